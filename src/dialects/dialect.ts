@@ -1,4 +1,7 @@
-/** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
+/**
+ * The contract of an API format (dialect): it reads and writes requests and replies. No I/O, no clock, no state between
+ * calls.
+ */
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
@@ -8,151 +11,174 @@ import type { Quirks } from './shared/quirks.ts';
 import type { LimitHeaders } from './shared/rate-limit-headers.ts';
 import type { Form } from './wire/multipart.ts';
 
-/** A client's request as the edge hands it over. `headers` are lower-cased. */
+/** A client's request as the HTTP server passes it on. Header names are lower case. */
 export interface WireRequest {
   body: Uint8Array;
   headers: Pick<Headers, 'get' | 'has'>;
-  /** Path parameters (`model` on the Gemini paths) and the query. */
+  /** Path parameters, for example `model` on the Gemini paths. */
   path: { [name: string]: string };
   query: URLSearchParams;
-  /** The body, where it is a form that was taken apart as it came: `body` is empty then. */
+  /** A multipart body, parsed while it arrived. `body` is empty then. */
   form?: Form;
-  /** Its files are wanted no more. */
+  /** Deletes the uploaded files. Called when they are no longer needed. */
   release?(): void;
 }
 
-/** An HTTP answer as a dialect writes it. */
+/** An HTTP response as a dialect writes it. */
 export interface WireReply {
   status: number;
   headers: { [name: string]: string };
   body: string;
 }
 
-/** The bytes a client of this dialect should receive, and what they mean (`events` decodes on first look, in order). */
+/**
+ * A piece of a provider's reply: its bytes, and the events that they mean. `events` is decoded when it is first read;
+ * read the frames in order.
+ */
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
 }
 
-/** Cuts an upstream's bytes into frames. Any cutting of the same bytes gives the same frames. */
+/** Splits a provider's bytes into frames. The frames do not depend on how the bytes are split into chunks. */
 export interface Reader {
-  /** The media type of bare audio that came in another format's answer, once it is known. */
+  /** The media type of the audio, for a reader that finds raw audio in another format's reply. Set once it is known. */
   readonly contentType?: string | undefined;
   read(chunk: Uint8Array): Frame[];
-  /** The bytes are over: what is left, ending in `reply-end` where the reply is complete and in `error` where it broke off. */
+  /**
+   * Call it after the last chunk. Returns the remaining frames: the last event is `reply-end` if the reply is complete,
+   * `error` if it broke off.
+   */
   end(): Frame[];
 }
 
-/** Turns frames into the client's bytes. An empty array means: nothing to send. */
+/** Turns frames into the client's bytes. An empty array means that there is nothing to send. */
 export interface Writer {
-  /** `content-type` of the answer. */
+  /** The `content-type` header of the response. */
   readonly contentType: string;
   /**
-   * What of the frames written anew the format could not say so far, a sentence each. A stream whose format has comments
-   * names them in one before its end: its headers left before they were known.
+   * One sentence for each thing so far that the client's format cannot express. In a stream the headers have already
+   * left, so a format with comments sends the warnings in a comment before the stream ends.
    */
   readonly warnings: readonly string[];
-  /** Writes a frame of another dialect anew, from its meaning. */
+  /** Writes the events of a frame that came in another format. */
   write(frame: Frame): Uint8Array;
-  /** Passes a frame of this dialect on: its own bytes but for the model's name, what the client did not ask for, and repairs. */
+  /**
+   * Passes on a frame that came in this format: its own bytes, with the caller's model name, without what the client
+   * did not ask for, and normalized.
+   */
   pass(frame: Frame): Uint8Array;
-  /** The last bytes of a complete reply: the terminator, or a whole body. */
+  /** The last bytes of a complete reply: the terminator of a stream, or a whole JSON body. */
   end(): Uint8Array;
-  /** Says in the client's words that the reply broke off; no terminator. */
+  /** Tells the client, in its format, that the reply broke off. Writes no terminator. */
   fail(error: GatewayError): Uint8Array;
   /**
-   * What is said once more after `fail`, in a write of its own, before the connection is broken off. Only formats whose
-   * libraries take a stream that ends properly for a complete one, whatever it said before.
+   * Bytes to send after `fail`, in a separate write, before the connection is closed. Only for formats whose client
+   * libraries treat every properly ended stream as complete, even after an error event.
    */
   lastWords?(error: GatewayError): Uint8Array;
-  /** What the call is billed where its provider said nothing of it; told before the last frame is written or passed. */
+  /**
+   * Sets the usage that is charged when the provider reported none. Called before the last frame is written or passed
+   * on.
+   */
   bill?(usage: Usage): void;
-  /** Bytes that keep a silent stream open and mean nothing. */
+  /** Bytes without meaning that keep an idle stream open. */
   keepAlive(): Uint8Array;
-  /** The whole reply as the client has been given it, once it has ended or failed; only formats whose server keeps replies. */
+  /**
+   * The complete reply as the client received it, after it ended or failed. Only for formats whose server stores
+   * replies.
+   */
   kept?(): JsonObject | undefined;
 }
 
-/** A request's own items and its reply, as a format's server keeps them. */
+/** A request's own items and its reply, as stored for the next turn. */
 export interface KeptTurn {
   input: JsonObject[];
   output: JsonObject[];
-  /** The reply without its output. */
+  /** The reply without its `output`. */
   reply: JsonObject;
-  /** Whose proofs the output holds, where they are of use to that maker alone. */
+  /** The owner of the reasoning signatures in `output`. Present only if no other provider accepts them. */
   maker?: string;
 }
 
-/** A format whose server keeps conversations: what is kept of a call, and how another goes on from it. */
+/** A format whose server stores conversations: what is stored of a call, and how a later call continues it. */
 export interface Keeping<C extends Call = Call> {
-  /** What the ids of kept replies begin with. */
+  /** The prefix of the ids of stored replies. */
   readonly idPrefix: string;
-  /** Throws `invalid_request` where the call asks its server for what is not done here. */
+  /** Throws `invalid_request` if the call asks the server for a feature that is not supported here. */
   check(call: C): void;
   keep(call: C, reply: JsonObject): KeptTurn;
   /**
-   * The call with the items of the turns before it, and with those that it names by their ids, which are in `before` or
-   * `known`. Throws `not_found` where one is not.
+   * Returns the call with the items of the previous turns, and with the items that it references by id; those are in
+   * `before` or `known`. Throws `not_found` if an id is unknown.
    */
   resume(call: C, before: readonly KeptTurn[], known: readonly KeptTurn[]): C;
-  /** A kept reply told as a stream, from behind this place on. */
+  /** Writes a stored reply as a stream of the events after `startingAfter`. */
   replay(reply: JsonObject, startingAfter: number): Uint8Array;
 }
 
-/** A large body that is still to be encoded. */
+/** A large body that is not encoded yet. */
 export interface LateBody {
-  /** Sets a top-level member, or (`undefined`) removes it. */
+  /** Sets a top-level member; `undefined` removes it. */
   set(name: string, value: Json | undefined): void;
   encode(): Uint8Array;
-  /** The same in pieces, between which others are served. */
+  /** Encodes in pieces, so that other requests are served in between. */
   encodeInPieces(): Promise<Uint8Array>;
 }
 
-/** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
+/**
+ * What a dialect wrote for a call: the body to send, and a warning (one sentence) for each thing that it cannot
+ * express.
+ */
 export interface Written {
   body: Uint8Array;
-  /** In the body's place, of a large one: encoded in pieces when it is sent. */
+  /** A large body, used instead of `body`. It is encoded when it is sent. */
   late?: LateBody;
-  /** Sent in the body's place, which is JSON otherwise: whoever sends it parts it by what no client can have known. */
+  /**
+   * A multipart form, sent instead of `body`. The sender chooses the boundary, which clients must not be able to guess.
+   */
   form?: Form;
   warnings: string[];
 }
 
 export type { ModelQuirks, Quirks } from './shared/quirks.ts';
 
-/** A format as providers are spoken to in it. */
+/** A format that providers speak. */
 export interface VendorDialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
-  /** Its requests are those of a conversation on the wire: the provider's model may be asked in one as well. */
+  /** Its requests are chat requests on the wire, so a provider that offers it can also be asked in a chat format. */
   readonly inConversation?: true;
-  /** The format has one choice a reply: several choices are asked for in several calls. */
+  /** The format has one choice per reply. Several choices are requested with several calls. */
   readonly singleChoice?: true;
-  /** Media that may be named by address, to be fetched by the provider; all others are handed over inline. */
+  /** The kinds of media that the provider fetches by URL. All others are sent inline. */
   readonly supportsMediaUrls?: readonly Media['kind'][];
-  /** Whether the model proves its turns, and wants the proofs back with them. */
+  /** Whether the model signs its reasoning and requires the signatures in the next turn. */
   wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
-  /** Whether the call reaches the provider in a form, what came as files as files; else they are handed over inline. */
+  /** Whether the request is a multipart form in which uploaded files stay files. Otherwise they are sent inline. */
   takesUploads?(call: C, model: string, quirks: Quirks): boolean;
-  /** Its proofs are of use only where they were made: at that provider's row of the catalogue. */
+  /** Reasoning signatures are valid only at the configured provider that issued them. */
   readonly boundProofs?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   reader(call: C, contentType: string, quirks: Quirks): Reader;
-  /** An upstream's refusal; whether another target may succeed is decided here, once. */
+  /** Reads an error response. Decides whether another target may succeed. */
   readError(status: number, headers: Headers, body: Uint8Array): GatewayError;
 }
 
 /** A format that clients speak too. */
 export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
-  /** Clients of the format hand proofs back: one that is missing was left out on purpose. */
+  /** Clients of the format send reasoning signatures back. A missing one was left out on purpose. */
   readonly handsProofsBack?: true;
   readonly keeping?: Keeping<C>;
-  /** Throws GatewayError('invalid_request', …, { param }). */
+  /** Throws `invalid_request` with `param`. */
   readCall(request: WireRequest): C;
   writer(call: C): Writer;
   writeError(error: GatewayError, requestId: string): WireReply;
-  /** The headers that say what is left of the caller's limits; absent: those of OpenAI's names. */
+  /** Writes the headers with the remaining limits of the caller. Default: OpenAI's header names. */
   readonly limitHeaders?: LimitHeaders;
-  /** The client's own body for a provider of the same dialect: its bytes, adjusted as a body that `writeCall` writes. */
+  /**
+   * The client's own body for a provider of the same dialect: its bytes, adjusted to the provider in the same way as a
+   * body from `writeCall`.
+   */
   passCall(call: C, model: string, quirks: Quirks): Written;
 }

@@ -1,4 +1,4 @@
-/** The table of wire formats. */
+/** The table of API formats. */
 
 import { elevenlabsSpeech } from './audio/elevenlabs-speech.ts';
 import { openaiSpeech } from './audio/openai-speech/openai-speech.ts';
@@ -43,7 +43,7 @@ const ROWS: readonly Dialect[] = [
 
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(ROWS.map((dialect) => [dialect.name, dialect]));
 
-/** Those that providers alone speak, beside the others. */
+/** Formats that only providers speak. */
 const VENDOR_ROWS: readonly VendorDialect[] = [
   ...ROWS,
   bedrockConverse,

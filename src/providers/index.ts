@@ -1,4 +1,4 @@
-/** The table of providers: a row for each `type` of the configuration. */
+/** The table of providers, by their `type` in the configuration. */
 import { anthropic } from './chat/anthropic.ts';
 import { cerebras } from './chat/cerebras.ts';
 import { cohere } from './chat/cohere.ts';
@@ -85,7 +85,7 @@ const ROWS: readonly Provider[] = [
 
 export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((row) => [row.name, row]));
 
-/** The provider of this type; `undefined` where there is no such row. */
+/** Returns `undefined` for an unknown type. */
 export function providerOf(type: string): Provider | undefined {
   return PROVIDERS.get(type);
 }

@@ -1,4 +1,4 @@
-/** The contract of a provider: a dialect, an address, a signature; deviations are data. No I/O. */
+/** The contract of a provider: dialects, addresses, authentication, and quirks as data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Quirks } from '../dialects/dialect.ts';
@@ -8,81 +8,86 @@ import type { VideoAdapter } from './video/video.ts';
 
 export type { Outgoing, Target } from './outgoing.ts';
 
-/** Something that opens doors for a while. */
+/** A temporary access token. */
 export interface Token {
   value: string;
   /** Milliseconds since 1970. */
   expiresAt: number;
 }
 
-/** How a lasting credential is exchanged for a token. */
+/** How a long-lived credential is exchanged for a token. */
 export interface TokenExchange {
-  /** The same key, the same token. */
+  /** Exchanges with the same key share a token. */
   key: string;
-  /** The request that asks for it. */
+  /** The token request. */
   request(now: number): Outgoing | Promise<Outgoing>;
-  /** Reads the answer; `undefined` where it holds no token. */
+  /** Reads the response. Returns `undefined` if it has no token. */
   read(status: number, body: Uint8Array, now: number): Token | undefined;
 }
 
-/** What a provider is given to sign with: the time, and tokens that somebody else fetches and keeps. */
+/** What `authorize` may use: the time, and tokens that the caller fetches and caches. */
 export interface Signing {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Throws `upstream_failed` or `upstream_timeout`: an attempt that failed. */
+  /** Throws `upstream_failed` or `upstream_timeout`; the attempt then fails. */
   token(exchange: TokenExchange): Promise<string>;
 }
 
-/** How a provider is asked after work it has taken on. */
+/** How a provider's asynchronous task is polled. */
 export interface TaskForm {
-  /** Sent along with the work. */
+  /** Headers of the request that starts the task. */
   readonly headers: { readonly [name: string]: string };
-  /** Where to ask after it next; nothing: this answer is the last word. */
+  /** The URL to poll next; `undefined` if this response is final. */
   next(target: Target, answer: JsonObject): string | undefined;
 }
 
 export interface Provider {
-  /** The `type` that names it in the configuration. */
+  /** Its `type` in the configuration. */
   readonly name: string;
-  /** Where the provider answers unless told otherwise; absent where only the operator knows. */
+  /** The default base URL. Absent if every operator has another. */
   readonly baseUrl?: string;
-  /** The same where the settings (a region) decide it; nothing where they do not say enough. */
+  /** Derives the base URL from the settings, for example from a region. Returns `undefined` if they do not suffice. */
   addressOf?(settings: Target['settings']): string | undefined;
-  /** Variable of the environment that holds the provider's key. */
+  /** The environment variable with the provider's key. */
   readonly credentialVariable?: string;
-  /** Variables that hold its parts, joined by colons, where that one is not set. */
+  /** Environment variables with its parts, joined by colons. Used if `credentialVariable` is not set. */
   readonly credentialVariables?: readonly string[];
-  /** A setting that stands for the key where it is there. */
+  /** A setting that replaces the key. */
   readonly credentialSetting?: string;
-  /** Variable of the environment that holds the address of a server one runs oneself. */
+  /** The environment variable with the address of a self-hosted server. */
   readonly baseUrlVariable?: string;
-  /** Variables of the environment that hold settings, the first that is set: what the provider's own row says goes before. */
+  /** Environment variables for settings; the first one that is set counts. The configuration takes precedence. */
   readonly settingVariables?: { readonly [setting: string]: readonly string[] };
-  /** `false`: the provider may be called without a credential. */
+  /** `false`: the provider accepts calls without a credential. */
   readonly needsCredential: boolean;
-  /** Callers make it fail by asking for it: its failures put no target into cooldown. */
+  /** Callers can request failures, so these cause no cooldown. */
   readonly failsOnRequest?: true;
-  /** The client's own dialect if listed, else the first. */
+  /** The dialects for each kind of call. The client's own is used if it is listed, otherwise the first. */
   readonly speaks: Partial<Record<Kind, readonly [string, ...string[]]>>;
-  /** Dialects that only models of these names speak, and the others do not. */
+  /** Dialects that exist only for models with these names. */
   readonly only?: { readonly [dialect: string]: RegExp };
-  /** By dialect, models that take tools there only while they do not think: unless told to, or unless told not to. */
+  /**
+   * By dialect: models that accept tools there only without reasoning. `thinks`: they reason by default; `mayThink`:
+   * they reason on request.
+   */
   readonly unthinkingTools?: { readonly [dialect: string]: { thinks: RegExp; mayThink: RegExp } };
-  /** Whether this dialect is spoken at this address, where that depends on it. */
+  /** Whether this address serves the dialect, if that depends on the address. */
   serves?(target: Target, dialect: string): boolean;
   url(target: Target, dialect: string, call: Call): string;
-  /** Members of a body that this host wants otherwise than the dialect's own provider: set, or left out (`undefined`). */
+  /**
+   * Members of the body that this host wants differently than the dialect's own provider. `undefined` removes a member.
+   */
   members?(target: Target, dialect: string, call: Call): { [member: string]: Json | undefined };
-  /** Dialects whose first answer is a ticket: the work is asked after until it is done. */
+  /** Dialects whose first response is a task that must be polled. */
   readonly tasks?: { readonly [dialect: string]: TaskForm };
-  /** Envelopes around the streams of these dialects. */
+  /** The envelopes around the streams of these dialects. */
   readonly framings?: { readonly [dialect: string]: Framing };
   authorize(outgoing: Outgoing, target: Target, signing: Signing): void | Promise<void>;
-  /** How it makes videos, where it does. */
+  /** How it generates videos. */
   readonly video?: VideoAdapter;
-  /** Its deviations in conversations. */
+  /** Quirks in chat calls. */
   readonly quirks?: Quirks;
-  /** Its deviations in calls of other kinds. */
+  /** Quirks in calls of other kinds. */
   readonly otherQuirks?: Partial<Record<Exclude<Kind, 'chat'>, Quirks>>;
 }
 
@@ -92,12 +97,12 @@ export function quirksFor(provider: Provider, kind: Kind): Quirks {
   return (kind === 'chat' ? provider.quirks : provider.otherQuirks?.[kind]) ?? NO_QUIRKS;
 }
 
-/** The dialect in which to ask this model: the client's own where the provider's model speaks it, else the first it speaks. */
+/** The dialect for a call to this model: the client's own if the model has it, otherwise the provider's first. */
 export function spokenDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
   return servedDialect(provider, call, own, target) ?? provider.speaks[call.kind]?.[0];
 }
 
-/** The same; nothing where no dialect is known to serve this model. */
+/** Like `spokenDialect`, but returns `undefined` if no dialect is known to serve this model. */
 export function servedDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
   const spoken = provider.speaks[call.kind];
   if (!spoken) return undefined;

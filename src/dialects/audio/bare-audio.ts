@@ -1,4 +1,4 @@
-/** Reads audio that comes as such, without an envelope. */
+/** Reads a reply that is the audio itself, without JSON or events around it. */
 import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -8,14 +8,16 @@ import { readErrorObject } from '../shared/openai-errors.ts';
 import { joinBytes } from '../wire/json.ts';
 import { speechCounter } from './speech-count.ts';
 
-/** `first`: what the client is given before the audio. */
+/** `first`: bytes that the client receives before the audio, such as a WAV header. */
 export function bareAudioReader(call: SpeechCall, contentType: string, first?: Uint8Array): Reader {
   return /json|^text\//.test(contentType) ? refusalReader() : audioReader(call, first);
 }
 
 export const audioEvent = (bytes: Uint8Array): ReplyEvent => ({ type: 'result', result: { type: 'audio', bytes } });
 
-/** The last byte is kept back until the audio has ended: no client takes a reply for complete that is not. */
+/**
+ * Holds the last byte back until the audio has ended, so that a client never takes an aborted reply for a complete one.
+ */
 function audioReader(call: SpeechCall, first: Uint8Array = new Uint8Array()): Reader {
   const count = speechCounter(call);
   let held: Uint8Array = new Uint8Array();
@@ -39,7 +41,7 @@ function audioReader(call: SpeechCall, first: Uint8Array = new Uint8Array()): Re
   };
 }
 
-/** Words where audio was asked for. */
+/** Reads a text or JSON reply where audio was expected: it is an error. */
 function refusalReader(): Reader {
   return wholeReader((body) => {
     throw isObject(body.error) ? readErrorObject(body.error) : unreadable();

@@ -1,4 +1,4 @@
-/** ElevenLabs' speech, `POST /v1/text-to-speech/{voice}/stream`: only the provider speaks it. */
+/** ElevenLabs text to speech, `POST /v1/text-to-speech/{voice}/stream`. Only providers speak this format. */
 import type { SpeechCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { VendorDialect, Written } from '../dialect.ts';
@@ -21,7 +21,7 @@ export const elevenlabsSpeech: VendorDialect<SpeechCall> = {
 };
 
 const USUAL = 'mp3';
-/** A WAV is made of the samples. */
+/** For `wav` the gateway requests raw samples and adds the header. */
 const FORMATS: { readonly [format: string]: string } = {
   mp3: 'mp3_44100_128',
   wav: 'pcm_24000',
@@ -32,7 +32,7 @@ const FORMATS: { readonly [format: string]: string } = {
 const SLOWEST = 0.7;
 const FASTEST = 1.2;
 
-/** Voice and format stand in the address. Throws `invalid_request` where the provider has no such. */
+/** Voice and format are part of the URL. Throws `invalid_request` if the provider does not have the format. */
 export function elevenlabsPath({ voice, format = USUAL }: SpeechCall): string {
   const output = FORMATS[format];
   if (output === undefined) {

@@ -1,13 +1,16 @@
-/** What speech is counted as, where its provider says nothing or has not said it yet. */
+/** Estimates the usage of speech, when the provider reports none or has not reported it yet. */
 import type { SpeechCall } from '../../canonical/call.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { secondsOf } from './speech-formats.ts';
 
-/** What a second of speech is counted as where the provider says nothing, and the bytes of a token of text. */
+/** Estimated audio tokens per second of speech, and bytes per token of text. */
 const TOKENS_PER_SECOND = 25;
 const BYTES_PER_TOKEN = 4;
 
-/** Counts what was spoken: the whole text is charged as soon as any of it is heard, the audio by its length. */
+/**
+ * Counts the audio as it arrives. The whole text is charged as soon as any audio arrived; the audio is charged by its
+ * length.
+ */
 export function speechCounter(call: SpeechCall): (audio: Uint8Array) => Usage {
   const input = Math.ceil(Buffer.byteLength(call.input + (call.instructions ?? '')) / BYTES_PER_TOKEN);
   const characters = charactersIn(call.input);
@@ -20,7 +23,7 @@ export function speechCounter(call: SpeechCall): (audio: Uint8Array) => Usage {
   };
 }
 
-/** Code points: no provider charges an emoji twice. */
+/** Counts code points, as providers do: an emoji is one character. */
 export function charactersIn(text: string): number {
   let count = 0;
   for (const _ of text) count++;

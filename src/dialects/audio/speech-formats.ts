@@ -1,6 +1,8 @@
-/** The formats in which speech comes: their media types, and how much of them a second takes. */
+/** Audio formats of speech: media type, and bytes per second. */
 
-/** Bytes of a second are the providers' usual ones, for audio of which nobody has said how long it is. */
+/**
+ * The bytes per second are the providers' usual bit rates. They are used when nobody reported the length of the audio.
+ */
 const FORMATS = {
   mp3: { mimeType: 'audio/mpeg', bytesPerSecond: 16_000 },
   opus: { mimeType: 'audio/ogg', bytesPerSecond: 8000 },
@@ -15,7 +17,7 @@ const FORMATS = {
 export type SpeechFormat = keyof typeof FORMATS;
 
 export const SPEECH_FORMATS = Object.keys(FORMATS) as SpeechFormat[];
-/** What OpenAI takes where nothing is said. */
+/** OpenAI's default. */
 const USUAL = 'mp3';
 
 export function isSpeechFormat(word: unknown): word is SpeechFormat {

@@ -1,11 +1,11 @@
-/** What a request for speech says that only providers of OpenAI's format understand. */
+/** Members of a speech request that only providers of OpenAI's format understand. */
 import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import { parseBody } from '../shared/request-body.ts';
 import { saidMembers } from '../shared/request-shape.ts';
 import { SpeechRequest } from './openai-speech/request-schema.ts';
 
-/** A request for speech in OpenAI's words, in which all of them are held. */
+/** Makes an OpenAI-format body from the call, so that all members are kept in one place. */
 export function speechBody(
   model: string,
   { input, voice, instructions, format }: Pick<SpeechCall, 'input' | 'voice' | 'instructions' | 'format'>,
@@ -15,7 +15,7 @@ export function speechBody(
 
 const KNOWN = saidMembers(SpeechRequest);
 
-/** A sentence for each such member. */
+/** A warning for each such member. */
 export function unknownSpeechMembers({ origin }: SpeechCall): string[] {
   const body = parseBody(origin.body);
   const said = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));

@@ -1,4 +1,4 @@
-/** Voices that providers have by name: another provider's is no voice here. */
+/** Names of voices by provider. A voice of another provider is replaced. */
 
 const OPENAI = words('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse');
 const GOOGLE = words(
@@ -10,7 +10,7 @@ const VENDORS = {
   google: { foreign: OPENAI, usual: 'Kore' },
 } as const;
 
-/** The voice to ask for: the provider's usual one in the place of another's. */
+/** The voice to request. Another provider's voice is replaced by this provider's default, with a warning. */
 export function voiceFor(voice: string, vendor: keyof typeof VENDORS, losses: Set<string>): string {
   const { foreign, usual } = VENDORS[vendor];
   if (voice !== '' && !foreign.has(voice.toLowerCase())) return voice;

@@ -1,23 +1,26 @@
-/** A seal of one format as an opaque string in another's: a client carries it through a conversation and hands it back. */
+/**
+ * Encodes a reasoning signature of one format as an opaque string for a client of another format. The client stores it
+ * and sends it back.
+ */
 import type { Seal } from '../../canonical/call.ts';
 
 export interface CarriedSeal {
   seal: Seal;
-  /** The part that the seal belongs to, where it does not stand in that part itself: a tool call's id, or `text`. */
+  /** The part that the signature belongs to, if it is not the part that carries it: a tool call's id, or `text`. */
   of?: string;
 }
 
 const MARK = 'gw1:';
-// What every carried seal begins with: the base64 of the mark and of the bracket behind it.
+// The first characters of every carried signature: the base64 of its prefix and the bracket after it.
 const BEGINNING = 'Z3cxOl';
 
-/** Base64 as a whole: some libraries decode what they carry. */
+/** The whole string is valid base64, because some client libraries decode it. */
 export function carrySeal({ dialect, value, id, maker }: Seal, of?: string): string {
   const fields = [dialect, value, id ?? null, of ?? null, ...(maker === undefined ? [] : [maker])];
   return Buffer.from(MARK + JSON.stringify(fields)).toString('base64');
 }
 
-/** What `carrySeal` made, read back; `undefined` for any other string. */
+/** Decodes what `carrySignature` returned. Returns `undefined` for any other string. */
 export function carriedSeal(text: string): CarriedSeal | undefined {
   if (!text.startsWith(BEGINNING)) return undefined;
   let fields: unknown;

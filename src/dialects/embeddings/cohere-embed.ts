@@ -1,4 +1,4 @@
-/** Cohere's embeddings, `POST /v2/embed`: only providers speak it. */
+/** Cohere's embeddings, `POST /v2/embed`. Only providers speak this format. */
 import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
@@ -11,7 +11,7 @@ import { quirksOf } from '../shared/quirks.ts';
 import { embeddingUsage, foreignExtras, textsOnly } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';
-/** What a client of OpenAI's format may say beyond it: the provider's own word for what the vectors are for. */
+/** Cohere's member for the purpose of the vectors. Clients may set it in OpenAI's format too. */
 const INPUT_TYPE = 'input_type';
 const INPUT_TYPE_OF_TASK: { readonly [task: string]: string } = {
   RETRIEVAL_QUERY: 'search_query',

@@ -1,14 +1,14 @@
-/** The texts of an embedding call, as all its formats check them. */
+/** Checks that the embedding formats share. */
 import type { EmbedCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json } from '../../canonical/json.ts';
 import { figure, type Usage } from '../../canonical/usage.ts';
 import { wrong } from '../shared/request-body.ts';
 
-/** As many as OpenAI takes in one call. */
+/** OpenAI's limit of inputs per request. */
 export const MOST_TEXTS = 2048;
 
-/** A text, texts, token ids, or lists of token ids: never empty. */
+/** Reads a text, texts, token ids, or lists of token ids; none may be empty. */
 export function readTexts(value: Json | undefined, param: string, most: number): EmbedCall['inputs'] {
   const list = isTokenIds(value) ? [value] : Array.isArray(value) ? value : [value];
   if (list.length === 0 || list.length > most) throw wrong(param, `must hold from 1 to ${most} texts`);
@@ -25,14 +25,14 @@ function isTokenIds(value: Json | undefined): value is number[] {
 
 const BYTES_PER_TOKEN = 4;
 
-/** The input by the provider's figure; by our count where that is none, or zero: texts are never empty. */
+/** The provider's input count. If it is missing or zero it is counted here, because texts are never empty. */
 export function embeddingUsage(call: EmbedCall, said: Json | undefined): Usage {
   const counted = countedUsage(call);
   const input = figure(said);
   return input > 0 ? { ...counted, input, source: 'reported' } : counted;
 }
 
-/** What the texts have in tokens and characters, where the provider does not say. */
+/** Tokens and characters of the texts, counted here. */
 export function countedUsage({ inputs }: EmbedCall): Usage {
   const characters = inputs.reduce((sum, input) => sum + (typeof input === 'string' ? input.length : 0), 0);
   const tokens = inputs.map((input) =>
@@ -41,7 +41,7 @@ export function countedUsage({ inputs }: EmbedCall): Usage {
   return { input: tokens.reduce((sum, count) => sum + count, 0), output: 0, characters, source: 'counted' };
 }
 
-/** Members that only the client's own format has: a sentence each. */
+/** A warning for each member that only the client's own format has. */
 export function foreignExtras({ extras }: EmbedCall, own: string): string[] {
   return Object.entries(extras).flatMap(([dialect, members]) =>
     dialect === own
@@ -50,14 +50,14 @@ export function foreignExtras({ extras }: EmbedCall, own: string): string[] {
   );
 }
 
-/** Throws `invalid_request` where something else than texts is to be embedded. */
+/** Throws `invalid_request` if the input has anything but texts. */
 export function refuseMedia({ media }: EmbedCall): void {
   if (!media) return;
   const sentence = 'This model embeds texts alone: `content.parts` holds something else.';
   throw new GatewayError('invalid_request', sentence, { param: 'content.parts' });
 }
 
-/** Token ids mean something to models of OpenAI's format alone. */
+/** Returns the texts of the call. Throws for token ids: they are meaningful only to models of OpenAI's format. */
 export function textsOnly(call: EmbedCall): string[] {
   refuseMedia(call);
   return call.inputs.map((input) => {

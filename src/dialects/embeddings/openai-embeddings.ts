@@ -1,4 +1,4 @@
-/** OpenAI's embeddings, `POST /v1/embeddings`, as everybody who copied it takes and writes them. */
+/** OpenAI's embeddings, `POST /v1/embeddings`, including the variants of compatible providers. */
 import type { EmbedCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
@@ -44,7 +44,7 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
   readError: readOpenaiError,
 };
 
-/** On the path `/v1/engines/{model}/embeddings` the body's model must be the path's. */
+/** On the path `/v1/engines/{model}/embeddings`, the body's model must be the one in the path. */
 function readCall({ body: received, path }: WireRequest): EmbedCall {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
@@ -79,7 +79,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   return { body: body.encode(), warnings };
 }
 
-/** What Google's clients say and this format has no word for. */
+/** Members of Gemini requests that this format does not have. */
 function unsaid({ task, title }: EmbedCall): string[] {
   return [
     ...(task === undefined ? [] : ['`taskType` was dropped: the model has no such parameter.']),
@@ -90,7 +90,7 @@ function unsaid({ task, title }: EmbedCall): string[] {
 function passCall(call: EmbedCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const body = new OwnBody(call.origin.body);
-  // The gateway itself writes vectors in the way the client asked for.
+  // The gateway itself converts the vectors to the encoding that the client asked for.
   if (!quirks.supportsEncodingFormat) body.set('encoding_format', undefined);
   if (model !== call.model) body.set('model', model);
   const warnings = adjustMembers(body, quirks);
@@ -109,7 +109,9 @@ function meaningOf(body: JsonObject, call: EmbedCall, { returnsInt8Vectors }: Qu
   return events;
 }
 
-/** Providers say the input by its own name, or as the total of which it is all. Texts are never empty: who says nothing, or zero, is not believed. */
+/**
+ * Providers report the input by its own name or as the total. Zero counts as missing, because texts are never empty.
+ */
 function usageOf(said: JsonObject, call: EmbedCall): Usage {
   const counted = countedUsage(call);
   const read = readUsage({ ...said, prompt_tokens: said.prompt_tokens || (said.total_tokens ?? 0) }, {});
@@ -128,7 +130,10 @@ function vectorOf(row: Json, place: number, returnsInt8Vectors: boolean): Vector
   return { index: at, values: embedding as number[] };
 }
 
-/** The provider's own body where its vectors are in order and as asked for, with the public name of the model. */
+/**
+ * Passes the provider's own body on, with the caller's model name, if its vectors are in order and in the requested
+ * encoding.
+ */
 function passed(call: EmbedCall, frame: Frame, reply: Reply): Uint8Array {
   const vectors = reply.result?.type === 'vectors' ? reply.result.vectors : [];
   const asAsked = vectors.every(
@@ -156,7 +161,7 @@ function bodyOf(call: EmbedCall, { result, usage }: Reply): JsonObject {
   return { object: 'list', data, model: call.model, usage: countsOf(usage) };
 }
 
-/** docs/api.md#embeddings: an embeddings response carries these counts alone. */
+/** The counts of an embeddings response (docs/api.md#embeddings). */
 function countsOf(usage: Usage | undefined): JsonObject {
   const tokens = usage?.input ?? 0;
   return { prompt_tokens: tokens, total_tokens: tokens };

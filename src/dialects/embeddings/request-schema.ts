@@ -1,4 +1,4 @@
-/** A request for embeddings. Texts are checked by their reader. Descriptions are written to follow "must be". */
+/** The request schema of embeddings. Their reader checks the texts. Descriptions follow the words "must be". */
 import { Type } from 'typebox';
 import { oneOf, text, whole } from '../shared/request-shape.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Alibaba's images: at once, `multimodal-generation`, and as tasks that are asked after, `image-synthesis`, as
- * https://www.alibabacloud.com/help/en/model-studio/qwen-image-api, …/wan-image-generation-api-reference and …/wanx-image-edit-api-reference have them.
+ * Alibaba's image APIs: synchronous (`multimodal-generation`) and as polled tasks (`image-synthesis`). Sources:
+ * https://www.alibabacloud.com/help/en/model-studio/qwen-image-api, …/wan-image-generation-api-reference and
+ * …/wanx-image-edit-api-reference.
  */
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
@@ -47,7 +48,7 @@ export const dashscopeImageTasks = vendorDialect<ImageCall>({
   readError: readOpenaiError,
 });
 
-/** One model of them has a word for each way to change an image: the widest is a change by description. */
+/** This model requires a `function` that names the kind of edit. The most general one is the edit by description. */
 const BY_FUNCTION = /imageedit/;
 
 function givenTo({ images, mask }: ImageCall, model: string): JsonObject {
@@ -91,7 +92,10 @@ function madeOf(url: Json | undefined): Made[] {
   return typeof url === 'string' ? [{ url }] : [];
 }
 
-/** The last word of a task: its images, or why there are none; those that failed among several are left out. */
+/**
+ * Reads the result of a finished task: its images, or why there are none. Failed images among successful ones are left
+ * out.
+ */
 function taskMeaning({ output }: JsonObject, call: ImageCall): ReplyEvent[] {
   const task = isObject(output) ? output : {};
   const results = Array.isArray(task.results) ? task.results.filter(isObject) : [];

@@ -1,11 +1,14 @@
-/** What the formats share in which providers alone are asked for images: reading what came, and saying what could not be said. */
+/**
+ * Shared by the image formats that only providers speak: makes events of the images, and warnings for what the format
+ * cannot express.
+ */
 import type { Image, ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { nearestRatio } from '../../canonical/image-size.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { typeOfBase64 } from './image-type.ts';
 
-/** An image as a provider gave it. */
+/** An image as the provider returned it. */
 export interface Made {
   base64?: string;
   url?: string;
@@ -13,7 +16,7 @@ export interface Made {
   revisedPrompt?: string;
 }
 
-/** The events of a whole reply but for its last. `refusal`: why there are none, where there are none. */
+/** All events of a non-streaming reply but the last. `refusal`: the reason if there are no images. */
 export function madeEvents(made: readonly Made[], call: ImageCall, refusal: string | undefined): ReplyEvent[] {
   if (made.length === 0) throw refused(refusal);
   const handedOver = call.images.length > 0 ? { inputImages: call.images.length } : {};
@@ -43,7 +46,7 @@ function refused(why = 'The model returned no image.'): GatewayError {
   return new GatewayError('upstream_refused', why, { vendorCode: 'content_filter' });
 }
 
-/** The nearest of the shapes a provider draws; `losses` says where it is another than the one asked for. */
+/** Picks the nearest of the provider's aspect ratios. A different one than requested is reported in `losses`. */
 export function fittedRatio({ size }: ImageCall, ratios: readonly string[], losses: string[]): string | undefined {
   const ratio = nearestRatio(size, ratios);
   if (size.pixels)
@@ -68,7 +71,7 @@ const WIRE_NAMES = {
   mask: 'mask',
 } as const;
 
-/** A sentence for each thing asked for that the provider has no word for; `told` are those it has. */
+/** A warning for each setting that the format cannot express. `supported`: those that it can. */
 export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)[]): string[] {
   const members = (Object.keys(WIRE_NAMES) as (keyof typeof WIRE_NAMES)[]).filter(
     (member) => call[member] !== undefined && !told.includes(member),

@@ -1,4 +1,4 @@
-/** The size a provider is asked to draw in the place of the one its client asked for: of those it can draw, the nearest. */
+/** Picks the image size to request: of the sizes that the provider supports, the nearest to the requested one. */
 import {
   boundedSize,
   type ImageSize,
@@ -10,7 +10,7 @@ import {
 } from '../../canonical/image-size.ts';
 import type { Quirks } from '../dialect.ts';
 
-/** `undefined` where nobody names a size. `losses` says where it is another than the one asked for. */
+/** Returns `undefined` if no size is named. A different size than requested is reported in `losses`. */
 export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): PixelSize | undefined {
   const { supportsImageSizes = [], supportsImageBounds, requiresImageSize } = quirks;
   const asked = pixelsOf(size);
@@ -24,7 +24,7 @@ export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): Pi
   return drawn;
 }
 
-/** The word for a size of which only its fineness is asked for, where the provider knows that word. */
+/** The provider's word for a resolution class (`2K`), if the call asks for a class only and the provider knows it. */
 export function finenessWord({ pixels, aspectRatio, fineness }: ImageSize, quirks: Quirks): string | undefined {
   if (pixels || aspectRatio !== undefined || fineness === undefined) return undefined;
   return quirks.supportsImageSizeNames?.find((word) => word === fineness);

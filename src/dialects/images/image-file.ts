@@ -1,9 +1,9 @@
-/** An image as a file in a form. */
+/** An image as a file of a multipart form. */
 import type { Image } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { FormFile } from '../wire/multipart.ts';
 
-/** What a form holds is a file or inline: addresses have been fetched before. */
+/** The image is an upload or inline: URLs were fetched before. */
 export function imageFile({ source, mimeType = 'image/png' }: Image, name: string, filename: string): FormFile {
   const upload =
     source.type === 'upload'

@@ -1,9 +1,9 @@
-/** Images that a model cannot change are refused: drawing something new in the place of a change would be no answer. */
+/** Refuses images for a model that cannot edit: generating a new image would not be an edit. */
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ModelQuirks } from '../dialect.ts';
 
-/** Throws `invalid_request` where the model takes no images and the call has some. */
+/** Throws `invalid_request` if the call has images and the model cannot edit. */
 export function refuseImages(
   { images }: ImageCall,
   { supportsImageInput }: Pick<ModelQuirks, 'supportsImageInput'>,

@@ -1,4 +1,4 @@
-/** What an image is, told from the beginning of its base64, or from the word for its format. */
+/** Detects the type of an image from the start of its base64, or from the name of its format. */
 import type { ImageFormat } from '../../canonical/call.ts';
 
 const BEGINNINGS: readonly (readonly [string, string])[] = [
@@ -8,7 +8,7 @@ const BEGINNINGS: readonly (readonly [string, string])[] = [
   ['R0lGOD', 'image/gif'],
 ];
 
-/** `undefined` where it is none that is known by its beginning. */
+/** Returns `undefined` for an unknown type. */
 export function typeOfBase64(base64: string): string | undefined {
   return BEGINNINGS.find(([mark]) => base64.startsWith(mark))?.[1];
 }

@@ -1,4 +1,7 @@
-/** Google's Imagen, `POST models/{model}:predict`, as https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and Google's own libraries have it. */
+/**
+ * Google's Imagen, `POST models/{model}:predict`. Sources:
+ * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and Google's own libraries.
+ */
 import type { ImageCall } from '../../canonical/call.ts';
 import { finenessOf } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
@@ -20,7 +23,7 @@ export const imagen = vendorDialect<ImageCall>({
   readError: readOpenaiError,
 });
 
-/** Some do not draw the fourfold. */
+/** Not every model supports `4K`. */
 const FINENESS: { readonly [asked: string]: string } = { '512': '1K', '1K': '1K', '2K': '2K', '3K': '2K', '4K': '2K' };
 
 function writeCall(call: ImageCall, model: string, all: Quirks): Written {
@@ -41,10 +44,10 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
     sampleCount: call.n,
     ...(aspectRatio !== undefined && { aspectRatio }),
     ...(fineness !== undefined && { sampleImageSize: fineness }),
-    // Else nobody is told why one is missing.
+    // Otherwise the reply does not say why an image is missing.
     includeRaiReason: true,
     ...(negativePrompt !== undefined && { negativePrompt }),
-    // A seed and a watermark exclude each other there.
+    // Imagen accepts a seed only without a watermark.
     ...(seed !== undefined && { seed, addWatermark: false }),
     ...(format !== undefined && {
       outputOptions: {
@@ -61,7 +64,7 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
 }
 
 function meaning({ predictions }: JsonObject, call: ImageCall): ReplyEvent[] {
-  // Where all of them are filtered some versions leave the member out.
+  // Some versions omit the member if all images were filtered.
   if (predictions !== undefined && !Array.isArray(predictions)) throw unreadable();
   const rows = (predictions ?? []).filter(isObject);
   const why = rows.map(({ raiFilteredReason }) => raiFilteredReason).find((reason) => typeof reason === 'string');

@@ -1,4 +1,7 @@
-/** Stability AI's images, `POST /v2beta/stable-image/generate/{service}`: a form, and one image a call, as https://platform.stability.ai/docs/api-reference has them. */
+/**
+ * Stability AI's images, `POST /v2beta/stable-image/generate/{service}`: a form, one image per call. Source:
+ * https://platform.stability.ai/docs/api-reference.
+ */
 import type { ImageCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
@@ -13,9 +16,9 @@ import { refuseImages } from './image-refusal.ts';
 
 const RATIOS = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
 const NO_BYTES = new Uint8Array();
-/** Models that share a service, which is told their name. */
+/** Models that share a service; the request must name the model. */
 const NAMED = /^sd3/;
-/** How much of the image given is left behind. */
+/** How far the result may differ from the given image (0 to 1). */
 const STRENGTH = '0.7';
 
 export const stability = vendorDialect<ImageCall>({
@@ -67,7 +70,7 @@ function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall):
   return madeEvents(made, call, isFiltered ? "The image was held back by the provider's content filter." : undefined);
 }
 
-/** Its refusals are lists of sentences. */
+/** Its error bodies hold lists of sentences. */
 function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   return readOpenaiError(status, headers, asUsual(body));
 }

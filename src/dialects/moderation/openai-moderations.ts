@@ -17,7 +17,7 @@ import { ModerationsRequest } from './request-schema.ts';
 
 const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 const NAME = 'openai-moderations';
-/** What OpenAI asks where no model is named. */
+/** OpenAI's default model. */
 const USUAL_MODEL = 'omni-moderation-latest';
 
 const check = memberCheck(ModerationsRequest);

@@ -1,4 +1,4 @@
-/** A moderation request. Inputs are checked by their reader. Descriptions are written to follow "must be". */
+/** The request schema of moderations. Their reader checks the inputs. Descriptions follow the words "must be". */
 import { Type } from 'typebox';
 
 export const ModerationsRequest = Type.Object(

@@ -1,4 +1,4 @@
-/** Rerank formats that only providers speak: Voyage's, and Alibaba's own. */
+/** Rerank formats that only providers speak: Voyage's and Alibaba's. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -7,7 +7,7 @@ import { vendorDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { rankingUsage, readRanking } from './ranking.ts';
 
-/** `POST /v1/rerank` with `top_k`, and `data` in the place of `results`. */
+/** `POST /v1/rerank` with `top_k`; the reply has `data` instead of `results`. */
 export const voyageRerank = vendorDialect<RerankCall>({
   name: 'voyage-rerank',
   kind: 'rerank',
@@ -24,7 +24,7 @@ export const voyageRerank = vendorDialect<RerankCall>({
   readError: readOpenaiError,
 });
 
-/** `POST /services/rerank/text-rerank/text-rerank`, request and reply each in a nest of their own. */
+/** `POST /services/rerank/text-rerank/text-rerank`; request and reply are nested in `input` and `output`. */
 export const dashscopeRerank = vendorDialect<RerankCall>({
   name: 'dashscope-rerank',
   kind: 'rerank',

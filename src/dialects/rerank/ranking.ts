@@ -1,4 +1,4 @@
-/** What the replies of all rerank formats have in common: scores by place, and what was counted. */
+/** Shared by the rerank formats: reads the scores and the usage. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Ranked } from '../../canonical/reply.ts';
@@ -6,10 +6,10 @@ import { figure, type Usage } from '../../canonical/usage.ts';
 import { unreadable } from '../shared/json-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
-/** Documents that are one search where searches are billed. */
+/** How many documents are billed as one search. */
 export const DOCUMENTS_A_SEARCH = 100;
 
-/** Throws where a result names no document of the call, or one twice. */
+/** Throws if a result names an unknown document, or one twice. */
 export function readRanking(results: Json | undefined, { documents }: RerankCall): Ranked[] {
   if (!Array.isArray(results)) throw unreadable();
   const seen = new Set<number>();
@@ -23,7 +23,10 @@ export function readRanking(results: Json | undefined, { documents }: RerankCall
   });
 }
 
-/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the provider says; else counted: documents are never of no tokens. */
+/**
+ * Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the provider reports.
+ * Otherwise, or if they are zero, tokens are counted here.
+ */
 export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: RerankCall): Usage {
   const said = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};

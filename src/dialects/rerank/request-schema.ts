@@ -1,8 +1,8 @@
-/** A rerank request. Descriptions are written to follow "must be". */
+/** The request schema of rerank. Descriptions follow the words "must be". */
 import { Type } from 'typebox';
 import { open, whole } from '../shared/request-shape.ts';
 
-/** As many as the largest provider takes in one call. */
+/** The highest limit of all providers. */
 const MOST_DOCUMENTS = 10_000;
 
 export const RerankRequest = Type.Object(

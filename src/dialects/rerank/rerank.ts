@@ -1,4 +1,4 @@
-/** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most servers of one's own have taken over. */
+/** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most self-hosted servers use. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
@@ -73,7 +73,10 @@ function writeCall(call: RerankCall, model: string, all: Quirks): Written {
   return { body: body.encode(), warnings };
 }
 
-/** Documents go out as texts and are given back here: providers differ in what they take and return. */
+/**
+ * Sends documents as texts and restores them in the reply: providers differ in the document types that they accept and
+ * return.
+ */
 function passCall(call: RerankCall, model: string, all: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   body.set('return_documents', undefined);
@@ -91,7 +94,10 @@ function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {
   ];
 }
 
-/** The provider's body with what the format promises: an id, order, documents only where asked for, and `meta`. */
+/**
+ * The provider's body, completed with what the format requires: an id, sorted results, `meta`, and documents only on
+ * request.
+ */
 function mended(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
   const said = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
   return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, said)));

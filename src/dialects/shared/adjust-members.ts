@@ -70,7 +70,7 @@ export function patchedMembers(members: Readonly<JsonObject>, patches: Patches['
   return patched;
 }
 
-/** Many clients write `null` for a member they leave open. */
+/** Many clients write `null` for a default. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }

@@ -1,27 +1,30 @@
 /**
- * The gate between every reader and the rest of the gateway. A provider's reply may name any place and hold any number; code behind the gate
- * may build arrays by these places and write these numbers. What breaks a bound is an `upstream_failed` in the place of the frame,
- * never unbounded work and never an error of our own.
+ * Checks the events of every reader before the gateway uses them. A provider's reply may contain any index and any
+ * number; the gateway builds arrays by these indexes. An event outside the bounds becomes an `upstream_failed` error,
+ * so that a reply can cause neither unbounded work nor an internal error.
  */
 import type { Call } from '../../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent, Result } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
 
-/** Parts of one choice. The longest recorded reply has some sixty: texts, thinking, tool calls, searches and their results. */
+/**
+ * Parts of one choice. The longest recorded reply has about 60: texts, thinking, tool calls, searches and their
+ * results.
+ */
 export const MOST_PARTS = 4096;
 /**
- * Images that a provider may send beyond those that were asked for: some providers generate them by fours, whatever is asked. Of a conversation none: no recorded
- * reply has more choices than its request asked for.
+ * How many images a provider may send beyond the number requested: some providers always generate four. Chat has no
+ * such tolerance: no recorded reply has more choices than its request asked for.
  */
 const SPARE_IMAGES = 16;
 
-/** The end of the year 9999, in seconds since 1970: what a date can be written of. */
+/** The end of the year 9999, in seconds since 1970: the last moment that a date string can express. */
 const LAST_SECOND = 253_402_300_800;
 
 const NO_BYTES = new Uint8Array();
 
-/** `reader` behind the gate, for a reply to `call`. */
+/** Wraps `reader` with the checks, for a reply to `call`. */
 export function boundedReader(reader: Reader, call: Call): Reader {
   return new BoundedReader(reader, call);
 }
@@ -30,7 +33,7 @@ class BoundedReader implements Reader {
   readonly #reader: Reader;
   readonly #call: Call;
   readonly #mostChoices: number;
-  /** Nothing that came after the break is looked at. */
+  /** Set after the first broken bound. Everything after it is ignored. */
   #isBroken = false;
 
   constructor(reader: Reader, call: Call) {
@@ -64,7 +67,7 @@ class BoundedReader implements Reader {
   #checked(frames: Frame[]): Frame[] {
     for (let at = 0; at < frames.length; at++) {
       try {
-        // `events` decodes on first look, so what a decoder throws is thrown here.
+        // `events` is decoded when it is first read, so a decoding error is thrown here.
         for (const event of frames[at]!.events) this.#check(event);
       } catch (thrown) {
         return this.#broken(frames.slice(0, at), thrown);
@@ -95,7 +98,7 @@ class BoundedReader implements Reader {
         if (!isPlace(event.choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
         return;
       case 'reply-start':
-        // No reason to lose a reply, and no date either.
+        // A wrong timestamp does not fail the reply; it is dropped.
         if (!isPlace(event.createdSeconds ?? 0, LAST_SECOND)) delete event.createdSeconds;
         return;
       case 'result':

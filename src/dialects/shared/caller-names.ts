@@ -1,4 +1,7 @@
-/** Members under the names that the caller's own format has for them: warnings and errors speak of a request in its own words. */
+/**
+ * Translates member names in warnings and errors: internal sentences use OpenAI's names, the caller sees the names of
+ * its own format.
+ */
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../../canonical/errors.ts';
 import { MessagesRequest } from '../chat/anthropic-messages/request-schema.ts';
@@ -18,7 +21,9 @@ const SCHEMAS: { readonly [dialect: string]: TSchema } = {
 type Names = ReturnType<typeof callersNames>;
 const known = new Map<string, Names>();
 
-/** By the name that this program's sentences use, which is OpenAI's; what is not listed has the same name, or none. */
+/**
+ * Maps OpenAI's member names to the dialect's names. A name that is not listed is the same in both, or does not exist.
+ */
 function namesIn(dialect: string): Names | undefined {
   const schema = SCHEMAS[dialect];
   if (!schema) return undefined;
@@ -32,13 +37,19 @@ function namesIn(dialect: string): Names | undefined {
 
 const QUOTED = /`([a-z_]+)`/g;
 
-/** The sentence, in which members stand in backticks, for a caller of this format. */
+/**
+ * Replaces the member names in backticks with those of the caller's format.
+ * @example inCallerNames('`max_tokens` was dropped.', 'gemini') // '`generationConfig.maxOutputTokens` was dropped.'
+ */
 export function inCallersWords(sentence: string, dialect: string): string {
   const own = namesIn(dialect);
   return own ? sentence.replace(QUOTED, (quoted, name: string) => (own[name] ? `\`${own[name]}\`` : quoted)) : sentence;
 }
 
-/** The same of an error that was met on the way to a provider of another format. */
+/**
+ * Replaces the member names in an error that was found while writing for a provider of another format: in its message
+ * and its `param`.
+ */
 export function errorInCallersWords(thrown: unknown, dialect: string): unknown {
   if (!(thrown instanceof GatewayError) || !(dialect in SCHEMAS)) return thrown;
   const { param } = thrown;

@@ -1,4 +1,7 @@
-/** Checks a request by the schema of its format, and names the member that is wrong in the schema's own words. */
+/**
+ * Checks a request against the schema of its format. An error names the member and says, in the schema's words, what it
+ * must be.
+ */
 import type { Static, TSchema } from 'typebox';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
@@ -6,7 +9,10 @@ import { dotted, wrong } from './request-body.ts';
 import { nodeOf, type SchemaNode } from './request-shape.ts';
 import { validatorOf } from './validator.ts';
 
-/** A check of bodies, compiled when the first one comes. It throws `invalid_request` for the first member of the schema that is wrong. */
+/**
+ * Makes a check of bodies. The schema is compiled at the first call. The check throws `invalid_request` for the first
+ * wrong member.
+ */
 export function memberCheck<S extends TSchema>(schema: S): (body: JsonObject, at?: string) => Static<S> & JsonObject {
   const validator = validatorOf(schema);
   return (body, at = '') => {
@@ -38,7 +44,7 @@ function faultIn(
   return wrong(at, 'is wrong');
 }
 
-/** The innermost place on the way to the fault of which the schema says what must stand there. */
+/** Finds the innermost schema node with a description on the path to the wrong value. */
 function describedAlong(node: SchemaNode, place: readonly string[]): { path: string[]; description?: string } {
   let at: SchemaNode | undefined = node;
   let found = { path: place.slice(0, 1), ...(node.description !== undefined && { description: node.description }) };
@@ -59,7 +65,10 @@ function innerOf(node: SchemaNode, step: string): SchemaNode | undefined {
 
 const WHOLE = /^-?\d{1,15}$/;
 
-/** Texts of a form as what the schema has in their place: forms have texts alone, and clients send their texts in JSON too. */
+/**
+ * Converts the texts of a form to the types of the schema: form fields are always texts, and some clients send numbers
+ * as texts in JSON too.
+ */
 export function typedMembers(schema: TSchema, body: JsonObject): JsonObject {
   const typed: JsonObject = { ...body };
   for (const [member, node] of Object.entries(nodeOf(schema).properties ?? {})) {
@@ -73,7 +82,7 @@ export function typedMembers(schema: TSchema, body: JsonObject): JsonObject {
   return typed;
 }
 
-/** Members that no word of a call stands for; under the format's name, where there are any. */
+/** Collects the members that `Call` has no field for, under the dialect's name. Returns `{}` if there are none. */
 export function extrasOf(
   body: JsonObject,
   said: ReadonlySet<string>,

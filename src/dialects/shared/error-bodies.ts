@@ -1,25 +1,28 @@
-/** The three error shapes of the field, each parsed by its official libraries into their exceptions. */
+/** The error bodies of OpenAI, Anthropic and Google. Their official libraries map each to their exceptions. */
 import { ERRORS, type GatewayError } from '../../canonical/errors.ts';
 import type { WireReply } from '../dialect.ts';
 
 export type ErrorWriter = (error: GatewayError, requestId: string) => WireReply;
 
-/** The error object of docs/api.md#errors: chat, completions, responses, images, embeddings, rerank, models, tasks. */
+/**
+ * OpenAI's error response (docs/api.md#errors): chat, completions, responses, images, embeddings, rerank, models,
+ * tasks.
+ */
 export const openaiError: ErrorWriter = (error, requestId) =>
   reply(error, requestId, error.status, { error: openaiErrorObject(error) });
 
-/** The object inside; a stream that breaks off sends it too. */
+/** The `error` object of the body. A stream that breaks off sends it too. */
 export function openaiErrorObject(error: GatewayError) {
   return {
     message: error.message,
     type: error.vendorType ?? ERRORS[error.code].openai,
-    // Always a string, as docs/api.md#errors has it.
+    // Always a string: see docs/api.md#errors.
     param: error.param ?? '',
     code: error.vendorCode ?? error.code,
   };
 }
 
-/** Anthropic's word for an overloaded service has a status of its own. */
+/** The HTTP status of Anthropic's `overloaded_error` (Anthropic API reference, "Errors"). */
 const ANTHROPIC_OVERLOADED_STATUS = 529;
 
 export const anthropicError: ErrorWriter = (error, requestId) => {
@@ -44,7 +47,7 @@ export function anthropicErrorType(error: GatewayError): string {
 export const googleError: ErrorWriter = (error, requestId) =>
   reply(error, requestId, error.status, { error: googleErrorObject(error) });
 
-/** `code` is a number: the library takes a string for no error at all. */
+/** `code` must be a number: Google's library ignores an error whose `code` is a string. */
 export function googleErrorObject(error: GatewayError) {
   const reason = (error.vendorCode ?? error.code).toUpperCase();
   const details: object[] = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'modelport' }];
@@ -62,7 +65,8 @@ export function googleErrorObject(error: GatewayError) {
 function reply(error: GatewayError, requestId: string, status: number, body: object): WireReply {
   const headers: { [name: string]: string } = { 'content-type': 'application/json', 'x-request-id': requestId };
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
-  // Waiting does not fill a balance: the libraries would retry some of these statuses in vain. And what may have been done, they would do twice.
+  // The libraries retry some of these statuses. A retry does not fill a balance, and it would repeat work that may
+  // already be done.
   if (status === 402 || error.inDoubt || (error.code === 'rate_limited' && !error.retryable))
     headers['x-should-retry'] = 'false';
   return { status, headers, body: JSON.stringify(body) };

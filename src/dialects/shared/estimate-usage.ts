@@ -1,4 +1,4 @@
-/** What a call and its reply may have used, for a provider that reported nothing: clients show it. */
+/** Estimates the usage of a call whose provider reported none. */
 import type { ChatCall } from '../../canonical/call.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { estimateInputTokens } from '../chat/request/estimate-input.ts';

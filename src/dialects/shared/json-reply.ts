@@ -1,4 +1,4 @@
-/** What the formats share whose replies come whole: collecting the bytes, and writing one body. */
+/** Non-streaming replies: collects the bytes of one JSON object, and writes one. */
 
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
@@ -12,10 +12,13 @@ const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** What no reply is larger than. */
+/** The largest reply that is accepted. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A reader of one JSON object, whose frames `framesOf` makes when all of it has come; `undefined`: what came is none, or too large. */
+/**
+ * A reader of one JSON object. `framesOf` is called once, after all bytes arrived; `body` is `undefined` if they are
+ * not a JSON object, or too large.
+ */
 export function objectReader(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]): Reader {
   return new ObjectReader(framesOf);
 }
@@ -42,7 +45,10 @@ class ObjectReader implements Reader {
   }
 }
 
-/** The same of a format without frames of its own; `meaning` gives the events but for the last, and may throw a GatewayError. */
+/**
+ * A reader for formats whose frames have no format of their own. `meaning` returns all events but the last and may
+ * throw a GatewayError.
+ */
 export function wholeReader(meaning: (body: JsonObject) => ReplyEvent[]): Reader {
   return objectReader((body, bytes) => [{ bytes, events: eventsOf(body, meaning) }]);
 }
@@ -62,19 +68,19 @@ function parsed(bytes: Uint8Array): JsonObject | undefined {
     const body: unknown = JSON.parse(decoder.decode(bytes));
     return isObject(body) ? body : undefined;
   } catch {
-    // What came may quote what it should not: nobody is told it.
+    // No details: the bytes may contain private data.
     return undefined;
   }
 }
 
-/** A reply that is not in its format. */
+/** The error for a reply that is not in its format. */
 export function unreadable(): GatewayError {
   return new GatewayError('upstream_failed', 'The provider sent a reply that could not be read.');
 }
 
 /**
- * A writer of one JSON body: `body` writes a reply of any format; `pass` gives the bytes of a reply of this one, with
- * what the client needs otherwise.
+ * A writer of one JSON body. `body` writes a reply that came in another format; `pass` returns the bytes of a reply of
+ * this format, changed where the client needs it.
  */
 export function wholeWriter(
   body: (reply: Reply) => JsonObject,
@@ -98,24 +104,24 @@ export function wholeWriter(
       return pass(frame, reply);
     },
     end: () => (passed ? NO_BYTES : encoder.encode(JSON.stringify(body(reply)))),
-    // A whole reply fails before any of it has left.
+    // Nothing has been sent yet, so the error becomes the response.
     fail: () => NO_BYTES,
     keepAlive: () => NO_BYTES,
   };
 }
 
-/** What a format that only providers speak consists of. */
+/** The parts of a format that only providers speak. */
 export interface VendorFormat<C extends Call> {
   name: string;
   kind: C['kind'];
   takesUploads?(call: C, model: string, quirks: Quirks): boolean;
   writeCall(call: C, model: string, quirks: Quirks): Written;
-  /** The events of a reply but for the last; may throw a GatewayError. */
+  /** Returns all events of a reply but the last. May throw a GatewayError. */
   meaning(body: JsonObject, call: C): ReplyEvent[];
   readError: VendorDialect['readError'];
 }
 
-/** Such a format as a dialect. */
+/** Makes a dialect of the parts. */
 export function vendorDialect<C extends Call>({ meaning, ...format }: VendorFormat<C>): VendorDialect<C> {
   return { ...format, reader: (call) => wholeReader((body) => meaning(body, call)) };
 }

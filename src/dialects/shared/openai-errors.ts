@@ -1,9 +1,9 @@
-/** Reads the refusals of providers that speak OpenAI's formats: one meaning out of many bodies. */
+/** Reads error responses of providers that speak OpenAI's formats. They differ widely in shape. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { parsedJson } from './json-values.ts';
 
-/** What a provider said about a failure, before anything is decided. */
+/** The provider's error, extracted but not yet classified. */
 interface Words {
   message?: string;
   type?: string;
@@ -16,19 +16,19 @@ interface Words {
 const NEUTRAL = 'Please try again later or use another model.';
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** An upstream's refusal as an HTTP answer. */
+/** Reads an error response. */
 export function readOpenaiError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
   return errorOf(status, wordsIn(parsedJson(text)), retryAfterSeconds(headers));
 }
 
-/** An error object inside a reply that began with status 200. */
+/** Reads an error object inside a reply that began with status 200. */
 export function readErrorObject(error: Json): GatewayError {
   const words = wordsIn({ error });
   return errorOf(words.status ?? STATUS_OF_TYPE[words.type ?? ''] ?? 500, words, undefined);
 }
 
-/** Inside a reply the status is often missing, but the type says it. */
+/** An error inside a reply often has no status; it is derived from the type. */
 const STATUS_OF_TYPE: { readonly [type: string]: number } = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -41,7 +41,7 @@ const STATUS_OF_TYPE: { readonly [type: string]: number } = {
 };
 
 function errorOf(status: number, words: Words, retryAfter: number | undefined): GatewayError {
-  // For the log: its words, never its sentences. Those may quote a key, a prompt or a reply.
+  // For the log: codes only, no messages. A message may quote a key, a prompt or a reply.
   const cause = { status, type: words.type, code: words.code };
   const timing = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
   if (isOurFault(status, words)) {
@@ -85,7 +85,7 @@ const QUOTA =
 const CREDENTIAL =
   /\b(incorrect|invalid|missing|expired|wrong|unknown|no)\b[^.]{0,40}\bapi[ _-]?key|\bapi[ _-]?key\b[^.]{0,40}\b(invalid|incorrect|not valid|expired|missing|not found)|^invalid_api_key$/i;
 
-/** Credential and quota are the operator's: some providers say 400 or 429 to them. */
+/** Whether the operator's credential or quota is at fault. Some providers report that as 400 or 429. */
 function isOurFault(status: number, { message = '', code = '', type = '' }: Words): boolean {
   if (status === 401 || status === 402 || status === 403) return true;
   if (QUOTA.test(code) || QUOTA.test(type) || QUOTA.test(message)) return true;
@@ -105,7 +105,7 @@ function wordsIn(body: unknown): Words {
   return wordsOf(body);
 }
 
-/** Codes and types are words: some providers put a status or a sentence there. */
+/** Codes and types are words. Some providers put a status or a sentence there. */
 const WORD = /^(?!\d+$)[\w.:-]+$/;
 
 function wordsOf(error: JsonObject): Words {
@@ -122,7 +122,7 @@ function wordsOf(error: JsonObject): Words {
   return words;
 }
 
-/** The list of a validating framework: `[{loc: ["body", "messages", 0], msg, type}]`. */
+/** The error list of a validation framework (FastAPI): `[{loc: ["body", "messages", 0], msg, type}]`. */
 function firstComplaint(list: readonly Json[]): Words {
   const first = list.find(isObject);
   if (!first) return {};
@@ -136,14 +136,14 @@ function firstComplaint(list: readonly Json[]): Words {
 }
 
 const LINK = /https?:\/\/[^\s"'<>)\]]+/gi;
-/** Addresses of files are the client's own. */
+/** File names in messages are the client's own; they may be shown. */
 const FILE = /\.(png|jpe?g|gif|webp|bmp|tiff?|pdf|txt|csv|docx?|wav|mp3|ogg|flac|mp4|mov|webm)([?#]|$)/i;
 const SECRET = /\b(sk|pk|rk|gsk|xai|hf|pplx|key|Bearer)[-_ ][\w*.-]{8,}|\bAIza[\w*-]{8,}/g;
 /** Clouds name their resources by path. */
 const PROJECT = /\b(projects|subscriptions|resourceGroups)\/[^\s/'"`]+/g;
 const ACCOUNT = /\b(org|proj|user|acct|account|team|workspace|tenant)[-_][\w-]{6,}/g;
 
-/** The provider's sentence without what belongs to the operator: keys, accounts, addresses. */
+/** The provider's message without the operator's data: keys, accounts, addresses. */
 function publicMessage({ message }: Words): string {
   if (message === undefined || /<(html|!doctype|body)\b/i.test(message)) return 'The model refused the request.';
   return message
@@ -154,7 +154,10 @@ function publicMessage({ message }: Words): string {
     .slice(0, MAX_MESSAGE_LENGTH);
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date; a date is held against the reply's own, for there is no clock here. */
+/**
+ * `retry-after-ms`, or `retry-after` in seconds or as a date. A date is compared with the response's own `date` header:
+ * dialects have no clock.
+ */
 function retryAfterSeconds(headers: Headers): number | undefined {
   const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN);
   if (milliseconds >= 0) return Math.ceil(milliseconds / 1000);

@@ -1,10 +1,13 @@
-/** The usage object of OpenAI's formats, as OpenAI and as everybody who copied it writes it. */
+/** The usage object of OpenAI's formats, as OpenAI and the providers that copied it write it. */
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { asReport, figure, type Usage } from '../../canonical/usage.ts';
 import type { Quirks } from '../dialect.ts';
 import { objectAt } from './json-values.ts';
 
-/** Reads a final usage object; `undefined`: it is no report. Shares never exceed their totals, whatever the provider says. */
+/**
+ * Reads a final usage object. Returns `undefined` if it reports nothing. A share (cached, reasoning) never exceeds its
+ * total, whatever the provider reports.
+ */
 export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   const prompt = objectAt(raw, 'prompt_tokens_details') ?? objectAt(raw, 'input_tokens_details');
   const completion = outputDetails(raw);
@@ -26,7 +29,7 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   );
   const cachedInput = Math.min(sent, read);
   const cacheWrite = Math.min(sent, written);
-  // OpenRouter bills tokens that were both written and read under both words: they are input twice.
+  // OpenRouter lists tokens that were both written to and read from the cache under both names: they are input twice.
   const input = cachedInput + cacheWrite > sent ? sent + Math.min(cachedInput, cacheWrite) : sent;
   const usage: Usage = { input, output, source: 'reported' };
   setCount(usage, 'cachedInput', cachedInput);
@@ -44,8 +47,8 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
 }
 
 /**
- * All output. The total adds to what is said of it in two recorded cases alone: reasoning that is named and stands beside the
- * completion (xAI), and Gemini's, which Google's copy of the format shows in the total alone.
+ * All output tokens. `total_tokens` adds output in two recorded cases only: reasoning that is reported beside the
+ * completion (xAI), and Gemini's reasoning, which Google's OpenAI-compatible API includes only in the total.
  */
 export function outputTokens(raw: JsonObject, quirks: Quirks): number {
   const said = saidOutput(raw);
@@ -57,13 +60,13 @@ export function outputTokens(raw: JsonObject, quirks: Quirks): number {
   return quirks.returnsReasoningInTotal ? said + unsaid : said;
 }
 
-/** What is said of the output; where nothing is, the total less the input. */
+/** The reported output; if there is none, the total minus the input. */
 function saidOutput(raw: JsonObject): number {
   const said = firstTotal(raw.completion_tokens, raw.output_tokens);
   return said ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
 }
 
-/** A usage object of docs/api.md#usage. */
+/** Writes a usage object (docs/api.md#usage). */
 export function writeUsage(usage: Usage): JsonObject {
   const { input, output, audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0, reasoning = 0 } = usage;
   const prompt: JsonObject = { cached_tokens: usage.cachedInput ?? 0 };
@@ -102,13 +105,13 @@ function outputDetails(raw: JsonObject): JsonObject | undefined {
   return objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
 }
 
-/** A total by the first of its names that says one above zero; `NaN` where what it says is no figure, `undefined` where it is absent. */
+/** The first of two members with a value above zero. `NaN` if it is not a valid count, `undefined` if it is absent. */
 function firstTotal(a: Json | undefined, b: Json | undefined): number | undefined {
   if (a === undefined || a === null) return b === undefined || b === null ? undefined : figure(b);
   return figure(a) || figure(b ?? a);
 }
 
-/** The first of the values that is a count above zero. */
+/** The first value that is a count above zero. */
 function firstCount(a?: Json, b?: Json, c?: Json, d?: Json, e?: Json): number {
   return figure(a) || figure(b) || figure(c) || figure(d) || figure(e) || 0;
 }

@@ -1,4 +1,7 @@
-/** A request's body on its way to a provider: the client's own bytes, or members written from the call. Both are read and changed alike. */
+/**
+ * A request body on its way to a provider: the client's own bytes, or members written from the call. Both are read and
+ * changed through the same interface.
+ */
 import type { Call } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Written } from '../dialect.ts';
@@ -6,18 +9,18 @@ import { type MemberPlace, memberPlaces, parsedAt, patchPlaces, placeNamed } fro
 
 export interface OutgoingBody {
   get(name: string): Json | undefined;
-  /** Sets a top-level member, or (`undefined`) removes it. */
+  /** Sets a top-level member; `undefined` removes it. */
   set(name: string, value: Json | undefined): void;
   encode(): Uint8Array;
 }
 
 const encoder = new TextEncoder();
 
-/** Members that a dialect has written; the object is the body's own from then on. */
+/** A body that a dialect has written. It takes ownership of the object. */
 export class WrittenBody implements OutgoingBody {
   readonly #members: JsonObject;
 
-  /** Members that are `undefined` are left out. */
+  /** Members with the value `undefined` are left out. */
   constructor(members: { readonly [member: string]: Json | undefined }) {
     this.#members = {};
     for (const name in members) {
@@ -43,7 +46,7 @@ export class WrittenBody implements OutgoingBody {
     return encoder.encode(JSON.stringify(this.#members));
   }
 
-  /** The same in pieces, between which others are served. */
+  /** Encodes in pieces, so that other requests are served in between. */
   async encodeInPieces(): Promise<Uint8Array> {
     const text = JSON.stringify(this.#members);
     const bytes = Buffer.allocUnsafe(Buffer.byteLength(text));
@@ -58,10 +61,10 @@ export class WrittenBody implements OutgoingBody {
   }
 }
 
-/** Characters encoded at once: those beyond ASCII take 6 ns each. */
+/** How many characters are encoded at once. Characters beyond ASCII take 6 ns each. */
 const PIECE = 4_000_000;
 
-/** Never within a pair of surrogates. */
+/** Never splits a surrogate pair. */
 function pieceEnd(text: string, from: number): number {
   const end = from + PIECE;
   return isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
@@ -69,11 +72,11 @@ function pieceEnd(text: string, from: number): number {
 
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 
-/** Encoding a call of more than this in one go keeps the event loop for long: 60 MB take 150 to 400 ms. */
+/** A larger body is encoded in pieces: encoding 60 MB at once blocks the event loop for 150 to 400 ms. */
 const LARGE_BYTES = 1024 * 1024;
 const NO_BYTES = new Uint8Array();
 
-/** What a dialect made of a call: bytes, or the members of a large body, which are encoded when it is sent. */
+/** Returns encoded bytes, or the members of a large body to be encoded when it is sent. */
 export function writtenFor(call: Call, body: WrittenBody, warnings: string[]): Written {
   return call.origin.body.byteLength > LARGE_BYTES
     ? { body: NO_BYTES, late: body, warnings }
@@ -81,8 +84,8 @@ export function writtenFor(call: Call, body: WrittenBody, warnings: string[]): W
 }
 
 /**
- * A client's own bytes. What is not changed stays byte for byte; a member that stands there twice is sent once, with the
- * value that it was read with (the last): a server that takes the first would answer another request than was held for.
+ * A client's own bytes. Members that are not changed stay byte for byte. A member that occurs twice is sent once, with
+ * the value that was priced (the last one), because some servers read the first.
  */
 export class OwnBody implements OutgoingBody {
   readonly #bytes: Uint8Array;
@@ -96,7 +99,7 @@ export class OwnBody implements OutgoingBody {
     this.#isChanged = hasRepeated(this.#places);
   }
 
-  /** Parsed anew each time unless it was set. */
+  /** Parses the member at each call, unless it was set. */
   get(name: string): Json | undefined {
     if (name in this.#changes) return this.#changes[name];
     const place = placeNamed(this.#bytes, this.#places, name);

@@ -1,4 +1,4 @@
-/** What is left of a caller's limits as headers, in the names that the official libraries' users look for. */
+/** Headers with a caller's remaining limits, under the names that the official libraries document. */
 import type { RateLimits } from '../../canonical/rate-limits.ts';
 
 /** `now`: milliseconds since 1970. */
@@ -31,7 +31,7 @@ export const anthropicLimitHeaders: LimitHeaders = (limits, now) => {
   return headers;
 };
 
-/** "45s", "1m0s": as OpenAI writes spans of time. */
+/** A duration in OpenAI's notation: "45s", "1m0s". */
 function duration(seconds: number): string {
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

@@ -1,37 +1,37 @@
 /**
- * What a request of a format may hold, said once. A format's schema is what its reader checks; with the notes that stand on it
- * it also says what is understood (all else is reported when the request is translated), what a member is called in warnings,
- * and what `/openapi.json` shows. Nothing here runs before it is asked for: the schemas of all formats would slow the start.
+ * Builds request schemas. A format's schema says once what its requests may contain. From it come the checks of the
+ * reader, the list of unknown members (reported when a request is translated), the member names in warnings, and
+ * `/openapi.json`. Schemas are built on first use: building all of them would slow the start.
  */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import type { Known } from './unknown-members.ts';
 
-/** What a schema says beside its type; validators pass over it. */
+/** Annotations on a schema. Validators ignore them. */
 export interface Notes {
-  /** What follows "must be" in an error. */
+  /** The text that follows "must be" in an error. */
   description?: string;
-  /** A sentence for readers of the documentation, in the place of the description. */
+  /** A sentence for the API documentation, shown instead of the description. */
   $about?: string;
-  /** The name under which the documentation shows the schema. */
+  /** The schema's name in the API documentation. */
   $name?: string;
-  /** What the value holds, where the reader of the format checks that in its own words. */
+  /** The schema of the value, if the format's reader does the check in its own words. */
   $inside?: () => TSchema;
-  /** What an object holds by its `type`; what is of another type is passed whole. */
+  /** The schema of an object by its `type`. An object of another type is passed on whole. */
   $types?: () => { readonly [type: string]: TSchema };
-  /** The type of an object that names none. */
+  /** The type of an object that has no `type`. */
   $otherwise?: string;
-  /** Objects of other types may stand here too. */
+  /** Objects of other types are allowed. */
   $others?: true;
-  /** Of an object only the members named here are understood. */
+  /** Only the members named here are understood. */
   $closed?: true;
-  /** A member that no word of a call stands for: told to providers of the same format alone. */
+  /** A member that `Call` has no field for. Only providers of the same format receive it. */
   $aside?: true;
-  /** What the member is called where a sentence speaks of it in OpenAI's words. */
+  /** OpenAI's name for the member, as internal sentences use it. */
   $means?: string;
   default?: unknown;
 }
 
-/** Many clients write `null` for a member that they leave open. */
+/** An optional member that may be `null`: many clients write `null` for a default. */
 export function open<S extends TSchema>(schema: S, description: string, notes: Notes = {}) {
   return Type.Optional(Type.Union([schema, Type.Null()], { description, ...notes }));
 }
@@ -40,7 +40,7 @@ export const number = (minimum: number, maximum: number, notes?: Notes) =>
   open(Type.Number({ minimum, maximum }), `a number from ${minimum} to ${maximum}`, notes);
 export const integerFrom = (minimum: number, notes?: Notes) =>
   open(Type.Integer({ minimum }), `an integer of at least ${minimum}`, notes);
-/** A whole number; `least` is 0 or 1 in most formats. */
+/** An integer in a range; the minimum is 0 or 1 in most formats. */
 export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER, notes?: Notes) => {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
   return open(Type.Integer({ minimum, maximum }), `a whole number ${range}`, notes);
@@ -50,25 +50,25 @@ export const oneOf = <Word extends string>(words: readonly Word[], notes?: Notes
 export const boolean = (notes?: Notes) => open(Type.Boolean(), '`true` or `false`', notes);
 export const text = (notes?: Notes) => open(Type.String(), 'a string', notes);
 export const object = (notes?: Notes) => open(Type.Object({}), 'an object', notes);
-/** Taken as it comes. */
+/** A member that is not checked. */
 export const anything = (notes: Notes = {}) => Type.Optional(Type.Unknown({ ...notes }));
 
-/** An object of which these members alone are understood. */
+/** An object with no other members than these. */
 export function closed<P extends TProperties>(properties: P, notes: Notes = {}) {
   return Type.Object(properties, { $closed: true, ...notes });
 }
 
-/** An object of which no more is checked here than that it is one. */
+/** An object whose contents the reader checks itself. */
 export function objectOf(inside: () => TSchema, notes: Notes = {}) {
   return Type.Object({}, { $inside: inside, ...notes });
 }
 
-/** An object by its `type`. */
+/** An object whose schema depends on its `type`. */
 export function byType(types: NonNullable<Notes['$types']>, notes: Notes = {}) {
   return Type.Object({}, { $types: types, ...notes });
 }
 
-/** A schema as everything that walks it sees it. */
+/** A schema as the functions that walk it see it. */
 export interface SchemaNode extends Notes {
   type?: string | readonly string[];
   const?: unknown;
@@ -84,18 +84,18 @@ export function nodeOf(schema: TSchema): SchemaNode {
   return schema as SchemaNode;
 }
 
-/** What a member at the top must be. */
+/** The description of a top-level member: the text after "must be". */
 export function describedAs(schema: TSchema, member: string): string {
   return nodeOf(schema).properties?.[member]?.description ?? 'as the API describes it';
 }
 
-/** The members that the call of a format says in its own words; all others are extras. */
+/** The top-level members that `Call` has fields for. All others are extras. */
 export function saidMembers(schema: TSchema): ReadonlySet<string> {
   const { properties = {} } = nodeOf(schema);
   return new Set(Object.keys(properties).filter((member) => !properties[member]?.$aside));
 }
 
-/** What a reader of the format takes from a request, below its top too. */
+/** The members that the format's reader understands, at all depths. */
 export function knownMembers(schema: TSchema): () => Known {
   let known: Known | undefined;
   return () => {
@@ -138,7 +138,7 @@ function entriesOf(properties: { readonly [member: string]: SchemaNode }): [stri
   return Object.entries(properties).map(([member, node]) => [member, knownIn(node)]);
 }
 
-/** The names that members of a format have in sentences that speak in OpenAI's words: `{max_tokens: 'generationConfig.maxOutputTokens'}`. */
+/** Maps OpenAI's member names to the format's names: `{max_tokens: 'generationConfig.maxOutputTokens'}`. */
 export function callersNames(schema: TSchema): { readonly [member: string]: string } {
   const names: { [member: string]: string } = {};
   collectNames(nodeOf(schema), '', names);

@@ -1,22 +1,25 @@
-/** Members deep in a client's body that a call has no word for: looked for only where the body is translated. */
+/** Finds nested members of a client's body that `Call` has no field for. Used only when the body is translated. */
 import { isObject, type Json } from '../../canonical/json.ts';
 
-/** What a format's reader takes from a value: all of it, or the members that are named; `each` of a list; by its `type`. */
+/**
+ * What a format's reader understands of a value: everything; each item of a list; the named members; or an object by
+ * its `type`.
+ */
 export type Known =
   | 'all'
   | { readonly each: Known }
   | { readonly members: { readonly [member: string]: Known } }
-  /** As `members`, and what is not named is read whole. */
+  /** Like `members`, but members that are not named are understood completely. */
   | { readonly deeper: { readonly [member: string]: Known } }
-  /** What is of another type is kept whole, and reported by whoever cannot say it. */
+  /** Objects of another type are kept whole; the writer that cannot express them reports them. */
   | { readonly types: { readonly [type: string]: Known }; readonly otherwise?: string };
 
-/** An object of which these members are read whole. */
+/** An object of which only these members are understood. */
 export function only(...members: string[]): { members: { [member: string]: Known } } {
   return { members: Object.fromEntries(members.map((member) => [member, 'all'])) };
 }
 
-/** `messages[].content[].caller`, once each. */
+/** The paths of all unknown members, without repetition: `messages[].content[].caller`. */
 export function unsaidMembers(value: Json, known: Known): string[] {
   const found = new Set<string>();
   look(value, known, '', found);

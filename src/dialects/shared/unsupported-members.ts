@@ -1,18 +1,24 @@
-/** Members that only the client's own format has, before a target of another: reported, unless they hold what the model is asked. */
+/**
+ * Members that exist only in the client's own format, when the target speaks another: reported as dropped, or refused
+ * if the answer depends on them.
+ */
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 
-/** Names of what a provider keeps: without it another question would be answered. */
+/**
+ * Members that name data stored by a provider. Without that data the model would answer another question, so the
+ * request is refused.
+ */
 const KEPT_ELSEWHERE: { readonly [dialect: string]: readonly string[] } = {
   'openai-responses': ['previous_response_id', 'conversation', 'prompt'],
   gemini: ['cachedContent'],
 };
 
-/** What the gateway itself does, whoever the model's provider is. */
+/** Members that the gateway itself implements, for every provider. */
 const DONE_HERE: { readonly [dialect: string]: ReadonlySet<string> } = {
   'openai-responses': new Set(['store', 'include', 'truncation', 'background', 'stream_options']),
-  // Read as tools, and as what chooses them.
+  // Read as `tools` and `tool_choice`.
   'openai-chat': new Set(['functions', 'function_call']),
 };
 
@@ -23,7 +29,10 @@ export interface ForeignMembers {
   names: readonly string[];
 }
 
-/** What the format `own` has no word for. Throws `invalid_request` naming a member that cannot be left out. */
+/**
+ * Lists the members that the format `own` cannot express. Throws `invalid_request` for a member that cannot be left
+ * out.
+ */
 export function foreignMembers({ extras, thread, origin }: ChatCall, own: string): ForeignMembers[] {
   if (thread && origin.dialect !== own) {
     if (thread.references.length > 0) throw keptElsewhere('input');

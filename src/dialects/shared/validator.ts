@@ -1,4 +1,6 @@
-/** A schema's validator, compiled when the first body comes: compiling those of every format would take a fifth of the start. */
+/**
+ * A validator that is compiled at its first use. Compiling those of all formats would take a fifth of the start time.
+ */
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 

@@ -13,7 +13,7 @@ export const vendorB: VideoDoor = {
   writeCreated: ({ id }) => success({ task_id: id }),
 };
 
-/** The provider's own frame rate; its lengths are frames and one more. */
+/** Jimeng's frame rate. A video of n seconds has 24n + 1 frames. */
 const FRAMES_A_SECOND = 24;
 const SUCCESS = 10_000;
 const FAILURE = 50_500;
@@ -56,7 +56,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
 function writeTask({ id, state, urls, error }: TaskView): JsonObject {
   if (error?.code === 'task_expired') return success({ task_id: id, status: 'expired' });
   if (error) return { code: FAILURE, message: error.message, data: null };
-  // Its files are kept no more.
+  // The files have expired.
   if (state === 'completed' && urls.length === 0) return success({ task_id: id, status: 'expired' });
   return success({
     task_id: id,
@@ -66,7 +66,7 @@ function writeTask({ id, state, urls, error }: TaskView): JsonObject {
   });
 }
 
-/** For an id that is nobody's, or another account's. */
+/** The answer for an id that does not exist, or belongs to another account. */
 export const NOT_FOUND = success({ status: 'not_found' });
 
 function success(data: JsonObject): JsonObject {

@@ -1,4 +1,7 @@
-/** Kling's endpoints, `/vendor-a/v1/videos/text2video` and `/image2video`: its own body, answered as docs/api.md#video-generations says. */
+/**
+ * Kling's endpoints, `/vendor-a/v1/videos/text2video` and `/image2video`: Kling's request body; the response is that of
+ * docs/api.md#video-generations.
+ */
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { saidOnce } from './money.ts';
@@ -23,7 +26,7 @@ function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
   const ask = {
     model: reader.text('model_name', 'model') ?? '',
     images,
-    // `mode`, `cfg_scale`, `camera_control` … are this provider's alone.
+    // `mode`, `cfg_scale`, `camera_control` and others are specific to Kling.
     metadata: reader.rest(),
     words: vendorA.name,
     ...defined(known),

@@ -1,4 +1,7 @@
-/** What money hangs on in an order for videos: how many, how long, how large, by which model. Said once, wherever it stood. */
+/**
+ * Finds the members of a video request that decide its price: how many, how long, how large, which model. Each is kept
+ * once, wherever it stood.
+ */
 
 import { pixelsOfResolution } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
@@ -7,7 +10,7 @@ import { wrong } from '../shared/request-body.ts';
 import { RANGES } from './ranges.ts';
 import { readSize } from './video-format.ts';
 
-/** Names without regard to case and separators. */
+/** Keys are lower case without separators. */
 const COUNTS: ReadonlySet<string> = new Set([
   ...['n', 'num', 'numvideos', 'numberofvideos', 'videocount', 'samplecount', 'numsamples', 'samples', 'variants'],
   ...['nvariants', 'numvariants', 'batchsize', 'numoutputs', 'numresults', 'candidatecount', 'numgenerations'],
@@ -15,7 +18,7 @@ const COUNTS: ReadonlySet<string> = new Set([
 const LENGTHS: ReadonlySet<string> = new Set([
   ...['seconds', 'duration', 'durationseconds', 'nseconds', 'videolength', 'videoduration', 'durationinseconds'],
 ]);
-/** Lengths and sizes in words that are not read here. */
+/** Length and size members of providers that are not read here. */
 const OTHERS: ReadonlySet<string> = new Set([
   ...['length', 'frames', 'numframes', 'numberofframes', 'nframes', 'durationms', 'resolution', 'width', 'height'],
   ...['videosize', 'outputsize', 'outputresolution', 'upscale', 'model', 'modelname', 'servicetier'],
@@ -24,7 +27,7 @@ const OTHERS: ReadonlySet<string> = new Set([
 
 const RATES: ReadonlySet<string> = new Set(['fps', 'framerate', 'framespersecond']);
 
-/** What makes a video dearer in its provider's own words: read there at the top, under the name that the provider has for it. */
+/** Provider-specific members that make a video more expensive, and the name under which the provider reads them. */
 const QUALITIES: ReadonlyMap<string, string> = new Map([
   ['mode', 'mode'],
   ['sound', 'sound'],
@@ -40,7 +43,10 @@ interface Found {
   value: Json;
 }
 
-/** The order with all of that taken out of its metadata. `n`: how many videos are asked for, where that is said in its place. */
+/**
+ * Returns the request with the price members removed from its metadata. `n`: the number of videos, if the format has a
+ * member for it.
+ */
 export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
   const found: Found[] = [];
   const metadata = without(ask.metadata, 'metadata', found, 0);
@@ -57,7 +63,7 @@ export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): Video
   return inOneSize(order, dropped);
 }
 
-/** A resolution above the size that is said beside it is not told: some providers are told that alone. */
+/** Drops a resolution that is higher than the size in the same request: some providers read only the resolution. */
 function inOneSize(order: VideoAsk, dropped: string[]): VideoAsk {
   const { resolution, ...rest } = order;
   const { width, height } = order;
@@ -73,7 +79,7 @@ function inOneSize(order: VideoAsk, dropped: string[]): VideoAsk {
   };
 }
 
-/** Sizes of one class differ by so much: 1280x704 is 720p. */
+/** Sizes of one resolution class differ by up to this factor: 1280x704 counts as 720p. */
 const SAME_CLASS = 1.15;
 
 function whyDropped(name: string): string {
@@ -85,7 +91,7 @@ function whyDropped(name: string): string {
   return '`size` and `resolution` say how large a video is';
 }
 
-/** `members` without what is found in them, at any depth. */
+/** Removes the found members at any depth. */
 function without(members: JsonObject, path: string, found: Found[], depth: number): JsonObject {
   const kept: JsonObject = {};
   for (const [member, value] of Object.entries(members)) {
@@ -112,7 +118,7 @@ function isMoney(name: string): boolean {
   return COUNTS.has(name) || LENGTHS.has(name) || OTHERS.has(name) || name === 'size';
 }
 
-/** The smallest of all that is said. */
+/** The smallest of all counts. */
 function countOf(found: readonly Found[], n: number | undefined, dropped: string[]): number {
   const { least, most } = RANGES.n;
   let count = n;
@@ -138,7 +144,7 @@ function lengthIn(found: readonly Found[]): number | undefined {
   throw wrong(said.path, `must be a number from ${least} to ${most}`);
 }
 
-/** A size in the metadata stands for the order's own where that has none. */
+/** Uses a size in the metadata if the request has no other. */
 function takesSize(order: VideoAsk, { path, value }: Found): boolean {
   if (order.width !== undefined || order.resolution !== undefined || typeof value !== 'string') return false;
   const size = readSize(value, path);

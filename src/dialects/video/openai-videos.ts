@@ -16,7 +16,7 @@ import {
 
 export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
 
-/** Members nobody knows join `metadata`. */
+/** Unknown members become `metadata`. */
 export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   const reader = new FieldReader(fields, VideoRequest);
   const size = readSize(reader.text('size'), 'size');
@@ -49,7 +49,7 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   return saidOnce({ model, images, metadata: { ...metadata, ...reader.rest() }, ...defined(known) }, n);
 }
 
-/** A video made anew is as the first one but for its prompt: whatever else a client would change is refused. */
+/** A remix changes the prompt only. Other members are refused. */
 export function readRemix(fields: JsonObject, source: Omit<VideoAsk, 'images'>): VideoAsk {
   const reader = new FieldReader(fields, RemixRequest);
   const prompt = reader.text('prompt');
@@ -102,7 +102,7 @@ function writeTask({
   };
 }
 
-/** What was taken out of the metadata to be said in its provider's words is shown there again. */
+/** Shows settings that were moved out of the metadata under their original names. */
 function saidElsewhere({ negativePrompt, aspectRatio, resolution }: TaskView['ask']): JsonObject {
   return {
     ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),

@@ -1,4 +1,4 @@
-/** Bounds that hold in every format of videos: far beyond what any provider makes, so that a price stays a number. */
+/** Limits for all video formats, far above what any provider generates. They keep the price a finite number. */
 export const RANGES = {
   seconds: { least: 0.1, most: 3600 },
   side: { least: 16, most: 16_384 },

@@ -1,6 +1,6 @@
 /**
- * Orders for videos, as each format has them. A form's texts are read as numbers where one stands here; members that stand here
- * not at all are told to the provider as they are.
+ * The request schemas of the video formats. Form texts are converted to numbers where the schema has a number. Unknown
+ * members are sent to the provider unchanged.
  */
 import { type TProperties, Type } from 'typebox';
 import { anything, type Notes, number, object, oneOf, text, whole } from '../shared/request-shape.ts';
@@ -41,7 +41,7 @@ const VIDEO = {
 
 export const VideoRequest = Type.Object(VIDEO, { $name: 'VideoRequest' });
 
-/** A video made anew takes a prompt alone. */
+/** A remix has a prompt only. */
 export const RemixRequest = Type.Object(
   {
     prompt: Type.String({ $about: 'What is to be different.' }),
@@ -68,7 +68,7 @@ const KLING = {
 
 export const KlingRequest = Type.Object(KLING, { $name: 'KlingVideoRequest' });
 
-/** As the documentation shows it where the path says that the video begins with an image. */
+/** For the API documentation: the path says that the video begins with an image. */
 export const klingImageBody = () =>
   Type.Object(
     { ...KLING, image: Type.Unknown({ $about: `The image that the video begins with. ${IMAGE}` }) },
@@ -93,6 +93,6 @@ export const JimengRequest = Type.Object(
   { $name: 'JimengVideoRequest' },
 );
 
-/** What asks how far a task is; as the documentation shows it. */
+/** The request that polls a task. For the API documentation. */
 export const jimengQueryBody = () =>
   Type.Object({ req_key: text(), task_id: Type.String() }, { $name: 'JimengTaskRequest' });

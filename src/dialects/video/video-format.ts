@@ -1,4 +1,7 @@
-/** The contract of a door for video tasks: how its clients ask, and how they see a task; and what all doors read alike. */
+/**
+ * The contract of a client-facing video format: how requests are read and how tasks are shown. Also the reader of
+ * members that all formats share.
+ */
 import type { TSchema } from 'typebox';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
@@ -6,48 +9,48 @@ import { parsedJson } from '../shared/json-values.ts';
 import { wrong } from '../shared/request-body.ts';
 import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
 
-/** A request's members, from JSON or from a form, where each is a text and files are data URLs. */
+/** The members of a request, from JSON or from a form. In a form all members are texts and files are data URLs. */
 export interface DoorRequest {
   fields: JsonObject;
-  /** The path of the request says that the video begins with an image. */
+  /** Set if the path says that the video begins with an image. */
   fromImage?: boolean;
 }
 
-/** A task as its owner may see it. */
+/** A task as its owner sees it. */
 export interface TaskView extends TaskCourse {
   id: string;
   ask: Omit<VideoAsk, 'images'>;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** Until when its files are kept; absent: nothing is kept yet. */
+  /** When the files expire. Absent if there are no files yet. */
   expiresAt?: number;
   outputs: readonly TaskOutput[];
-  /** The addresses of its files, while they are kept. */
+  /** The URLs of its files, while they are kept. */
   urls: readonly string[];
 }
 
 export interface VideoDoor {
   readonly name: string;
-  /** `model` is empty where the client named none. Throws `invalid_request` naming the member. */
+  /** `model` is empty if the client named none. Throws `invalid_request` that names the wrong member. */
   readAsk(request: DoorRequest): VideoAsk;
   writeTask(task: TaskView): JsonObject;
-  /** What a client that has created a task is told, where that is not the task itself. */
+  /** The response to the creation, if it is not the task itself. */
   writeCreated?(task: TaskView): JsonObject;
 }
 
-/** Reads members that may have come as texts of a form; those that nobody takes are left over. */
+/** Reads members that may be texts of a form. Members that were not taken are the rest. */
 export class FieldReader {
   private readonly left: Map<string, Json>;
 
   private readonly members: { readonly [name: string]: SchemaNode };
 
-  /** `schema`: that of the format, which has every member that is taken. */
+  /** `schema`: the schema of the format, with every member that is taken. */
   constructor(fields: JsonObject, schema: TSchema) {
     this.members = nodeOf(schema).properties ?? {};
     this.left = new Map(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
   }
 
-  /** These are names of one thing: several of them must say the same. */
+  /** Takes a member under any of its names. Several names must have the same value. */
   take(...names: string[]): Json | undefined {
     let found: { name: string; value: Json } | undefined;
     for (const name of names) {
@@ -62,7 +65,7 @@ export class FieldReader {
     return found?.value;
   }
 
-  /** A list of one, or of none. */
+  /** Returns a list of one image, or an empty list. */
   image(role: Image['role'], ...names: string[]): Image[] {
     const said = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
@@ -75,7 +78,7 @@ export class FieldReader {
     throw wrong(names[0] ?? '', 'must be a text');
   }
 
-  /** A number, or the text of one, within the range that the schema has for it. */
+  /** A number, or a text with a number, in the range of the schema. */
   number(...names: string[]): number | undefined {
     const said = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
@@ -88,7 +91,7 @@ export class FieldReader {
     throw wrong(said, `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}`);
   }
 
-  /** An object, or the text of one. */
+  /** An object, or its JSON text. */
   object(name: string): JsonObject | undefined {
     const value = this.take(name);
     if (value === undefined || isObject(value)) return value;
@@ -105,7 +108,7 @@ export class FieldReader {
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]*)*;base64,/;
 const BASE64 = /^[A-Za-z0-9+/_\s-]+={0,2}\s*$/;
 
-/** An image as an address, a data URL, or plain base64. */
+/** An image as a URL, a data URL, or base64. */
 export function readImage(value: Json, param: string, role: Image['role']): Image {
   const text = isObject(value) ? (value.image_url ?? value.url ?? value.uri) : value;
   if (typeof text !== 'string') throw wrong(param, 'must be an image: an address, or base64');
@@ -118,7 +121,7 @@ export function readImage(value: Json, param: string, role: Image['role']): Imag
 
 const SIZE = /^(\d{2,5})\s*[x*×]\s*(\d{2,5})$/i;
 
-/** `1280x720` */
+/** A size as `1280x720`. */
 export function readSize(text: string | undefined, param: string): { width: number; height: number } | undefined {
   if (text === undefined) return undefined;
   const found = SIZE.exec(text);
@@ -126,7 +129,7 @@ export function readSize(text: string | undefined, param: string): { width: numb
   return { width: Number(found[1]), height: Number(found[2]) };
 }
 
-/** A task's error as a number, where a door has only those. */
+/** A number for a task's error, for formats whose error codes are numbers. */
 export function errorNumber({ code }: { code: string }): number {
   return NUMBERS[code] ?? 500;
 }
@@ -138,12 +141,15 @@ const NUMBERS: { readonly [code: string]: number } = {
   upstream_failed: 502,
 };
 
-/** The members that have a value. */
+/** Removes members without a value. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** What the first of its files says of itself; of what it does not say, what was ordered. Whole numbers, as docs/api.md#video-generations has it. */
+/**
+ * The facts of the first file; what the provider does not report is taken from the request. Integers, as
+ * docs/api.md#video-generations requires.
+ */
 export function factsOf(ask: TaskView['ask'], [first]: TaskView['outputs']): JsonObject {
   const video = first?.video ?? {};
   const seconds = video.seconds ?? ask.seconds;

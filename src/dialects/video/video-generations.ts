@@ -1,4 +1,7 @@
-/** The plain format, `/v1/video/generations`: asked as OpenAI's is, answered as docs/api.md#video-generations says. */
+/**
+ * The common video format, `/v1/video/generations`: requests like OpenAI's; the response is that of
+ * docs/api.md#video-generations.
+ */
 import type { JsonObject } from '../../canonical/json.ts';
 import { readVideoAsk } from './openai-videos.ts';
 import { errorNumber, factsOf, type TaskView, type VideoDoor } from './video-format.ts';

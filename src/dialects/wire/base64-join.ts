@@ -1,11 +1,11 @@
-/** Joins pieces of base64 that each have their own padding into one that is valid as a whole. */
+/** Joins pieces of base64 with padding into one valid base64 text. */
 
 const BYTES_PER_GROUP = 3;
 
 export class Base64Join {
   #rest: Uint8Array = new Uint8Array(0);
 
-  /** What can be given out of the pieces so far. */
+  /** Adds a piece and returns what can be written now. */
   add(base64: string): string {
     if (this.#rest.length === 0 && base64.length % 4 === 0 && !base64.endsWith('=')) return base64;
     const bytes = Buffer.concat([this.#rest, Buffer.from(base64, 'base64')]);

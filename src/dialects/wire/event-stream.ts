@@ -1,11 +1,13 @@
-/** Cuts the bytes of AWS's binary event stream into its messages, each held against its two checksums. */
+/**
+ * Splits AWS's binary event stream into messages and verifies both checksums of each (AWS, "Event stream encoding").
+ */
 import { crc32 } from 'node:zlib';
 import { GatewayError } from '../../canonical/errors.ts';
 
 export interface EventStreamMessage {
-  /** The message's own bytes: those of all messages joined are the input. */
+  /** The message's own bytes. All messages joined are the input. */
   readonly bytes: Uint8Array;
-  /** Those that are texts: the kind of message (`:message-type`), of event or exception. */
+  /** The headers that are texts: the message type (`:message-type`) and the type of the event or exception. */
   readonly headers: { readonly [name: string]: string };
   readonly payload: Uint8Array;
 }
@@ -13,14 +15,15 @@ export interface EventStreamMessage {
 /** The content type of such a stream. */
 export const EVENT_STREAM_TYPE = 'application/vnd.amazon.eventstream';
 
-// Two lengths and their checksum come first, a checksum of everything last; all numbers are big-endian.
+// A message begins with two lengths and their checksum and ends with a checksum of everything. All numbers are
+// big-endian.
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
-/** AWS sends no message of more than 16 MiB and 128 KiB of headers. */
+/** AWS sends at most 16 MiB of payload and 128 KiB of headers. */
 const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 const TEXT = 7;
 const BYTES = 6;
-/** Lengths of the values of a fixed size, by the type of the header. */
+/** Lengths of fixed-size values, by header type. */
 const FIXED: { readonly [type: number]: number } = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 
 const decoder = new TextDecoder();
@@ -28,11 +31,14 @@ const decoder = new TextDecoder();
 export class EventStreamCutter {
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** Until so many bytes are here nothing new can be said. */
+  /** Nothing can be decoded before this many bytes have arrived. */
   #needed = PRELUDE_BYTES;
   #fault: GatewayError | undefined;
 
-  /** The messages that `chunk` completes. Damage throws `upstream_failed`, after the messages before it have been given out. */
+  /**
+   * Returns the messages that `chunk` completes. For a damaged message it throws `upstream_failed`, after the messages
+   * before it were returned.
+   */
   read(chunk: Uint8Array): EventStreamMessage[] {
     if (this.#fault) throw this.#fault;
     this.#pieces.push(chunk);
@@ -46,13 +52,13 @@ export class EventStreamCutter {
     return messages;
   }
 
-  /** The bytes are over. Throws `upstream_failed` where they end inside a message. */
+  /** Call it after the last chunk. Throws `upstream_failed` if the input ends inside a message. */
   end(): void {
     if (this.#fault) throw this.#fault;
     if (this.#length > 0) throw damaged('it ends inside a message');
   }
 
-  /** Adds the messages that are whole; returns the rest. */
+  /** Adds the complete messages and returns the remaining bytes. */
   #cut(bytes: Uint8Array, messages: EventStreamMessage[]): Uint8Array {
     let rest = bytes;
     try {

@@ -1,20 +1,20 @@
-/** Takes a multipart form apart as it arrives. Any cutting of the same bytes gives the same parts. */
+/** Parses a multipart form while it arrives. The parts do not depend on how the bytes are split into chunks. */
 import { GatewayError } from '../../canonical/errors.ts';
 
 export interface PartHead {
   name: string;
-  /** Absent where the part is a field, not a file. */
+  /** Absent if the part is a field, not a file. */
   filename?: string;
   contentType?: string;
 }
 
-/** A part begins, or goes on: no bytes are copied that came in one piece. */
+/** `part`: a part begins. `bytes`: content of the current part. Bytes that arrived in one chunk are not copied. */
 export type FormEvent = { type: 'part'; head: PartHead } | { type: 'bytes'; bytes: Uint8Array };
 
 export interface FormCutter {
-  /** Throws `invalid_request` where the body is no form. */
+  /** Throws `invalid_request` if the body is not a multipart form. */
   read(chunk: Uint8Array): FormEvent[];
-  /** The body is over. Throws `invalid_request` where the form is not. */
+  /** Call it after the last chunk. Throws `invalid_request` if the form is incomplete. */
   end(): void;
 }
 
@@ -27,13 +27,13 @@ export function createFormCutter(boundary: string): FormCutter {
   const mark = Buffer.from(`--${boundary}`);
   const delimiter = Buffer.from(`${LINE_END}--${boundary}`);
   let state: 'before' | 'head' | 'body' | 'over' = 'before';
-  /** What has come and is not told yet. */
+  /** Bytes that arrived and are not in an event yet. */
   let rest: Buffer = Buffer.alloc(0);
-  /** The line end that still stands before a part's bytes. */
+  /** The bytes of a line end that precedes the next part's content. */
   let skipped = 0;
   let parts = 0;
 
-  /** Whether there may be more to tell in what has come. */
+  /** Returns whether another step may find more events. */
   function step(events: FormEvent[]): boolean {
     switch (state) {
       case 'before':
@@ -76,7 +76,7 @@ export function createFormCutter(boundary: string): FormCutter {
 
   function readBytes(events: FormEvent[]): boolean {
     const at = rest.indexOf(delimiter);
-    // What may be the beginning of a delimiter waits.
+    // Bytes that may be the start of a delimiter wait for the next chunk.
     const end = at < 0 ? rest.length - delimiter.length + 1 : at;
     if (end > skipped) events.push({ type: 'bytes', bytes: rest.subarray(skipped, end) });
     if (at < 0) {

@@ -1,23 +1,26 @@
-/** An envelope around a dialect's stream: some hosts do not send it as the dialect's own provider does. */
+/** Some hosts wrap a dialect's stream in another format (an envelope). This removes it. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Frame, Reader } from '../dialect.ts';
 
 export interface Framing {
-  /** Whether an answer of this content type is in the envelope: refusals are not. */
+  /** Whether a response of this content type has the envelope. Error responses have none. */
   holds(contentType: string): boolean;
-  /** The content type of what is inside. */
+  /** The content type of the wrapped stream. */
   readonly inner: string;
   open(): Opener;
 }
 
-/** Takes the envelope off: the bytes that the dialect's own provider would have sent. Any cutting gives the same bytes. */
+/**
+ * Removes the envelope and returns the bytes that the dialect's own provider would have sent. The result does not
+ * depend on how the bytes are split into chunks.
+ */
 export interface Opener {
-  /** Throws GatewayError where the envelope is damaged; what came whole before has been given out. */
+  /** Throws a GatewayError if the envelope is damaged, after everything before the damage was returned. */
   read(chunk: Uint8Array): Uint8Array;
   end(): void;
 }
 
-/** Reads through an envelope. What is wrong with it ends the reply, as any other failure does. */
+/** Reads a wrapped stream. A damaged envelope ends the reply with an error, as any other failure does. */
 export function readThrough(opener: Opener, reader: Reader): Reader {
   let isBroken = false;
 

@@ -1,7 +1,7 @@
-/** Cuts a JSON array that arrives piecemeal into its elements, without losing one of its bytes. */
+/** Splits a JSON array into its elements while it arrives. No byte is lost. */
 import { GatewayError } from '../../canonical/errors.ts';
 
-/** The element with the separators before it; `start` and `end` say where the element itself stands. */
+/** An element with the separators before it. `start` and `end`: the range of the element itself. */
 export interface ArrayElement {
   bytes: Uint8Array;
   start: number;
@@ -15,7 +15,9 @@ const CLOSE_OBJECT = 125;
 const DEFAULT_MAX_ELEMENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;
 
-/** Elements are objects: whatever stands between them is separators. An object that stands alone is an element too. */
+/**
+ * The elements are objects; everything between them is a separator. A single object without an array is an element too.
+ */
 export class ArrayCutter {
   readonly #maxElementBytes: number;
   #held = new Uint8Array(SMALLEST_HELD);
@@ -30,7 +32,7 @@ export class ArrayCutter {
     this.#maxElementBytes = maxElementBytes;
   }
 
-  /** The elements that `chunk` completes. One over the bound throws `upstream_failed`. */
+  /** Returns the elements that `chunk` completes. Throws `upstream_failed` for one over the size limit. */
   read(chunk: Uint8Array): ArrayElement[] {
     this.#hold(chunk);
     const elements: ArrayElement[] = [];
@@ -50,7 +52,7 @@ export class ArrayCutter {
     return elements;
   }
 
-  /** What is left: separators, or an element that broke off. */
+  /** Returns the rest: separators, or an incomplete element. */
   end(): { bytes: Uint8Array; isBroken: boolean } {
     return { bytes: this.#held.slice(0, this.#length), isBroken: this.#depth > 0 };
   }

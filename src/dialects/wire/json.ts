@@ -1,16 +1,16 @@
-/** Edits top-level members of a JSON object in its bytes and leaves every other byte as it was. */
+/** Edits the top-level members of a JSON object in its bytes. All other bytes stay as they were. */
 import { copyStretch, sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 
-/** A stretch of bytes, `end` exclusive. */
+/** A range of bytes; `end` is exclusive. */
 export interface Span {
   start: number;
   end: number;
 }
 
 interface Member {
-  /** The opening quote of the name. */
+  /** The position of the name's opening quote. */
   start: number;
   nameEnd: number;
   valueStart: number;
@@ -26,15 +26,15 @@ const CLOSE_OBJECT = 125;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 const BROKEN = -1;
-// Short strings are faster to call than to hand to the engine's search.
+// For short strings a loop is faster than a call of the engine's search.
 const WALKED_BYTES = 48;
 
 const encoder = new TextEncoder();
 const quotedNames = new Map<string, Uint8Array>();
 
 /**
- * Sets, replaces or (`undefined`) removes top-level members; new ones stand last. Everything else, number literals and
- * blanks too, stays byte for byte. Throws `invalid_request` where the body is no JSON object.
+ * Sets, replaces or (`undefined`) removes top-level members. New members are added at the end. Everything else stays
+ * byte for byte, also number literals and white space. Throws `invalid_request` if the body is not a JSON object.
  */
 export function patchMembers(body: Uint8Array, members: { readonly [name: string]: Json | undefined }): Uint8Array {
   const names = Object.keys(members);
@@ -46,18 +46,18 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
   return patch.result();
 }
 
-/** A top-level member of a body, by its place. */
+/** A top-level member and its position in the body. */
 export interface MemberPlace extends Member {
-  /** Of its name: equal names have equal ones. */
+  /** A hash of the name; equal names have equal hashes. */
   readonly hash: number;
-  /** Another of this name follows. */
+  /** A later member has the same name. */
   isRepeated: boolean;
 }
 
-/** Up to so many members are compared each with each; a body of more is a rare one, or an attack. */
+/** Up to this many members, each is compared with each. Real requests have fewer. */
 const COMPARED_MEMBERS = 48;
 
-/** The top-level members in their order. Throws `invalid_request` where the body is no JSON object. */
+/** Lists the top-level members in order. Throws `invalid_request` if the body is not a JSON object. */
 export function memberPlaces(body: Uint8Array): MemberPlace[] {
   const scan = new MemberScan(body, 0);
   const places: MemberPlace[] = [];
@@ -97,7 +97,7 @@ export function placeNamed(body: Uint8Array, places: readonly MemberPlace[], nam
   return undefined;
 }
 
-/** Of a name in its quotes; one with escapes is decoded first. */
+/** The hash of a quoted name. A name with escapes is decoded first. */
 function hashAt(bytes: Uint8Array, start: number, nameEnd: number): number {
   let hash = 0;
   for (let at = start + 1; at < nameEnd - 1; at++) {
@@ -114,7 +114,9 @@ function hashOf(name: string): number {
   return hash;
 }
 
-/** `patchMembers` of a body whose members are known by their places; of those of one name the last stays. */
+/**
+ * Like `patchMembers`, for a body whose members are already listed. Of several members of one name only the last stays.
+ */
 export function patchPlaces(
   body: Uint8Array,
   places: readonly MemberPlace[],
@@ -126,12 +128,12 @@ export function patchPlaces(
   return patch.result();
 }
 
-/** The value that stands there. */
+/** Parses the value in this range. */
 export function parsedAt(bytes: Uint8Array, start: number, end: number): Json | undefined {
   return unquote(bytes, start, end) as Json | undefined;
 }
 
-/** The pieces of a changed body, member by member. */
+/** Collects the pieces of a changed body, member by member. */
 class Patch {
   readonly #body: Uint8Array;
   readonly #members: { readonly [name: string]: Json | undefined };
@@ -140,7 +142,9 @@ class Patch {
   #copied = 0;
   #kept = 0;
   #last: number;
-  /** A removed member takes one comma with it: the one before it, or, where none is kept before it, the one behind. */
+  /**
+   * A removed member takes one comma with it: the one before it, or, if nothing before it is kept, the one after it.
+   */
   #isRemovingTo = false;
 
   constructor(body: Uint8Array, members: { readonly [name: string]: Json | undefined }, open: number) {
@@ -149,7 +153,7 @@ class Patch {
     this.#last = open;
   }
 
-  /** `name`: of the members to change the one that this is. `isDropped`: it goes, whatever it is. */
+  /** `name`: this member's name if it is one of those to change. `isDropped`: remove it in any case. */
   see(
     name: string | undefined,
     { start, valueStart, end }: Pick<Member, 'start' | 'valueStart' | 'end'>,
@@ -191,7 +195,7 @@ class Patch {
   }
 }
 
-/** Adds these members to the object that the top-level member `name` holds: its own stay byte for byte. */
+/** Adds members to the object in the top-level member `name`. The object's own members stay byte for byte. */
 export function addToMember(body: Uint8Array, name: string, members: JsonObject): Uint8Array {
   const span = memberSpan(body, name);
   const isInside = span !== undefined && body[span.start] === OPEN_OBJECT;
@@ -200,7 +204,10 @@ export function addToMember(body: Uint8Array, name: string, members: JsonObject)
   return spliceBytes(body, span.start, span.end, added);
 }
 
-/** Where the value of the first top-level member `name` stands in the JSON object that begins at `from`; strings with their quotes. */
+/**
+ * The range of the value of the first top-level member `name`, in the JSON object that begins at `from`. Strings
+ * include their quotes.
+ */
 export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | undefined {
   const quoted = quotedName(name);
   const scan = new MemberScan(bytes, from);
@@ -208,7 +215,7 @@ export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | un
   return undefined;
 }
 
-/** The top-level members of these names, parsed; a body that is no JSON object has none. */
+/** Parses only the top-level members of these names. Returns `{}` if the body is not a JSON object. */
 export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonObject {
   const picked: JsonObject = {};
   const wanted = [...names];
@@ -226,7 +233,7 @@ export function replaceMember(bytes: Uint8Array, name: string, value: Json, from
   return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(value))) : bytes;
 }
 
-/** `bytes` with the stretch from `start` to `end` replaced. */
+/** Replaces the bytes from `start` to `end`. */
 export function spliceBytes(bytes: Uint8Array, start: number, end: number, replacement: Uint8Array): Uint8Array {
   const spliced = Buffer.allocUnsafe(bytes.length - (end - start) + replacement.length);
   copyStretch(bytes, 0, start, spliced, 0);
@@ -248,12 +255,15 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Walks the top-level members of the object that begins at `from`; only brackets, quotes and separators are looked at. */
+/**
+ * Iterates over the top-level members of the object that begins at `from`. Looks only at brackets, quotes and
+ * separators.
+ */
 class MemberScan implements Member {
   readonly #bytes: Uint8Array;
-  /** Behind the opening brace; BROKEN where there is none. */
+  /** The position after the opening brace, or BROKEN if there is none. */
   readonly open: number;
-  /** The bytes turned out to be no JSON object. */
+  /** Set if the bytes are not a JSON object. */
   broken = false;
   start = 0;
   nameEnd = 0;
@@ -267,7 +277,7 @@ class MemberScan implements Member {
     this.broken = this.open === BROKEN;
   }
 
-  /** Moves to the next member; `false` behind the last. */
+  /** Moves to the next member. Returns `false` after the last. */
   next(): boolean {
     if (this.broken) return false;
     const bytes = this.#bytes;
@@ -291,7 +301,7 @@ function skipBlanks(bytes: Uint8Array, at: number): number {
   return at;
 }
 
-/** From an opening quote to behind the closing one. */
+/** Returns the position after the closing quote of the string that opens at `start`. */
 function skipString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
   for (const walked = Math.min(bytes.length, at + WALKED_BYTES); at < walked; at++) {
@@ -338,7 +348,7 @@ function skipNested(bytes: Uint8Array, start: number): number {
   return BROKEN;
 }
 
-/** Whether the quoted name in the bytes is `quoted`; a name written with escapes is decoded first. */
+/** Whether the member's name is `name` (`quoted` in bytes). A name with escapes is decoded first. */
 function isNamed(bytes: Uint8Array, member: Member, quoted: Uint8Array, name: string): boolean {
   const { start, nameEnd } = member;
   if (quoted.length === nameEnd - start) {
@@ -350,13 +360,13 @@ function isNamed(bytes: Uint8Array, member: Member, quoted: Uint8Array, name: st
   return false;
 }
 
-/** The one of these names that the member has. */
+/** The member's name, if it is one of `names`. */
 function nameAmong(bytes: Uint8Array, member: Member, names: readonly string[]): string | undefined {
   for (const name of names) if (isNamed(bytes, member, quotedName(name), name)) return name;
   return undefined;
 }
 
-/** Whether what stands there is this text in quotes, written without escapes. */
+/** Whether the range is exactly this text in quotes, without escapes. */
 export function isQuoted(bytes: Uint8Array, { start, end }: Span, text: string): boolean {
   if (end - start !== text.length + 2 || bytes[start] !== QUOTE) return false;
   for (let i = 0; i < text.length; i++) {
@@ -378,7 +388,8 @@ function quotedName(name: string): Uint8Array {
   let quoted = quotedNames.get(name);
   if (!quoted) {
     quoted = encoder.encode(JSON.stringify(name));
-    // Names are written in the code, so this stays small; the bound only guards against a caller that makes them up.
+    // Names come from the code, so the cache stays small. The limit only protects against a caller that generates
+    // names.
     if (quotedNames.size < 1000) quotedNames.set(name, quoted);
   }
   return quoted;

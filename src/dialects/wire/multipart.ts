@@ -1,4 +1,4 @@
-/** Multipart forms: read out of a body whole, and written. No part is copied before it is asked for. */
+/** Multipart forms: parses a complete body, and writes one. Parts are not copied until they are read. */
 import { joined, type Streamed, type Upload, uploadOf } from '../../canonical/upload.ts';
 import { createFormCutter, type PartHead } from './form-cutter.ts';
 
@@ -11,13 +11,13 @@ export interface FormFile extends PartHead {
   upload: Upload;
 }
 
-/** A form taken apart: its fields in order, and its files. */
+/** A parsed form: its fields in order, and its files. */
 export interface Form {
   fields: readonly (readonly [name: string, value: string])[];
   files: readonly FormFile[];
 }
 
-/** The boundary where the content type is a form's; `undefined` where it is anything else. */
+/** The boundary of a multipart form's content type; `undefined` for any other content type. */
 export function formBoundary(contentType: string | null): string | undefined {
   const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType ?? '');
   return match?.[1] ?? match?.[2];
@@ -28,7 +28,7 @@ export function formType(boundary: string): string {
   return `multipart/form-data; boundary=${/^[-\w.+']+$/.test(boundary) ? boundary : `"${boundary}"`}`;
 }
 
-/** Throws `invalid_request` where the body breaks off or is no form. */
+/** Throws `invalid_request` if the body is not a complete form. */
 export function readForm(body: Uint8Array, boundary: string): FormPart[] {
   const parts: FormPart[] = [];
   const cutter = createFormCutter(boundary);
@@ -41,7 +41,7 @@ export function readForm(body: Uint8Array, boundary: string): FormPart[] {
   return parts;
 }
 
-/** The same, its files apart from its fields. */
+/** Parses a form into fields and files. Throws `invalid_request` if it is not complete. */
 export function formIn(body: Uint8Array, boundary: string): Form {
   const parts = readForm(body, boundary);
   return {
@@ -54,7 +54,10 @@ export function formIn(body: Uint8Array, boundary: string): Form {
   };
 }
 
-/** A form as bytes, whose files may stand outside memory. The boundary must stand in no part: it is one that nobody could guess. */
+/**
+ * Encodes a form as bytes; its files may be stored outside memory. The boundary must not occur in any part, so it must
+ * be random.
+ */
 export function streamForm({ fields, files }: Form, boundary: string): Streamed {
   const end = Buffer.from('\r\n');
   return joined([
@@ -70,7 +73,7 @@ function writeHead({ name, filename, contentType }: PartHead, boundary: string):
   return Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${harmless(name)}"${file}\r\n${type}\r\n`);
 }
 
-/** What could end the word it stands in is replaced. */
+/** Replaces the characters that would end the quoted word. */
 const harmless = (word: string) => word.replace(/["\\\r\n]/g, '_');
 
 const ending = (boundary: string) => Buffer.from(`--${boundary}--\r\n`);

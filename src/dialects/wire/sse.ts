@@ -1,15 +1,18 @@
-/** Cuts the bytes of an event stream into its events without losing or copying one of them. */
+/** Splits the bytes of an SSE stream into events. Loses and copies none of them. */
 import { sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 
 export interface SseEvent {
-  /** The event's own bytes, its blank line included: those of all events joined are the input. */
+  /** The event's own bytes with its blank line. All events joined are the input. */
   readonly bytes: Uint8Array;
   /** The `event:` field. */
   readonly event: string | undefined;
-  /** The `data:` lines joined by line ends; absent where the event has none (comments, blank lines). Decoded on first look. */
+  /**
+   * The `data:` lines, joined by line feeds. Absent if the event has none (comments, blank lines). Decoded when it is
+   * first read.
+   */
   readonly data: string | undefined;
-  /** Where the data stands in `bytes` when it is one line; both 0 where it is not. */
+  /** The range of the data in `bytes` if it is one line; otherwise both are 0. */
   readonly dataStart: number;
   readonly dataEnd: number;
 }
@@ -22,12 +25,12 @@ const BYTE_ORDER_MARK = 0xfeff;
 const DEFAULT_MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;
 
-// What the last byte read was, in terms of lines; numbers, because the scan looks at it for every line.
+// The state of the line scanner after the last byte. Numbers, because the scanner compares them at every line.
 const AT_START = 0;
 const IN_LINE = 1;
 const AFTER_LF = 2;
 const AFTER_CR = 3;
-/** A blank line ended in CR: the LF that may follow belongs to it. */
+/** A blank line that ended in CR. A following LF belongs to it. */
 const AFTER_BLANK_CR = 4;
 
 export class SseCutter {
@@ -43,14 +46,14 @@ export class SseCutter {
     this.#maxEventBytes = maxEventBytes;
   }
 
-  /** What comes next begins an event. */
+  /** Whether the next byte begins an event. */
   get isBetweenEvents(): boolean {
     return this.#state === AT_START && this.#heldLength === 0 && !this.#overflow;
   }
 
   /**
-   * The events that `chunk` completes. Whole events are views into `chunk`, so it must not be reused. An event over the
-   * bound throws `upstream_failed`, after the events before it have been given out.
+   * Returns the events that `chunk` completes. Complete events are views into `chunk`, so do not reuse its memory. For
+   * an event over the size limit it throws `upstream_failed`, after the events before it were returned.
    */
   read(chunk: Uint8Array): SseEvent[] {
     const events: SseEvent[] = [];
@@ -61,7 +64,7 @@ export class SseCutter {
     return events;
   }
 
-  /** What was left without a blank line at its end. */
+  /** Returns what remains without a blank line at its end. */
   end(): SseEvent[] {
     if (this.#overflow) throw this.#overflow;
     if (this.#heldLength === 0) return [];
@@ -101,7 +104,7 @@ export class SseCutter {
     return from;
   }
 
-  /** Takes the byte after a line's end (or at an event's start): where the event ends, or -1 when it goes on. */
+  /** Handles the first byte of a line. Returns the end of the event, or -1 if it continues. */
   #lineStart(byte: number, at: number): number {
     if (this.#state === AFTER_BLANK_CR) return byte === LF ? at + 1 : at;
     if (byte === LF) {
@@ -123,7 +126,10 @@ export class SseCutter {
     return event;
   }
 
-  /** Keeps a rest; the module doubles, so that a long event cut into crumbs costs no more than its length. */
+  /**
+   * Keeps an unfinished rest. The buffer doubles when it is full, so a long event in many small chunks costs linear
+   * time.
+   */
   #hold(chunk: Uint8Array, from: number): void {
     const needed = this.#heldLength + chunk.length - from;
     if (needed > this.#maxEventBytes) {
@@ -233,7 +239,7 @@ function isField(bytes: Uint8Array, at: number, end: number, name: Uint8Array): 
   return true;
 }
 
-/** Where a field's value begins, past the colon and the one blank that may follow it. */
+/** The position of a field's value: after the colon and one optional space. */
 function valueStart(bytes: Uint8Array, nameEnd: number, end: number): number {
   if (nameEnd === end) return end;
   return nameEnd + 1 < end && bytes[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
@@ -244,7 +250,7 @@ function indexOrEnd(bytes: Uint8Array, byte: number, at: number): number {
   return index < 0 ? bytes.length : index;
 }
 
-/** Without a byte order mark. */
+/** Decodes UTF-8 without a byte order mark. */
 function decoded(bytes: Uint8Array, from: number, to: number): string {
   const text = textIn(bytes, from, to);
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;

@@ -1,23 +1,26 @@
-/** Raw samples, as some providers speak, made a WAV for clients that asked for an audio file they can play. */
+/** Wraps raw audio samples from a provider in a WAV file, for clients that asked for WAV. */
 
-/** What stands before the samples. With its filler of two bytes its length is a multiple of three: its base64 can stand before theirs. */
+/**
+ * The length of the WAV header. Two bytes of padding make it a multiple of three, so that its base64 can be put before
+ * that of the samples.
+ */
 const HEADER_BYTES = 54;
-/** A stream does not know its length yet: players read on to the end. */
+/** The length field of a stream, whose length is not known yet. Players read to the end. */
 const UNKNOWN = 0xffff_ffff;
 const DEFAULT_RATE = 24_000;
 const SAMPLES = /^audio\/(l16|pcm)\b/i;
 const RAW_FORMATS: readonly string[] = ['pcm16', 'pcm'];
 
-/** Whether an audio file of this type is bare samples. */
+/** Whether audio of this type is raw samples. */
 export const isSamples = (mimeType: string | undefined): mimeType is string =>
   mimeType !== undefined && SAMPLES.test(mimeType);
 
-/** Whether these samples are to be made a WAV for a client that asked for this format. */
+/** Whether these samples must be wrapped, because the client asked for WAV. */
 export function needsWave(mimeType: string | undefined, format: string | undefined): mimeType is string {
   return isSamples(mimeType) && !RAW_FORMATS.includes(format ?? 'wav');
 }
 
-/** `bytes`: how many the samples are, where all of them are there. */
+/** `bytes`: the length of the samples, if all of them are known. */
 export function waveHeader(mimeType: string, bytes?: number): Buffer {
   const rate = Number(/rate=(\d+)/.exec(mimeType)?.[1] ?? DEFAULT_RATE);
   const header = Buffer.alloc(HEADER_BYTES);
@@ -25,7 +28,7 @@ export function waveHeader(mimeType: string, bytes?: number): Buffer {
   header.writeUInt32LE(bytes === undefined ? UNKNOWN : bytes + HEADER_BYTES - 8, 4);
   header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
-  // Plain samples, one channel.
+  // PCM, one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
   header.writeUInt32LE(rate, 24);
@@ -41,7 +44,7 @@ export function waveHeader(mimeType: string, bytes?: number): Buffer {
 
 const LOUDEST = 0x7fff;
 
-/** Samples of float32 as whole numbers of 16 bits, which is what clients take bare samples for. */
+/** Converts float32 samples to 16-bit integers, the usual format of raw samples. */
 export function wholeSamples(floats: Buffer): Buffer {
   const samples = Buffer.alloc(Math.floor(floats.length / 4) * 2);
   for (let at = 0; at < samples.length; at += 2) {

@@ -3,9 +3,9 @@
 import type { Provider } from '../provider.ts';
 import { joinUrl } from './openai-compatible.ts';
 
-/** Still takes all that older models take; a client's own choice goes before. */
+/** This version supports everything that older models do. The client's own header takes precedence. */
 const VERSION = '2023-06-01';
-/** The official library's address ends before the version, others' with it. */
+/** The official library's base URL has no version; others have one. */
 const VERSIONED = /\/v\d+\/?$/;
 
 export const anthropic: Provider = {

@@ -1,4 +1,4 @@
-/** Cohere: embeddings and rerank in its own format, conversations through its OpenAI-compatible door. */
+/** Cohere: embeddings and rerank in its own format, chat in its OpenAI-compatible API. */
 
 import type { Provider } from '../provider.ts';
 import { authorizeByBearer, joinUrl } from './openai-compatible.ts';

@@ -1,4 +1,4 @@
-/** Alibaba Cloud Model Studio (Qwen, Wan): its compatible mode, and what that mode does not have. */
+/** Alibaba Cloud Model Studio (Qwen, Wan): the OpenAI-compatible API, and Alibaba's own API for the rest. */
 import type { Call } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
@@ -6,7 +6,7 @@ import type { Provider, TaskForm } from '../provider.ts';
 import { dashscopeVideo } from '../video/dashscope-video.ts';
 import { joinUrl, openaiCompatibleVendor } from './openai-compatible.ts';
 
-/** What the compatible mode does not have stands beside it. */
+/** Alibaba's own API is beside the compatible one. */
 const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
 const PATHS: { readonly [dialect: string]: (call: Call) => string } = {
   'dashscope-rerank': () => '/services/rerank/text-rerank/text-rerank',
@@ -16,10 +16,10 @@ const PATHS: { readonly [dialect: string]: (call: Call) => string } = {
       ? '/services/aigc/image2image/image-synthesis'
       : '/services/aigc/text2image/image-synthesis',
 };
-/** Models that draw as tasks alone: the older ones. */
+/** Models that generate images only as polled tasks: the older ones. */
 const TASKS = /^(wanx|wan2\.[0-5]|flux|stable-diffusion)/;
 
-/** What each family draws, as https://www.alibabacloud.com/help/en/model-studio/image-generation has it. */
+/** Image sizes of each family. Source: https://www.alibabacloud.com/help/en/model-studio/image-generation. */
 const IMAGES = {
   supportsMediaUrls: ['image'],
   maxImagesPerCall: 4,

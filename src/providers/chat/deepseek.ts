@@ -7,7 +7,7 @@ export const deepseek = openaiCompatibleVendor({
   credentialVariable: 'DEEPSEEK_API_KEY',
   responses: true,
   quirks: {
-    // Its name of the ceiling is the old one; the new one it passes over in silence.
+    // It only reads the older name and ignores the newer one.
     renames: { max_completion_tokens: 'max_tokens' },
     supportsStructuredOutput: 'json',
     models: [{ match: '^deepseek-reasoner', quirks: { rejects: ['logprobs', 'top_logprobs'] } }],

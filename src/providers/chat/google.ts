@@ -23,7 +23,7 @@ export const google: Provider = {
   video: googleVideo,
   quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { supportsJsonSchema: false } }] },
   otherQuirks: {
-    embed: { maxInputsPerCall: 100 }, // What Vertex takes of Imagen's parameters and the Gemini API does not.
+    embed: { maxInputsPerCall: 100 }, // Parameters of Imagen on Vertex AI that the Gemini API does not have.
     image: { maxImagesPerCall: 4, rejects: ['negative_prompt', 'seed'] },
   },
 };

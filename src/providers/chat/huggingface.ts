@@ -1,4 +1,4 @@
-/** Hugging Face: its router in front of other providers. */
+/** Hugging Face's router to other providers. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const huggingface = openaiCompatibleVendor({

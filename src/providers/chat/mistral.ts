@@ -1,4 +1,4 @@
-/** Mistral: its schema is closed, so a member it does not know is an error. */
+/** Mistral. It rejects every unknown member. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const mistral = openaiCompatibleVendor({

@@ -9,7 +9,7 @@ export const moonshot = openaiCompatibleVendor({
     supportsMediaUrls: [],
     models: [
       {
-        // Their sampling hangs on whether they think, and any other value is an error.
+        // These models accept only the default sampling values.
         match: '^kimi-(k2\\.[5-9]|k[3-9])',
         quirks: { rejects: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'], fixed: { n: 1 } },
       },

@@ -1,13 +1,16 @@
-/** Providers that speak OpenAI's formats: an address, a bearer token, deviations as data. And the row for any other of them. */
+/**
+ * Providers with OpenAI's formats: an address, a bearer token, and deviations as data. Also the provider type
+ * `openai-compatible`.
+ */
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
 
-/** What sets one such provider apart from the others. */
+/** What distinguishes such a provider from the others. */
 export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'url' | 'authorize'> {
-  /** Absent: it does. */
+  /** Default: `true`. */
   readonly needsCredential?: boolean;
   /** It also serves text completions. */
   readonly completions?: true;
@@ -15,19 +18,19 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly responses?: true;
   /** It also compacts conversations (`/responses/compact`). */
   readonly compacts?: true;
-  /** It draws images, with these deviations. */
+  /** It generates images, with these quirks. */
   readonly images?: Quirks;
-  /** It changes them where it draws them, not at a path of its own. */
+  /** It edits images at the path that generates them. */
   readonly editsWhereDrawn?: true;
-  /** It embeds texts, with these deviations. */
+  /** It computes embeddings, with these quirks. */
   readonly embeddings?: Quirks;
-  /** It speaks texts, with these deviations. */
+  /** It generates speech, with these quirks. */
   readonly speech?: Quirks;
-  /** It writes down what it hears, with these deviations. */
+  /** It transcribes audio, with these quirks. */
   readonly transcription?: Quirks;
-  /** It judges texts, with these deviations. */
+  /** It moderates texts, with these quirks. */
   readonly moderation?: Quirks;
-  /** It ranks documents, with these deviations. */
+  /** It reranks documents, with these quirks. */
   readonly rerank?: Quirks;
 }
 
@@ -80,7 +83,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
     url: (target, dialect, call) =>
       joinUrl(target.baseUrl, pathOf(dialect, editsWhereDrawn && call.kind === 'image' ? undefined : call)),
     authorize: authorizeByBearer,
-    // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
+    // Only OpenAI has the role `developer`. Elsewhere it is an error, or the prompt template drops the message.
     quirks: { supportsDeveloperRole: false, supportsFreeTextTools: false, ...quirks } satisfies Quirks,
     otherQuirks: {
       ...(images && { image: images }),
@@ -97,7 +100,7 @@ export function authorizeByBearer(outgoing: Outgoing, target: Target): void {
   if (target.credential !== undefined) outgoing.headers.authorization = `Bearer ${target.credential}`;
 }
 
-/** Where below a base URL a dialect is served. */
+/** The path of a dialect below the base URL. */
 export function pathOf(dialect: string, call?: Call): string {
   if (call?.kind === 'image' && call.edit) return '/images/edits';
   if (call?.kind === 'transcription' && call.translate) return '/audio/translations';
@@ -114,11 +117,11 @@ export function joinUrl(baseUrl: string, path: string): string {
   return (baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl) + path;
 }
 
-/** Any server that speaks these formats at an address of the operator's. */
+/** Any other server with these formats. */
 export const openaiCompatible = openaiCompatibleVendor({
   name: 'openai-compatible',
   needsCredential: false,
-  // Google's copy of the format, whatever address it is at.
+  // Google's OpenAI-compatible API, at any address.
   quirks: { models: [{ match: '(^|/)gemini-', quirks: { returnsReasoningInTotal: true } }] },
   completions: true,
   images: { requiresEditForm: true },

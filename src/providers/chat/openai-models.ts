@@ -1,7 +1,7 @@
-/** What OpenAI's models refuse, wherever they are hosted. */
+/** What OpenAI's models reject, on every host. */
 import type { Quirks } from '../../dialects/dialect.ts';
 
-/** Sampling that a model which thinks takes at its default alone. */
+/** Sampling settings that reasoning models accept only at their defaults. */
 const UNSAMPLED = {
   fixed: { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, logprobs: false },
   rejects: ['top_logprobs', 'logit_bias'],
@@ -10,7 +10,7 @@ const UNSAMPLED = {
 export const OPENAI_MODELS = [
   { match: '^(o\\d|gpt-([5-9]|\\d\\d)(?!.*-chat))', quirks: { renames: { max_tokens: 'max_completion_tokens' } } },
   { match: '^gpt-(5\\.[6-9]|[6-9]|\\d\\d)', quirks: { supportsCacheBreakpoints: true } },
-  // 5.1 to 5.5 do not think unless told to, and then take sampling: what they refuse depends on the request.
+  // Versions 5.1 to 5.5 accept sampling unless reasoning is on, so it depends on the request.
   { match: '^(o\\d|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: UNSAMPLED },
   { match: '^(o3(?!-mini)|o4|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: { rejects: ['stop'] } },
   {
@@ -20,27 +20,27 @@ export const OPENAI_MODELS = [
 ] satisfies Quirks['models'];
 
 const COMPLETIONS = 'gpt-3\\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002';
-/** Models that take tools on Responses alone, or that are served nowhere else. */
+/** Models that accept tools only in Responses, or that exist only there. */
 const RESPONSES = 'gpt-6-astra|gpt-6\\.1-sol|(o1|o3|gpt-[5-9](\\.\\d)?)-pro|.*(codex|-deep-research)|computer-use';
-/** Models that draw, and nothing else. */
+/** Models that only generate images. */
 const IMAGES = '(chatgpt|gpt)-image|dall-e';
-/** Models of audio and search answer chat completions alone. */
+/** Models for audio and search exist only in chat completions. */
 const CHAT = 'gpt-4o-(mini-)?audio|gpt-audio|.*-search-(preview|api)';
 
-/** The models OpenAI serves as text completions: these and no others. */
+/** The only models that OpenAI serves as text completions. */
 export const OPENAI_COMPLETIONS_ONLY = {
   'openai-completions': new RegExp(`^(${COMPLETIONS})`),
   'openai-chat': new RegExp(`^(?!${COMPLETIONS})`),
 };
 
-/** What takes tools on chat completions only while it does not think: its tools go by way of Responses. */
+/** Models that accept tools in chat completions only without reasoning. Their calls with tools go to Responses. */
 export const OPENAI_UNTHINKING_TOOLS = {
   'openai-chat': { thinks: /^gpt-([6-9]|\d\d)(?!.*-chat)/, mayThink: /^gpt-5\.[4-9](?!.*-chat)/ },
 };
 
 const ON_RESPONSES = new RegExp(`^(?!${COMPLETIONS}|${CHAT}|${IMAGES})`);
 
-/** The same where it serves Responses too. */
+/** Restrictions per dialect, for a host that serves Responses too. */
 export const OPENAI_ONLY = {
   'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],
   'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES}|${IMAGES})`),
@@ -48,7 +48,7 @@ export const OPENAI_ONLY = {
   'openai-responses-compact': ON_RESPONSES,
 };
 
-/** What OpenAI's models draw, and how they are asked for it. */
+/** The image sizes and members of OpenAI's models. */
 export const OPENAI_IMAGES = {
   supportsMediaUrls: ['image'],
   requiresEditForm: 'files',
@@ -102,7 +102,7 @@ export const OPENAI_IMAGES = {
   ],
 } satisfies Quirks;
 
-/** The first models that speak have no events; of the others only those say how many tokens it was. */
+/** The first speech models have no events. Of the others, only the events report tokens. */
 export const OPENAI_SPEECH = {
   supportsSpeechEvents: 'priced',
   models: [{ match: '^tts-1', quirks: { supportsSpeechEvents: 'never' } }],

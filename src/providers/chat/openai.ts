@@ -1,4 +1,4 @@
-/** OpenAI itself. */
+/** OpenAI. */
 
 import type { Provider } from '../provider.ts';
 import { openaiVideo } from '../video/openai-video.ts';

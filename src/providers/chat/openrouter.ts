@@ -1,5 +1,4 @@
 /** OpenRouter. */
-
 import { openrouterVideo } from '../video/openrouter-video.ts';
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 

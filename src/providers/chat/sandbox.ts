@@ -1,18 +1,18 @@
-/** The provider that ships: the transport hands what goes to this address to an upstream in the same process. */
+/** The built-in provider. The transport sends requests for this address to a server in the same process. */
 import type { Call } from '../../canonical/call.ts';
 import type { Provider } from '../provider.ts';
 import { openaiVideo } from '../video/openai-video.ts';
 import { authorizeByBearer, joinUrl, pathOf } from './openai-compatible.ts';
 
-/** An address that no network has. */
+/** A host name that never resolves. */
 export const SANDBOX_BASE_URL = 'http://sandbox.invalid/v1';
 
-/** Where the formats that are not OpenAI's are served. */
+/** The paths of the formats other than OpenAI's. */
 const PATHS: { readonly [dialect: string]: (model: string, call: Call) => string } = {
   'anthropic-messages': () => '/messages',
   gemini: (model, { stream }) => `/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
 };
-/** Images stand in Google's format as such: in the others they would be text. */
+/** Images are parts in Google's format. In the chat formats they would be text. */
 const NO_IMAGES = /^(?!sandbox-image)/;
 
 export const sandbox: Provider = {
@@ -38,7 +38,7 @@ export const sandbox: Provider = {
   },
   url: ({ baseUrl, model }, dialect, call) => joinUrl(baseUrl, PATHS[dialect]?.(model, call) ?? pathOf(dialect, call)),
   authorize: authorizeByBearer,
-  // It is soon done, and a look at it costs next to nothing.
+  // The sandbox finishes soon and polling it is cheap.
   video: { ...openaiVideo, firstLookMs: 500 },
   quirks: { supportsDeveloperRole: true },
 };

@@ -1,4 +1,4 @@
-/** SiliconFlow; its images as https://docs.siliconflow.cn/en/api-reference/images/images-generations has them. */
+/** SiliconFlow. Images: https://docs.siliconflow.cn/en/api-reference/images/images-generations. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const siliconflow = openaiCompatibleVendor({
@@ -52,7 +52,7 @@ export const siliconflow = openaiCompatibleVendor({
           supportsImageSizes: ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'],
         },
       },
-      // What they change keeps its size.
+      // An edited image keeps its size.
       { match: 'Qwen-Image-Edit', quirks: { rejects: ['size'] } },
     ],
   },

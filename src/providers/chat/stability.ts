@@ -1,9 +1,9 @@
-/** Stability AI, as https://platform.stability.ai/docs/api-reference has it. */
+/** Stability AI. Source: https://platform.stability.ai/docs/api-reference. */
 
 import type { Provider } from '../provider.ts';
 import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
 
-/** Which service draws; models that are none of these share one. */
+/** The service by model. Other models share one. */
 const SERVICES: { readonly [model: string]: string } = { 'stable-image-core': 'core', 'stable-image-ultra': 'ultra' };
 
 export const stability: Provider = {
@@ -15,7 +15,7 @@ export const stability: Provider = {
   url: ({ baseUrl, model }) => joinUrl(baseUrl, `/v2beta/stable-image/generate/${SERVICES[model] ?? 'sd3'}`),
   authorize(outgoing, target) {
     authorizeByBearer(outgoing, target);
-    // Else the image comes as bare bytes.
+    // Otherwise the image is returned as raw bytes.
     outgoing.headers.accept = 'application/json';
   },
   otherQuirks: {

@@ -1,4 +1,4 @@
-/** Together AI; its images as https://docs.together.ai/reference/post-images-generations has them. */
+/** Together AI. Images: https://docs.together.ai/reference/post-images-generations. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const together = openaiCompatibleVendor({

@@ -1,10 +1,10 @@
-/** Volcengine Ark (Doubao, Seedream), also as BytePlus ModelArk; its images as https://www.volcengine.com/docs/82379/1541523 has them. */
+/** Volcengine Ark (Doubao, Seedream) and BytePlus ModelArk. Images: https://www.volcengine.com/docs/82379/1541523. */
 import type { Quirks } from '../../dialects/dialect.ts';
 import type { Provider } from '../provider.ts';
 import { volcengineVideo } from '../video/volcengine-video.ts';
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
-/** One a call: a set of several is asked for by the prompt. Its events of a stream are its own, and bring no sketches. */
+/** One image per call: a set is requested through the prompt. Its stream events differ and have no partial images. */
 const IMAGES = {
   supportsMediaUrls: ['image'],
   requiresEditImages: 'bare',

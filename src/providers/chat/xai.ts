@@ -1,4 +1,4 @@
-/** xAI; its images as https://docs.x.ai/developers/model-capabilities/images/generation and the recordings have them. */
+/** xAI. Images: https://docs.x.ai/developers/model-capabilities/images/generation, and recordings. */
 
 import { xaiVideo } from '../video/xai-video.ts';
 import { openaiCompatibleVendor } from './openai-compatible.ts';
@@ -39,7 +39,7 @@ export const xai = openaiCompatibleVendor({
       'negative_prompt',
       'seed',
     ],
-    // The first of them know no qualities.
+    // The first image models have no quality setting.
     models: [{ match: '^(grok-2-image|grok-imagine-image(-quality|-pro)?$)', quirks: { rejects: ['quality'] } }],
   },
   quirks: {
@@ -47,7 +47,7 @@ export const xai = openaiCompatibleVendor({
     models: [
       { match: '^grok-(3-mini|[4-9]|code)', quirks: { rejects: ['presence_penalty', 'frequency_penalty'] } },
       { match: '^grok-([3-9]|code)(?!.*non-reasoning)', quirks: { rejects: ['stop'] } },
-      // Of the models that think only some let themselves be told how hard.
+      // Only some reasoning models have an effort setting.
       {
         match: '^grok-(3$|3-(?!mini)|4$|4-|4\\.20-(?!multi-agent)|code)',
         quirks: { rejects: ['reasoning_effort', 'reasoning'] },

@@ -1,4 +1,4 @@
-/** Zhipu (GLM): the same service under two addresses, `zai` for the world and `zhipu` for China. */
+/** Zhipu (GLM): one service at two addresses, `zai` (international) and `zhipu` (China). */
 import type { Quirks } from '../../dialects/dialect.ts';
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
@@ -16,7 +16,7 @@ const TRANSCRIPTION = {
   rejects: ['language', 'temperature', 'stream', 'include[]', 'chunking_strategy', 'timestamp_granularities[]'],
 } satisfies Quirks;
 
-/** As https://docs.z.ai/api-reference/image/generate-image has them: one a call, at an address. */
+/** One image per call, returned as a URL. Source: https://docs.z.ai/api-reference/image/generate-image. */
 const IMAGES = {
   maxImagesPerCall: 1,
   supportsImageInput: false,

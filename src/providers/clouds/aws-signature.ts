@@ -1,4 +1,4 @@
-/** Signs a request for an AWS service (Signature Version 4), by keys or by an API key. */
+/** Signs a request for an AWS service (Signature Version 4) with access keys, or adds an API key. */
 import { AwsV4Signer } from 'aws4fetch';
 import { unusable } from '../credential.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
@@ -9,18 +9,20 @@ interface AwsKeys {
   sessionToken?: string;
 }
 
-/** An access key, its secret and, for a while, a session: as one credential, parted by colons. API keys hold none. */
+/**
+ * Access key, secret and an optional session token as one credential, separated by colons. API keys contain no colon.
+ */
 const KEYS = /^([A-Z0-9]{16,128}):([^:\s]+)(?::(\S+))?$/;
 const REGION_IN_ADDRESS = /\.([a-z]{2}(?:-[a-z]+)+-\d)\./;
 
-/** An API key of the service goes as it is; keys sign. */
+/** An API key is sent as a bearer token; access keys sign the request. */
 export function authorizeByAws(outgoing: Outgoing, target: Target, service: string, now: number): void | Promise<void> {
   const keys = keysOf(target);
   if (keys) return sign(outgoing, keys, regionOf(target), service, now);
   if (target.credential !== undefined) outgoing.headers.authorization = `Bearer ${target.credential}`;
 }
 
-/** Signs the address, the body and the time; what else goes along may be changed by whoever passes it on. */
+/** Signs the URL, the body and the time. Other headers are not signed, so that proxies can change them. */
 export async function sign(
   outgoing: Outgoing,
   keys: AwsKeys,

@@ -1,4 +1,4 @@
-/** Azure OpenAI, and models of other makers in Azure's Foundry: the model is the name of a deployment. */
+/** Azure OpenAI, and other models in Azure AI Foundry. The model is the name of a deployment. */
 
 import { joinUrl, openaiCompatibleVendor, pathOf } from '../chat/openai-compatible.ts';
 import {
@@ -16,14 +16,16 @@ import { readToken, tokenForm } from './oauth-form.ts';
 
 const CHAT = 'openai-chat';
 const RESPONSES = 'openai-responses';
-/** In the v1 API alone. */
+/** Only the v1 API has it. */
 const COMPACT = 'openai-responses-compact';
-/** An address that already names its API: `…/openai/v1`, or Foundry's `…/models`, which has chat completions alone. */
+/**
+ * A base URL that already contains the API: `…/openai/v1`, or Foundry's `…/models`, which only serves chat completions.
+ */
 const WHOLE_ADDRESS = /\/(v1|models)\/?$/;
 const FOUNDRY = /\/models\/?$/;
-/** The first dated version that has Responses. */
+/** The first dated version with Responses. */
 const FIRST_WITH_RESPONSES = '2025-03-01';
-/** Microsoft Entra's tokens are JWTs; the resource's own keys are not. */
+/** Microsoft Entra tokens are JWTs; API keys are not. */
 const ENTRA_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 const ENTRA_ADDRESS = 'https://login.microsoftonline.com';
 const SCOPE = 'https://cognitiveservices.azure.com/.default';
@@ -77,14 +79,17 @@ export const azure: Provider = {
   },
 };
 
-/** Videos are in the v1 API alone, whose versions have names and no dates. */
+/** Only the v1 API has videos. Its versions are names, not dates. */
 const V1_VERSION = /^(v1|preview)$/;
 
 function v1Address({ baseUrl }: Target): string {
   return /\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl.replace(FOUNDRY, ''), '/openai/v1');
 }
 
-/** With `apiVersion` a resource is asked by deployment, as the dated versions want it; Responses, and the v1 API, name it in the body. */
+/**
+ * With `apiVersion`, the URL names the deployment, as dated versions require. Responses and the v1 API name it in the
+ * body.
+ */
 function apiAddress({ baseUrl, model, settings }: Target, dialect: string): string {
   if (WHOLE_ADDRESS.test(baseUrl)) return baseUrl;
   if (settings.apiVersion === undefined) return joinUrl(baseUrl, '/openai/v1');
@@ -92,7 +97,7 @@ function apiAddress({ baseUrl, model, settings }: Target, dialect: string): stri
   return joinUrl(baseUrl, `/openai/deployments/${encodeURIComponent(model)}`);
 }
 
-/** The credential is the secret of an application that Entra knows. */
+/** The credential is the client secret of an Entra application. */
 function entraExchange(secret: string, settings: Target['settings']): TokenExchange {
   const { tenantId = '', clientId, scope = SCOPE, authority = ENTRA_ADDRESS } = settings;
   if (clientId === undefined) throw unusable('its setting `clientId` is missing');

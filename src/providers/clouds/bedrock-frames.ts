@@ -1,11 +1,11 @@
-/** Bedrock's envelope around streams of a model's own format: binary frames, each with one event as base64. */
+/** Bedrock's envelope around streams in a model's own format: binary frames with one event each, as base64. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { parsedJson } from '../../dialects/shared/json-values.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../dialects/wire/event-stream.ts';
 import type { Framing, Opener } from '../../dialects/wire/framing.ts';
 
-/** What the messages format calls the envelope's own exceptions. */
+/** The error types of Anthropic messages for the envelope's exceptions. */
 const TYPES: { readonly [exception: string]: string } = {
   validationException: 'invalid_request_error',
   throttlingException: 'rate_limit_error',
@@ -16,7 +16,7 @@ const TYPES: { readonly [exception: string]: string } = {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The frames of a messages stream, opened as the event stream that Anthropic itself sends. */
+/** Unwraps a messages stream to the SSE stream that Anthropic itself sends. */
 export const MESSAGES_IN_FRAMES: Framing = {
   holds: (contentType) => contentType.includes(EVENT_STREAM_TYPE),
   inner: 'text/event-stream',

@@ -1,4 +1,4 @@
-/** Amazon Bedrock's other door, which speaks the formats of OpenAI and Anthropic as they are. */
+/** Amazon Bedrock's second endpoint ("mantle"), which serves the formats of OpenAI and Anthropic. */
 
 import { joinUrl, pathOf } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';
@@ -7,7 +7,7 @@ import { authorizeByAws } from './aws-signature.ts';
 const MESSAGES = 'anthropic-messages';
 const VERSION = '2023-06-01';
 const CLAUDE = /^anthropic\./;
-/** OpenAI's own models have a path of their own, and Responses alone. */
+/** OpenAI's own models have a path of their own and only Responses. */
 const OPENAI_OWN = /^openai\.gpt-\d/;
 
 export const bedrockMantle: Provider = {

@@ -1,14 +1,17 @@
-/** Amazon Bedrock's runtime: Claude in its own format, every other model by Converse. */
+/** Amazon Bedrock's runtime: Claude in its own format, all other models with Converse. */
 
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';
 import { authorizeByAws } from './aws-signature.ts';
 import { MESSAGES_IN_FRAMES } from './bedrock-frames.ts';
 
-/** Stands in the body, where Anthropic itself has a header. */
+/** A member of the body. Anthropic itself has a header for it. */
 const VERSION = 'bedrock-2023-05-31';
 const MESSAGES = 'anthropic-messages';
-/** Models and the profiles that the provider names after them; a profile of the operator's own hides its model. */
+/**
+ * Model ids, and the inference profiles that AWS names after them. The name of an operator's own profile does not tell
+ * the model.
+ */
 const CLAUDE = /anthropic\.claude/;
 
 export const bedrock: Provider = {

@@ -1,4 +1,4 @@
-/** Google's credentials: a service account's key or a person's refresh token, exchanged for access tokens. */
+/** Google credentials: a service account key or a user's refresh token, exchanged for access tokens. */
 import { importPKCS8, SignJWT } from 'jose';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { unusable } from '../credential.ts';
@@ -11,19 +11,19 @@ const TOKEN_ADDRESS = 'https://oauth2.googleapis.com/token';
 const JWT_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ASSERTED_SECONDS = 3600;
 
-/** The JSON of a credential; `undefined` where it is a token or a key. Throws where it is JSON and cannot be used. */
+/** The parsed credential; `undefined` if it is a token or an API key. Throws if it is JSON that cannot be used. */
 export function googleAccount(credential: string | undefined): JsonObject | undefined {
   if (!credential?.trimStart().startsWith('{')) return undefined;
   try {
     const account: unknown = JSON.parse(credential);
     if (isObject(account)) return account;
   } catch {
-    // It looks like JSON and is none.
+    // It looks like JSON but is not.
   }
   throw unusable('its credential begins like JSON and is none');
 }
 
-/** `credential` is the JSON that `account` was read from. */
+/** `credential`: the JSON text of `account`. */
 export function googleExchange(credential: string, account: JsonObject): TokenExchange {
   const { type } = account;
   if (type !== 'service_account' && type !== 'authorized_user') {

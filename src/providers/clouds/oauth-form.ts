@@ -1,16 +1,16 @@
-/** How tokens are asked for, and given: OAuth's form and its answer. */
+/** OAuth token requests and responses. */
 import { isObject } from '../../canonical/json.ts';
 import type { Outgoing } from '../outgoing.ts';
 import type { Token } from '../provider.ts';
 
-/** The form in which tokens are asked for. */
+/** A token request. */
 export function tokenForm(url: string, members: { [name: string]: string }): Outgoing {
   const body = new TextEncoder().encode(new URLSearchParams(members).toString());
   const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
   return { method: 'POST', url, headers, body };
 }
 
-/** The answer of a token endpoint, whoever's. */
+/** Reads a token response. Returns `undefined` if it has no token. */
 export function readToken(status: number, body: Uint8Array, now: number): Token | undefined {
   if (status !== 200) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Snowflake Cortex: every account has an address of its own, `…/api/v2/cortex/v1`. */
+/** Snowflake Cortex. Each account has its own address: `…/api/v2/cortex/v1`. */
 import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
 
 export const snowflake = openaiCompatibleVendor({

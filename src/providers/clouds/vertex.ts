@@ -1,4 +1,4 @@
-/** Google Cloud's Vertex AI: Gemini, Veo and Claude in their own formats, open models in OpenAI's. */
+/** Google Cloud Vertex AI: Gemini, Veo and Claude in their own formats, open models in OpenAI's. */
 
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { unusable } from '../credential.ts';
@@ -13,18 +13,18 @@ const MESSAGES = 'anthropic-messages';
 const CHAT = 'openai-chat';
 const EMBEDDINGS = 'vertex-embeddings';
 const IMAGEN = 'imagen';
-/** Stands in the body, where Anthropic itself has a header. */
+/** A member of the body. Anthropic itself has a header for it. */
 const VERSION = 'vertex-2023-10-16';
 const ANYWHERE = 'global';
-/** Several regions under one name have a host of their own kind. */
+/** Multi-region locations have another host name. */
 const MULTI_REGION = /^(us|eu)$/;
-/** Of the official libraries one has its address before the version, the other with it. */
+/** One official library's base URL has a version, the other's has none. */
 const VERSIONED = /\/v\d+((alpha|beta)\d*)?\/?$/;
-/** A name that is a path already: a tuned model's endpoint, or a publisher's model in full. */
+/** A name that is already a path: a tuned model's endpoint, or a publisher model's full name. */
 const PATH = /^(projects|publishers|endpoints)\//;
-/** Models of other makers, named `maker/model`. */
+/** Models of other companies are named `publisher/model`. */
 const OPEN_MODEL = /^(?!projects\/|publishers\/|endpoints\/)[^/]+\/[^/]+$/;
-/** Keys of the express mode, which knows neither projects nor places. */
+/** API keys of express mode, which has no projects and locations. */
 const API_KEY = /^(AIza|AQ\.)/;
 
 export const vertex: Provider = {
@@ -95,7 +95,7 @@ function hostOf(location: string): string {
     : `${location}-aiplatform.googleapis.com`;
 }
 
-/** `publisherPath` is what stands behind `publishers/`, the action included. */
+/** `publisherPath`: what follows `publishers/`, with the action. */
 function address(target: Target, version: string, publisherPath: string): string {
   const base = versioned(target.baseUrl, version);
   const { model } = target;

@@ -1,4 +1,7 @@
-/** Signs a request for a service of Volcengine's OpenAPI (its Signature V4, HMAC-SHA256), as its page "Signature method" says. */
+/**
+ * Signs a request for Volcengine's OpenAPI (Signature V4, HMAC-SHA256). Source: Volcengine's documentation, "Signature
+ * method".
+ */
 import { createHash, createHmac } from 'node:crypto';
 import type { Outgoing } from '../outgoing.ts';
 
@@ -10,7 +13,7 @@ export interface VolcengineKeys {
 
 const ALGORITHM = 'HMAC-SHA256';
 
-/** Signs the address, the body, its type and the time; what else goes along may be changed by whoever passes it on. */
+/** Signs the URL, the body, its type and the time. Other headers are not signed, so that proxies can change them. */
 export function signForVolcengine(
   outgoing: Outgoing,
   { accessKeyId, secretAccessKey, sessionToken }: VolcengineKeys,
@@ -42,7 +45,7 @@ export function signForVolcengine(
   headers.authorization = `${ALGORITHM} Credential=${credential}, SignedHeaders=${names.join(';')}, Signature=${signature.toString('hex')}`;
 }
 
-/** In the order of their names. */
+/** Sorted by name. */
 const SIGNED = ['content-type', 'host', 'x-content-sha256', 'x-date', 'x-security-token'];
 
 function canonicalQuery(query: URLSearchParams): string {
@@ -52,7 +55,7 @@ function canonicalQuery(query: URLSearchParams): string {
     .join('&');
 }
 
-/** RFC 3986: nothing reserved stays as it is. */
+/** Percent-encodes all reserved characters (RFC 3986). */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,4 +1,4 @@
-/** Ollama, on a machine of one's own or in its cloud. */
+/** Ollama, self-hosted or in its cloud. */
 import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
 
 export const ollama = openaiCompatibleVendor({
@@ -12,7 +12,7 @@ export const ollama = openaiCompatibleVendor({
   quirks: {
     supportsMediaUrls: [],
     renames: { max_completion_tokens: 'max_tokens' },
-    // Passed over in silence: dropping them says so.
+    // Ollama ignores it. Dropping it here gives a warning.
     fixed: { n: 1 },
     rejects: ['logit_bias'],
     reasoningField: 'reasoning',

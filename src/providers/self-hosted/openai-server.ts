@@ -1,4 +1,4 @@
-/** Any server that speaks OpenAI's formats, its videos too, at an address of the operator's. */
+/** Any server with OpenAI's formats including videos. */
 
 import { openaiCompatible } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';

@@ -1,4 +1,4 @@
-/** vLLM, also where GPUStack runs it. */
+/** vLLM, also inside GPUStack. */
 import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
 
 export const vllm = openaiCompatibleVendor({

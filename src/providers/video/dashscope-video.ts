@@ -1,4 +1,7 @@
-/** Alibaba Cloud's videos (Wan), after Model Studio's API references of text-to-video and image-to-video: asynchronous tasks beside the compatible mode. */
+/**
+ * Alibaba Cloud's videos (Wan): asynchronous tasks beside the compatible API. Source: Model Studio API reference,
+ * text-to-video and image-to-video.
+ */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
@@ -31,9 +34,9 @@ const WORDS = wordsFor({
 const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
 const placeOf = (baseUrl: string, path: string) => joinUrl(baseUrl.replace(COMPATIBLE, '/api/v1'), path);
 
-/** Since Wan 2.7 all images are in one list, and a shape is a class of resolution and a ratio. */
+/** Since Wan 2.7 all images are in one list, and the size is a resolution class with an aspect ratio. */
 const NEWER = /^wan(2\.([7-9]|\d\d)|[3-9])/;
-/** Of the older ones these alone take a last image, at a place of their own. */
+/** Of the older models, only these accept a last frame, in a member of its own. */
 const FIRST_AND_LAST = /kf2v/;
 const MEDIA: { readonly [role in Image['role']]: string } = {
   first: 'first_frame',
@@ -102,14 +105,17 @@ function older(ask: VideoAsk, takesLast: boolean): Said {
   };
 }
 
-/** Of models that are told pixels alone: https://www.alibabacloud.com/help/en/model-studio/text-to-video-api-reference. */
+/**
+ * Sizes of models that accept pixels only. Source:
+ * https://www.alibabacloud.com/help/en/model-studio/text-to-video-api-reference.
+ */
 const SIZES: readonly (readonly [lines: number, sizes: { readonly [ratio: string]: string }])[] = [
   [480, { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' }],
   [720, { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960' }],
   [1080, { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440' }],
 ];
 
-/** Without a size it would make the largest: a resolution becomes the size of the nearest class below it. */
+/** The model's default is its largest size, so a resolution becomes the size of the nearest class below it. */
 function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): string | undefined {
   if (width !== undefined && height !== undefined) return `${width}*${height}`;
   if (resolution === undefined) return undefined;
@@ -118,19 +124,19 @@ function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): 
   return sizes[aspectRatio] ?? sizes['16:9'];
 }
 
-/** Whether its aspect ratio is told by its size. */
+/** Whether the size already expresses the aspect ratio. */
 function isShaped({ width, resolution, aspectRatio = '' }: VideoAsk): boolean {
   return width === undefined && resolution !== undefined && SIZES[0]![1][aspectRatio] !== undefined;
 }
 
-/** `720P` */
+/** A resolution class such as `720P`. */
 function classOf(ask: VideoAsk): string | undefined {
   return resolutionOf(ask)?.toUpperCase();
 }
 
 function seenIn(members: JsonObject): Progress {
   const output = memberOf(members, 'output');
-  // Its word for a task that it keeps no longer.
+  // The status of an expired task.
   if (output.task_status === 'UNKNOWN') throw new GatewayError('not_found', 'The provider knows of no such task.');
   const state = stateOf(WORDS, output.task_status);
   const url = output.video_url ?? memberOf(output, 'results').video_url;

@@ -1,4 +1,7 @@
-/** Google's videos (Veo), in the Gemini API and on Vertex AI, after both references and the official library: an operation that runs long. */
+/**
+ * Google's videos (Veo) in the Gemini API and on Vertex AI: long-running operations. Source: both API references and
+ * the official library.
+ */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { FoundOutput, Image, Progress } from '../../canonical/task.ts';
@@ -19,14 +22,14 @@ import {
   said,
 } from './video-provider.ts';
 
-/** Where what was made lies in a bucket. */
+/** The address of results that are stored in a bucket. */
 export const CLOUD_STORAGE = 'https://storage.googleapis.com';
 
 interface Places {
   start(target: Target): string;
-  /** Asks after an operation, by its name. */
+  /** Polls an operation by its name. */
   ask(name: string, target: Target): Outgoing;
-  /** Where the buckets are, where the results may lie in one. */
+  /** The address of the buckets, if results may be in one. */
   bucketsAt?(target: Target): string;
 }
 
@@ -98,7 +101,7 @@ function listed(list: Json | undefined): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The Gemini API and Vertex AI have names of their own for the same. */
+/** The Gemini API and Vertex AI name the same members differently. */
 function outputIn(video: JsonObject, buckets: string): FoundOutput[] {
   const { uri, gcsUri, encodedVideo, bytesBase64Encoded = encodedVideo, encoding, mimeType: type = encoding } = video;
   const mimeType = typeof type === 'string' ? { mimeType: type } : {};

@@ -1,4 +1,7 @@
-/** Volcengine's Jimeng: a service asked by actions, its requests signed. After the Jimeng AI pages of Volcengine's documentation (video generation 3.0). */
+/**
+ * Volcengine's Jimeng: actions in the URL, signed requests. Source: Volcengine's documentation, Jimeng AI, video
+ * generation 3.0.
+ */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
@@ -32,13 +35,13 @@ const WORDS = wordsFor({
   completed: ['done'],
   failed: ['expired'],
 });
-/** Its words for a task that is not there: only the last twelve hours are. */
+/** The status of an unknown task. Tasks are kept for 12 hours. */
 const NO_SUCH_TASK = 'not_found';
-/** Of its own codes those by which checks of the request or of what was made end a task. */
+/** Error codes of content checks, on the request or on the result. */
 const JUDGED: ReadonlySet<Json | undefined> = new Set([
   50_411, 50_412, 50_413, 50_511, 50_512, 50_516, 50_517, 50_518, 50_519, 50_520, 50_521, 50_522,
 ]);
-/** Too many requests, in a second or at once. */
+/** Error codes of rate and concurrency limits. */
 const LIMITED: ReadonlySet<Json | undefined> = new Set([50_429, 50_430]);
 
 const video: VideoAdapter = {
@@ -75,7 +78,7 @@ export const jimeng = videoVendor({
   video,
   authorize(outgoing, target, { now }) {
     const [accessKeyId = '', secretAccessKey, sessionToken] = target.credential?.split(':') ?? [];
-    // Gateways that speak this format take a key as it is.
+    // Gateways with this format accept a bearer key.
     if (secretAccessKey === undefined) return authorizeByBearer(outgoing, target);
     const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
     signForVolcengine(outgoing, keys, { region: target.settings.region ?? REGION, service: SERVICE }, now());
@@ -86,7 +89,7 @@ function acting(baseUrl: string, action: string, members: JsonObject): Outgoing 
   return posting(`${baseUrl.replace(/\/$/, '')}/?Action=${action}&Version=${VERSION}`, members);
 }
 
-/** Either the images themselves or their addresses. */
+/** Images inline or as URLs. */
 function imagesOf(images: readonly Image[]): JsonObject {
   const inline = images.flatMap(({ source }) => (source.type === 'inline' ? [source.base64] : []));
   const addresses = images.flatMap(({ source }) => (source.type === 'url' ? [source.url] : []));
@@ -98,14 +101,14 @@ function imagesOf(images: readonly Image[]): JsonObject {
   return addresses.length > 0 ? { image_urls: addresses } : {};
 }
 
-/** Throws its refusal: of those inside an answer that says 200, too. */
+/** Throws the provider's error, also for one in a response with status 200. */
 function dataIn(answered: Answered): JsonObject {
   const { code, message, data } = membersIn(answered);
   if (code === SUCCESS) return isObject(data) ? data : {};
   throw refusalIn(JUDGED.has(code) ? 400 : LIMITED.has(code) ? 429 : 500, answered, message);
 }
 
-/** A task that came to nothing is told as a refusal of the question after it. */
+/** A failed task is reported as an error of the poll. */
 function verdictIn(answered: Answered): Progress | undefined {
   const { code, message, data } = membersIn({ ...answered, status: 200 });
   if (JUDGED.has(code)) return { state: 'failed', error: failure('content_policy', message) };

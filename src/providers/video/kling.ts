@@ -1,4 +1,7 @@
-/** Kling, after its API documentation (text, image and multi-image to video). Its credential is `accessKey:secretKey`, which signs a token, or a key as it is. */
+/**
+ * Kling. The credential is `accessKey:secretKey`, which signs a token, or an API key. Source: Kling's API
+ * documentation, text, image and multi-image to video.
+ */
 import { SignJWT } from 'jose';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { isObject } from '../../canonical/json.ts';
@@ -32,9 +35,9 @@ const WORDS = wordsFor({
 });
 const TOKEN_SECONDS = 1800;
 const CLOCK_SECONDS = 5;
-/** Its code for a task that is not there. */
+/** The error code of an unknown task. */
 const NO_SUCH_TASK = 1203;
-/** Its codes for an account without money, which HTTP calls too many requests. */
+/** Error codes of an account without balance, which Kling sends with status 429. */
 const UNPAID: ReadonlySet<Json | undefined> = new Set([1101, 1102]);
 
 const video: VideoAdapter = {
@@ -115,7 +118,10 @@ function placeOf({ baseUrl }: Target, kind: string): string {
   return joinUrl(baseUrl, `/v1/videos/${kind}`);
 }
 
-/** `mode` is `std` or dearer; with sound it costs more, and with voices of one's own more again: https://app.klingai.com/global/dev/document-api/productBilling/prePaidResourcePackage. */
+/**
+ * `mode` is `std` or a more expensive one. Sound costs more, custom voices still more. Source:
+ * https://app.klingai.com/global/dev/document-api/productBilling/prePaidResourcePackage.
+ */
 function qualityOf({ mode, sound, voice_list: voices }: JsonObject): string {
   const words = [mode === undefined || mode === null ? 'std' : String(mode).toLowerCase()];
   if (sound !== undefined && sound !== null && sound !== 'off' && sound !== false) words.push('sound');
@@ -123,7 +129,7 @@ function qualityOf({ mode, sound, voice_list: voices }: JsonObject): string {
   return words.join('+');
 }
 
-/** Base64 without a data URL's head. */
+/** Base64 without the prefix of a data URL. */
 function bare({ source }: Image): string {
   return source.type === 'url' ? source.url : source.base64;
 }
@@ -137,7 +143,7 @@ function taskIn(answered: Answered): JsonObject {
   return isObject(data) ? data : {};
 }
 
-/** The address says of what kind a task is: the handle is its end. */
+/** The kind of a task is part of its URL: the handle is the end of the URL. */
 function startedIn(answered: Answered, kind: string): { handle: Json; seen: Progress } {
   const task = taskIn(answered);
   return { handle: `${kind}/${requiredText(task.task_id)}`, seen: seenIn(task) };
@@ -146,7 +152,7 @@ function startedIn(answered: Answered, kind: string): { handle: Json; seen: Prog
 function seenIn(task: JsonObject): Progress {
   const state = stateOf(WORDS, task.task_status);
   const { videos } = memberOf(task, 'task_result');
-  // A length stands beside each, 5.1 for 5: that of the file. Billed is what was asked for.
+  // The reported duration is that of the file (5.1 for 5). The requested one is billed.
   const found = (Array.isArray(videos) ? videos : []).flatMap((one) =>
     isObject(one) && typeof one.url === 'string' ? [{ url: one.url }] : [],
   );

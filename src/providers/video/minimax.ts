@@ -1,4 +1,7 @@
-/** MiniMax (Hailuo), after its video generation reference: a finished task names a file, which is asked for by a request of its own; newer models give its address. */
+/**
+ * MiniMax (Hailuo). A finished task names a file, whose URL needs another request; newer models return the URL. Source:
+ * MiniMax video generation reference.
+ */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
@@ -30,7 +33,10 @@ const WORDS = wordsFor({
   completed: ['Success', 'succeeded'],
   failed: ['Fail', 'failed', 'cancelled', 'expired'],
 });
-/** It says 200 to everything: HTTP's own number for its numbers; those not listed are its failures. */
+/**
+ * MiniMax always responds with status 200. This maps its codes to HTTP statuses; unlisted codes are failures at the
+ * provider.
+ */
 const STATUSES: { readonly [code: string]: number } = {
   1002: 429,
   1004: 401,
@@ -41,12 +47,12 @@ const STATUSES: { readonly [code: string]: number } = {
   2013: 400,
   2049: 401,
 };
-/** Of these numbers those of checks that the request, or what was made of it, did not pass. */
+/** Error codes of content checks, on the request or on the result. */
 const JUDGED: ReadonlySet<Json | undefined> = new Set([1026, 1027]);
-/** What Hailuo makes; older models have no choice. */
+/** Features of Hailuo models; older models have no options. */
 const HAILUO = /hailuo/i;
 const HAILUO_CLASSES = [512, 768, 1080];
-/** Models of the second version of its interface. */
+/** Models of API version 2. */
 const SECOND = /^MiniMax-H\d/i;
 const ROLES: { readonly [role in Image['role']]: string } = {
   first: 'first_frame',
@@ -127,7 +133,7 @@ function replyIn(answered: Answered): JsonObject {
   return members;
 }
 
-/** A task that came to nothing may be told as a refusal of the question after it. */
+/** A failed task may be reported as an error of the poll. */
 function verdictIn(answered: Answered): Progress | undefined {
   const members = membersIn(answered);
   const { status_code: code, status_msg: message } = memberOf(members, 'base_resp');
@@ -139,7 +145,7 @@ function verdictIn(answered: Answered): Progress | undefined {
 function seenIn({ task, status, file_id: file }: JsonObject): Progress {
   if (isObject(task)) return secondSeen(task);
   const state = stateOf(WORDS, status);
-  // Where its file is, is the next question.
+  // The next poll asks for the file's URL.
   if (state === 'completed') return { state: 'in_progress', handle: { file: requiredText(file) } };
   return { state };
 }

@@ -1,4 +1,7 @@
-/** OpenAI's videos (Sora) and those of servers that took over its format, after its API reference (Videos): `/videos`, a form where an image goes along. */
+/**
+ * OpenAI's videos (Sora) and compatible servers: `/videos`, with a form if there is an image. Source: OpenAI API
+ * reference, Videos.
+ */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
@@ -16,7 +19,7 @@ import {
   wordsFor,
 } from './video-provider.ts';
 
-/** `addressAt` says where a path of this format is at a target. */
+/** `addressAt`: returns the URL of a path of this format at a target. */
 export function openaiVideoAt(addressAt: (target: Target, path: string) => string): VideoAdapter {
   const videoAt = (handle: Json, target: Target, action = '') =>
     addressAt(target, `/videos/${encodeURIComponent(String(handle))}${action}`);
@@ -74,7 +77,7 @@ function formOf(boundary: string, members: JsonObject, file: { bytes: Uint8Array
   return Buffer.concat([...parts, Buffer.from(head), file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
 }
 
-/** A name stands in quotes on a line of its own. */
+/** A file name for a form header, in quotes on one line. */
 function quoted(name: string): string {
   return name.replace(/["\r\n]/g, '_');
 }
@@ -86,7 +89,7 @@ const WORDS = wordsFor({
   failed: ['failed', 'cancelled', 'canceled'],
 });
 
-/** `contentUrl`: where its file is, unless it says where. */
+/** `contentUrl`: the URL of the file, unless the response has one. */
 function seenIn(video: JsonObject, contentUrl?: string): Progress {
   const state = stateOf(WORDS, video.status);
   const url = [video.url, video.video_url].find((one) => typeof one === 'string');

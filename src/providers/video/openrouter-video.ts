@@ -1,4 +1,4 @@
-/** OpenRouter's videos, after its video generation reference: one format for the models of many makers. */
+/** OpenRouter's videos: one format for models of many companies. Source: OpenRouter's video generation reference. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';

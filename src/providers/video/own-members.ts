@@ -1,8 +1,8 @@
-/** What a client said in the words of one provider is told to no other. */
+/** Sends provider-specific members of a video request only to that provider. */
 import type { VideoAsk } from '../../canonical/task.ts';
 import type { VideoAdapter } from './video.ts';
 
-/** `unsaid`: a sentence for each member that this provider would not understand. */
+/** `unsaid`: a warning for each member that this provider would not understand. */
 export function toldTo({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
   const { dropped = [] } = ask;
   if (ask.words === undefined || ask.words === words) return { ask, unsaid: dropped };

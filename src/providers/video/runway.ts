@@ -1,4 +1,4 @@
-/** Runway, after its API reference and official library. */
+/** Runway. Source: its API reference and official library. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
@@ -26,12 +26,12 @@ const WORDS = wordsFor({
   failed: ['FAILED', 'CANCELLED'],
 });
 const VERSION = '2024-11-06';
-/** Its official library's address ends before the version. */
+/** The official library's base URL has no version. */
 const placeOf = ({ baseUrl }: Target, path: string) =>
   joinUrl(/\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1'), path);
 const taskAt = (handle: unknown, target: Target) => placeOf(target, `/tasks/${encodeURIComponent(String(handle))}`);
 
-/** It knows shapes as pixels alone. */
+/** Aspect ratios are sent as pixels. */
 const SHAPES: { readonly [ratio: string]: string } = {
   '16:9': '1280:720',
   '9:16': '720:1280',
@@ -40,14 +40,14 @@ const SHAPES: { readonly [ratio: string]: string } = {
   '3:4': '832:1104',
   '21:9': '1584:672',
 };
-/** Models that must be told a shape, and those of Google's, which take what is not to be seen and no seed. */
+/** Models that require a ratio, and Google's models, which accept a negative prompt and no seed. */
 const SHAPED = /^(gen|veo)/;
 const VEO = /^veo/;
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
   ignoresResolution: true,
-  // It wants no more than a look in five seconds, and looks come up to a fifth early.
+  // Runway asks for at least 5 s between polls. Polls come up to a fifth early.
   firstLookMs: 6500,
   start(ask, target) {
     const { model } = target;

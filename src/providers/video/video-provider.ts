@@ -1,4 +1,7 @@
-/** What providers of videos share: a row of the table, JSON out and in, images and sizes in their words, and what was dropped. */
+/**
+ * Shared by video providers: the provider row, JSON requests and responses, images and sizes, and warnings for dropped
+ * members.
+ */
 import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, TaskError, TaskState, VideoAsk } from '../../canonical/task.ts';
@@ -10,7 +13,7 @@ import { type Answered, unreadable } from './video.ts';
 
 type Row = Pick<Provider, 'name' | 'baseUrl' | 'credentialVariable' | 'video'> & Partial<Provider>;
 
-/** A provider that makes videos and nothing else. */
+/** A provider that only generates videos. */
 export function videoVendor(row: Row): Provider {
   return { needsCredential: true, speaks: {}, url: ({ baseUrl }) => baseUrl, authorize: authorizeByBearer, ...row };
 }
@@ -24,19 +27,19 @@ export function asking(url: string, method = 'GET'): Outgoing {
   return { method, url, headers: {}, body: undefined };
 }
 
-/** The answer's members. Throws the provider's refusal. */
+/** The members of the response. Throws the provider's error. */
 export function membersIn({ status, headers, body }: Answered): JsonObject {
   if (status >= 300) throw readOpenaiError(status, headers, body);
   try {
     const members: unknown = JSON.parse(new TextDecoder().decode(body));
     if (isObject(members)) return members;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw unreadable();
 }
 
-/** A refusal inside an answer that says 200. */
+/** An error in a response with status 200. */
 export function refusalIn(status: number, { headers }: Answered, message: Json | undefined): GatewayError {
   return readOpenaiError(status, headers, new TextEncoder().encode(JSON.stringify({ message: message ?? '' })));
 }
@@ -52,12 +55,12 @@ export function requiredText(value: Json | undefined): string {
   throw unreadable();
 }
 
-/** A word nobody has heard before means that the provider still works. */
+/** An unknown status means that the task is still running. */
 export function stateOf(words: { readonly [word: string]: TaskState }, word: Json | undefined): TaskState {
   return words[String(word)] ?? 'in_progress';
 }
 
-/** Which words mean what. */
+/** Maps a provider's statuses to task states. */
 export function wordsFor(states: Record<TaskState, readonly string[]>): { readonly [word: string]: TaskState } {
   const pairs = Object.entries(states).flatMap(([state, words]) => words.map((word) => [word, state]));
   return Object.fromEntries(pairs);
@@ -74,16 +77,16 @@ export function imageOf({ images }: VideoAsk, role: Image['role']): Image | unde
   return images.find((image) => image.role === role);
 }
 
-/** An address, or a data URL. */
+/** A URL or a data URL. */
 export function addressOf({ source }: Image): string {
   return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
 }
 
 const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'];
-/** Sides are rounded to what encoders like: 1248 by 704 is meant to be 16:9. */
+/** Encoders round sizes: 1248x704 means 16:9. */
 const ABOUT_THE_SAME = 0.03;
 
-/** `16:9`: the nearest that providers know, where a size is meant to be it. */
+/** The nearest common aspect ratio, such as `16:9`, if the size is close to one. */
 export function ratioOf({ aspectRatio, width, height }: VideoAsk): string | undefined {
   if (aspectRatio !== undefined || width === undefined || height === undefined) return aspectRatio;
   const off = (ratio: string) => Math.abs(width / height / quotientOf(ratio) - 1);
@@ -102,10 +105,12 @@ function greatestDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestDivisor(other, one % other);
 }
 
-/** Lines of an image of 16:9. */
+/** Heights of 16:9 videos. */
 const CLASSES: readonly number[] = [240, 360, 480, 540, 720, 768, 1080, 1440, 2160];
 
-/** `720p`: of a size the class whose images have as many points; 960 by 960 is 720p. */
+/**
+ * The resolution class, such as `720p`. A size belongs to the class with the same number of pixels: 960x960 is 720p.
+ */
 export function resolutionOf({ resolution, width, height }: VideoAsk, classes = CLASSES): string | undefined {
   if (resolution !== undefined || width === undefined || height === undefined) return resolution;
   const lines = Math.sqrt((width * height * 9) / 16);
@@ -118,7 +123,7 @@ const LOSSES = {
   fps: '`fps` was dropped',
   seed: '`seed` was dropped',
   size: '`size` was dropped',
-  /** Its proportions are told all the same. */
+  /** The aspect ratio is still sent. */
   exactSize: '`size` was sent as its aspect ratio only',
   sizeShape: '`size` was sent as its resolution only',
   aspectRatio: '`aspect_ratio` was dropped',
@@ -129,12 +134,15 @@ const LOSSES = {
 } as const;
 export type Loss = keyof typeof LOSSES;
 
-/** A video that begins with an image has its shape from that; of others a provider that knows proportions alone is told those. */
+/**
+ * A video that begins with an image has the image's aspect ratio. For others a provider that only knows ratios is sent
+ * the ratio.
+ */
 export function shapeLosses(framed: boolean): readonly Loss[] {
   return framed ? ['size', 'aspectRatio'] : ['exactSize'];
 }
 
-/** A sentence for each of these that was asked for. */
+/** A warning for each of these that the request has. */
 export function dropped(ask: VideoAsk, ...unsayable: readonly Loss[]): string[] {
   return unsayable
     .filter((loss) => isAskedFor(ask, loss))
@@ -157,7 +165,7 @@ function isAskedFor(ask: VideoAsk, loss: Loss): boolean {
   }
 }
 
-/** The members that have a value. */
+/** Removes members without a value. */
 export function said(members: { [name: string]: Json | undefined }): JsonObject {
   return Object.fromEntries(Object.entries(members).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 }

@@ -1,66 +1,66 @@
-/** How a provider makes videos: each step as data to send and data that came back, no I/O. */
+/** How a provider generates videos: every step as a request to send and a response to read. No I/O. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Progress, VideoAsk } from '../../canonical/task.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 
-/** A provider's answer, whole. */
+/** A complete response of a provider. */
 export interface Answered {
   status: number;
   headers: Headers;
   body: Uint8Array;
 }
 
-/** A task that the provider has taken on: what to ask with, and what is known already. */
+/** A started task: the handle for polling, and what is already known. */
 export interface Started {
   handle: Json;
   seen: Progress;
 }
 
-/** What to send, and what of the request the provider cannot be told (a sentence each). */
+/** The request to send, and a warning for each member that the provider cannot express. */
 export interface Starting {
   outgoing: Outgoing;
   warnings: string[];
 }
 
-/** Requests are unsigned: the provider's `authorize` signs them. */
+/** Requests are not authenticated yet: the provider's `authorize` does that. */
 export interface VideoAdapter {
-  /** Milliseconds until the first look at a task; later looks come ever less often. Absent: 5 s. */
+  /** Milliseconds until the first poll. Later polls are less and less frequent. Default: 5 s. */
   readonly firstLookMs?: number;
-  /** Length of a video where the client names none: said to the provider, so that it is known what is paid for. */
+  /** The length of a video if the client names none. It is sent to the provider, so that the price is known. */
   readonly defaultSeconds: number;
-  /** How many videos the provider makes of one order; absent: one. */
+  /** The maximum number of videos per request. Default: 1. */
   readonly mostVideos?: number;
-  /** It takes no resolution (`720p`): none is told, and none is paid for. */
+  /** It has no resolution setting (`720p`): none is sent and none is charged. */
   readonly ignoresResolution?: true;
-  /** How well a video is made by what is said of that in its own words; absent: in one way. Prices name the same words. */
+  /** The quality class by the provider's own settings, as prices name it. Absent: there is one class. */
   qualityOf?(metadata: JsonObject): string;
-  /** What the clients' format is called in which members are this provider's own words (`VideoAsk.words`). */
+  /** The client format whose extra members are this provider's own (`VideoAsk.words`). */
   readonly words?: string;
-  /** The provider recognises a start by our id: after a crash it may be repeated. */
+  /** The provider recognizes our id, so that a start can be repeated after a crash. */
   readonly repeatable?: true;
-  /** `id` is the task's. Throws `invalid_request` where the provider cannot do what is asked. */
+  /** `id`: the task's id. Throws `invalid_request` if the provider cannot do what is requested. */
   start(ask: VideoAsk, target: Target, id: string): Starting;
-  /** Throws the provider's refusal. */
+  /** Throws the provider's error. */
   readStart(answered: Answered, ask: VideoAsk): Started;
-  /** Looks a start up by our id after a crash. */
+  /** Looks a started task up by our id after a crash. */
   readonly find?: {
     ask(id: string, target: Target, ask: VideoAsk): Outgoing;
-    /** `undefined`: the provider knows of none, it was never started. Throws where it could not be told. */
+    /** Returns `undefined` if the task was never started. Throws if the response does not tell. */
     read(answered: Answered, ask: VideoAsk): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
-  /** Throws where nothing can be said now; with status 404 where the task is lost. */
+  /** Throws if the status is temporarily unknown; with status 404 if the task is lost. */
   readPoll(answered: Answered, handle: Json, target: Target): Progress;
-  /** Where else the provider keeps what it made, behind the same credential. */
+  /** Another address at which the provider stores results, with the same credential. */
   filesAt?(target: Target): string;
-  /** Makes a video of the provider's anew; `handle` is that one's. */
+  /** Remixes a video of the provider. `handle`: that video's task. */
   remix?(handle: Json, ask: VideoAsk, target: Target): Starting;
-  /** Ends a task under way, where the provider can. */
+  /** Cancels a running task, if the provider can. */
   cancel?(handle: Json, target: Target): Outgoing;
 }
 
-/** Of an answer that is no refusal and says nothing: a start may have come of it, so it is not tried elsewhere. */
+/** The error for an unreadable success response. The task may have started, so it is not tried elsewhere. */
 export function unreadable(): GatewayError {
   const sentence = 'The provider sent an answer that could not be read.';
   return new GatewayError('upstream_failed', sentence, { inDoubt: true });

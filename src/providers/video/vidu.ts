@@ -1,4 +1,4 @@
-/** Vidu, after its API reference (text, image, start-end and reference to video; get and cancel generation). */
+/** Vidu. Source: its API reference (text, image, start-end and reference to video; get and cancel generation). */
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';

@@ -1,4 +1,4 @@
-/** Volcengine Ark's videos (Seedance), after its video generation reference: billed by tokens. */
+/** Volcengine Ark's videos (Seedance), billed by tokens. Source: Volcengine's video generation reference. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';

@@ -1,4 +1,4 @@
-/** xAI's videos (Grok Imagine), after its API reference (Videos). */
+/** xAI's videos (Grok Imagine). Source: xAI API reference, Videos. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
@@ -52,7 +52,7 @@ export const xaiVideo: VideoAdapter = {
   readPoll: (answered) => (isUnderWay(answered) ? { state: 'in_progress' } : seenIn(membersIn(answered))),
 };
 
-/** It may say so by 202 alone, with nothing more. */
+/** A running task may be reported by status 202 without a body. */
 function isUnderWay({ status, body }: Answered): boolean {
   return status === 202 && body.length === 0;
 }

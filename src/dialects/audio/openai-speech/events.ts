@@ -1,4 +1,4 @@
-/** The events in which speech is told. */
+/** The SSE events of streamed speech. */
 import type { Usage } from '../../../canonical/usage.ts';
 
 export const deltaEvent = (audio: Uint8Array) => ({

@@ -1,4 +1,4 @@
-/** OpenAI's speech, `POST /v1/audio/speech`: a text in, bare audio out, or events that hold it. */
+/** OpenAI's speech format, `POST /v1/audio/speech`: a text in, audio out, either as raw bytes or in events. */
 import type { SpeechCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -52,7 +52,7 @@ function readCall({ body: received }: WireRequest): SpeechCall {
     stream_format: delivery,
   } = check({
     ...body,
-    // A speed in words is no tier of service here, and no speed.
+    // Elsewhere `speed` is a service tier, so `billable` may have changed it. Here it is the playback speed.
     ...(parsed.speed !== undefined && { speed: parsed.speed }),
   });
   const name = typeof voice === 'string' ? voice : voice?.id;
@@ -74,7 +74,9 @@ function readCall({ body: received }: WireRequest): SpeechCall {
   };
 }
 
-/** A request that was a conversation may ask for a voice of that format's provider, or for none. */
+/**
+ * Writes a call for speech. A call that came as a chat request may name a voice of the chat format's provider, or none.
+ */
 function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
   if (!call.origin.foreign) return passCall(call, model, quirks);
   const losses = new Set<string>();
@@ -84,13 +86,13 @@ function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
   return { ...written, warnings: [...losses, ...written.warnings] };
 }
 
-/** The client's own body, whichever format's provider is asked: no other format is read into this kind of call. */
+/** The client's own body. It is used for every provider, because no other format is read into a speech call. */
 function passCall(call: SpeechCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const body = new OwnBody(call.origin.body);
   if (quirks.renames?.voice !== undefined && call.voice !== undefined) body.set('voice', call.voice);
   const delivery = quirks.supportsSpeechEvents === 'priced' ? 'sse' : undefined;
-  // How the audio is delivered is no loss: the gateway itself makes events of it, or audio of events.
+  // A changed delivery needs no warning: the gateway itself turns audio into events, and events into audio.
   if (quirks.supportsSpeechEvents) body.set('stream_format', delivery);
   if (quirks.supportsSpeechEvents === 'stream') body.set('stream', true);
   if (model !== call.model) body.set('model', model);

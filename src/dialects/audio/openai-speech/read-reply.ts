@@ -1,4 +1,4 @@
-/** Reads speech: bare audio as it comes, or events that hold it and say what it cost. */
+/** Reads speech: raw audio, or events that contain it and report usage. */
 import type { SpeechCall } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
@@ -41,7 +41,7 @@ function eventReader(call: SpeechCall, { returnsFloatSamples, supportsSpeechEven
   }
 
   let cut: Uint8Array = new Uint8Array();
-  /** Whole samples of 16 bits; what is left of one that was cut waits for the next. */
+  /** Only complete 16-bit samples; the rest of a split sample waits for the next chunk. */
   function audioIn(bytes: Buffer): Buffer {
     if (!returnsFloatSamples || call.format !== 'pcm') return bytes;
     const floats = Buffer.concat([cut, bytes]);
@@ -68,7 +68,7 @@ function eventReader(call: SpeechCall, { returnsFloatSamples, supportsSpeechEven
   };
 }
 
-/** Another provider's events in OpenAI's words. */
+/** Writes another provider's events as OpenAI's. */
 function retold(events: readonly ReplyEvent[]): Uint8Array {
   const isOver = events.some(({ type }) => type === 'reply-end');
   const told = events.flatMap((event): object[] => {
@@ -79,7 +79,7 @@ function retold(events: readonly ReplyEvent[]): Uint8Array {
   return Buffer.from(told.map(writeEvent).join(''));
 }
 
-/** All that such a model writes is audio. */
+/** All output of a speech model is audio. */
 function reported(raw: JsonObject, counted: Usage): Usage {
   const { characters, seconds } = counted;
   const usage = readUsage(raw, {});

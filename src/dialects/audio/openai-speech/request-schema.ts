@@ -1,9 +1,9 @@
-/** A request for speech. Descriptions are written to follow "must be". */
+/** The request schema of speech. Descriptions follow the words "must be". */
 import { Type } from 'typebox';
 import { number, oneOf, open } from '../../shared/request-shape.ts';
 import { SPEECH_FORMATS } from '../speech-formats.ts';
 
-/** What the providers' own bounds of `speed` are. */
+/** The limits of `speed` at OpenAI. */
 const SLOWEST = 0.25;
 const FASTEST = 4;
 

@@ -1,4 +1,4 @@
-/** Writes speech: bare audio, or events that hold it. */
+/** Writes speech: raw audio, or events that contain it. */
 import type { SpeechCall } from '../../../canonical/call.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -16,7 +16,7 @@ export function createWriter(call: SpeechCall): Writer {
   return call.asEvents ? eventWriter() : audioWriter(call);
 }
 
-/** Bare audio has no word for a failure and nothing to fill a silence with: a call for it is `mute`. */
+/** Raw audio has no way to report an error and no bytes to keep an idle connection open, so its calls are `mute`. */
 function audioWriter({ format }: SpeechCall): Writer {
   const audioIn = ({ events }: Frame): Uint8Array => joinBytes(events.flatMap(audioOf));
   return {

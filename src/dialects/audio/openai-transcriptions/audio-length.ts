@@ -1,17 +1,20 @@
-/** How long an audio file is, by its bytes: exact for a WAV, else by what packed audio takes. */
+/**
+ * Derives the length of an audio file from its bytes: exact for WAV, estimated from the usual bit rates for compressed
+ * audio.
+ */
 import type { Upload } from '../../../canonical/upload.ts';
 
 export interface AudioLength {
-  /** The likeliest. */
+  /** The most likely length. */
   seconds: number;
-  /** What it is at most, where only a packed size is known. */
+  /** The maximum length, where only the compressed size is known. */
   mostSeconds: number;
 }
 
 const HEADER_BYTES = 44;
 const RATE_AT = 28;
 const USUAL_BYTES_PER_SECOND = 16_000;
-/** Speech packed as small as it is still understood. */
+/** The lowest bit rate at which speech is intelligible (16 kbit/s). */
 const FEWEST_BYTES_PER_SECOND = 2000;
 
 export function lengthOf({ head, size }: Upload): AudioLength {

@@ -1,4 +1,4 @@
-/** OpenAI's transcriptions and translations of audio, `POST /v1/audio/transcriptions` and `/v1/audio/translations`. */
+/** OpenAI's transcriptions and translations, `POST /v1/audio/transcriptions` and `/v1/audio/translations`. */
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
@@ -27,7 +27,7 @@ export const openaiTranscriptions: Dialect<TranscriptionCall> = {
   writer: createWriter,
   writeError: openaiError,
   writeCall,
-  // A form is always written anew.
+  // A form is always encoded anew.
   passCall: writeCall,
   reader: createReader,
   readError: readOpenaiError,
@@ -62,7 +62,10 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
   };
 }
 
-/** What to ask a provider that writes JSON alone, for a transcript in this format. Throws where that does not say enough. */
+/**
+ * The `response_format` to request from a provider that only returns JSON, so that the client's format can be made from
+ * it. Throws if the provider's JSON has too little for that.
+ */
 function jsonAsked(
   fields: TranscriptionCall['fields'],
   writes: NonNullable<Quirks['transcripts']>,

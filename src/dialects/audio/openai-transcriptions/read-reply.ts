@@ -1,4 +1,4 @@
-/** Reads what was heard: a body in the format asked for, or a stream of events. */
+/** Reads a transcript: a body in the requested format, or a stream of events. */
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -55,7 +55,7 @@ function meaningOf(said: string, body: JsonObject | undefined, call: Transcripti
   ];
 }
 
-/** Tokens or seconds, as the provider says them; else the length of the audio. */
+/** Tokens or seconds as the provider reports them; otherwise the length of the audio. */
 function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall): Usage {
   const usage = isObject(body.usage) ? body.usage : {};
   const said = secondsIn(body);
@@ -73,7 +73,7 @@ function secondsIn({ usage, duration }: JsonObject): number | undefined {
   return [seconds, duration, heard].map(Number).find((one) => one > 0 && Number.isFinite(one));
 }
 
-/** Subtitles say when the last of them ends. */
+/** The end time of the last subtitle. */
 function lastCue(text: string): number | undefined {
   const [, hours = '0', minutes, seconds] =
     [...text.matchAll(/-->\s*(?:(\d+):)?(\d{2}):(\d{2}[.,]\d{3})/g)].at(-1) ?? [];
@@ -116,7 +116,7 @@ function eventReader(call: TranscriptionCall): Reader {
   };
 }
 
-/** Mistral's events, in OpenAI's words; what OpenAI has no word for is left out. */
+/** Renames Mistral's events to OpenAI's. Events without a counterpart are dropped. */
 function renamed({ bytes, data = '' }: SseEvent): Uint8Array {
   if (!data.includes('"transcription.')) return bytes;
   const { type, text, usage } = objectIn(data) ?? {};

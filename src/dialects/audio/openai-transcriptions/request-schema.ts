@@ -1,4 +1,4 @@
-/** The fields of a form that hands over an audio file to be written down. Descriptions are written to follow "must be". */
+/** The form fields of a transcription request. Descriptions follow the words "must be". */
 import { type TProperties, Type } from 'typebox';
 import { boolean, number, oneOf, text } from '../../shared/request-shape.ts';
 
@@ -15,7 +15,7 @@ const FIELDS = {
 
 export const TranscriptionFields = Type.Object(FIELDS);
 
-/** The whole form, as the documentation shows it. */
+/** The complete form, for the API documentation. */
 export const transcriptionForm = () =>
   Type.Object(
     { file: Type.String({ format: 'binary', $about: 'The audio.' }), ...FIELDS },

@@ -1,7 +1,7 @@
-/** The formats of a transcript, made of JSON where that is all a provider writes. */
+/** Makes the text formats of a transcript from JSON, for providers that only return JSON. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
-/** Those that say when something was said. */
+/** Formats with timestamps. */
 const TIMED: readonly string[] = ['srt', 'vtt', 'verbose_json'];
 
 export const isTimed = (format = 'json'): boolean => TIMED.includes(format);
@@ -12,7 +12,7 @@ interface Segment {
   text: string;
 }
 
-/** The transcript in this format; nothing where it wants times that the body does not have. */
+/** Returns the transcript in this format, or `undefined` if the format needs timestamps that the body does not have. */
 export function transcriptIn(format: string, body: JsonObject, seconds: number): string | undefined {
   const text = typeof body.text === 'string' ? body.text : '';
   const segments = segmentsIn(body.segments);

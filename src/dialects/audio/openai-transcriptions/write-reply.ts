@@ -1,4 +1,6 @@
-/** Writes what was heard: the provider's own bytes, or events where a stream was asked of a provider that has none. */
+/**
+ * Writes a transcript: the provider's own bytes, or events if the client asked for a stream and the provider has none.
+ */
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
@@ -22,7 +24,7 @@ export function createWriter(call: TranscriptionCall): Writer {
   };
 }
 
-/** A stream out of a reply that came whole. */
+/** Writes a non-streaming reply as a stream. */
 function wholeTold({ stream }: TranscriptionCall, { events }: Frame): Uint8Array | undefined {
   if (!stream) return undefined;
   for (const event of events) {

@@ -1,4 +1,4 @@
-/** Makes a messages request what the model takes, whether it is the client's own body or was written from the call. */
+/** Adjusts a messages request to the model, both the client's own body and one written from the call. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
@@ -28,13 +28,13 @@ function dropSampling(
   if (sampling.topK !== undefined) drop(body, 'top_k', undefined, warnings);
 }
 
-/** Without a warning where the value is the provider's default. */
+/** No warning if the value is the provider's default. */
 function drop(body: OutgoingBody, member: string, usual: number | undefined, warnings: Set<string>): void {
   if (body.get(member) !== usual) warnings.add(`\`${member}\` was dropped: the model takes no sampling settings.`);
   body.set(member, undefined);
 }
 
-/** Libraries that do not know a model ask for more than it can write. */
+/** Client libraries that do not know a model request more output tokens than it supports. */
 function lowerCeiling(
   body: OutgoingBody,
   { maxOutputTokens }: ChatCall,
@@ -46,7 +46,7 @@ function lowerCeiling(
   warnings.add(`The output limit was lowered to ${most}: the model writes no more.`);
 }
 
-/** The newest models think by effort alone and refuse a budget. */
+/** The newest models think by effort only and reject a budget. */
 function replaceBudget(body: OutgoingBody, { reasoning }: ChatCall, traits: ModelTraits, warnings: Set<string>): void {
   if (traits.thinking !== 'adaptive' || reasoning?.budgetTokens === undefined) return;
   const thinking = body.get('thinking');

@@ -1,4 +1,4 @@
-/** Checks values by the schemas of a messages request. */
+/** Checks values against the schemas of a messages request. */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -6,7 +6,10 @@ import { wrong } from '../../shared/request-body.ts';
 
 const compiled = new WeakMap<TSchema, ReturnType<typeof Compile>>();
 
-/** `value` as `schema` has it. Throws `invalid_request` naming the wrong member; `at` is where `value` stands in the body. */
+/**
+ * Returns `value`, typed by `schema`. Throws `invalid_request` that names the wrong member. `at`: the path of `value`
+ * in the body.
+ */
 export function checked<S extends TSchema>(schema: S, value: unknown, at = ''): Static<S> {
   let check = compiled.get(schema);
   if (!check) {
@@ -26,7 +29,10 @@ interface Fault {
   params: { requiredProperties?: string[] };
 }
 
-/** The fault that lies deepest says most; of a choice's own faults the choice as a whole speaks. */
+/**
+ * Picks the deepest error, because it is the most specific. For errors inside a union, the union's own description is
+ * used.
+ */
 function faultOf(schema: TSchema, faults: readonly Fault[], at: string): GatewayError {
   const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
   const deepest = Math.max(...faults.map(depth));
@@ -45,7 +51,7 @@ function faultOf(schema: TSchema, faults: readonly Fault[], at: string): Gateway
   return wrong(member, `must be ${(fault && descriptionAt(schema, fault.schemaPath)) ?? 'of the right type'}`);
 }
 
-/** "messages[0]" and "/content/1/type" -> "messages[0].content[1].type". */
+/** `memberPath('messages[0]', '/content/1/type')` is `messages[0].content[1].type`. */
 function memberPath(at: string, pointer: string): string {
   let path = at;
   for (const step of pointer.split('/').slice(1)) {
@@ -55,7 +61,7 @@ function memberPath(at: string, pointer: string): string {
   return path;
 }
 
-/** The description of the schema at a pointer, or of the optional member's union it stands in. */
+/** The description of the schema at a pointer, or of the optional member around it. */
 function descriptionAt(schema: TSchema, pointer: string): string | undefined {
   let at: unknown = schema;
   for (const step of pointer.split('/').slice(1)) {

@@ -1,9 +1,9 @@
-/** Citations of this format: each stands in a text block and speaks of the whole of it. */
+/** Citations of this format. Each belongs to a text block and covers the whole block. */
 import type { Citation } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 
-/** `text` is the block's. */
+/** `text`: the block's text. */
 export function readCitation(item: Json, text: string): Citation {
   const vendor = { dialect: ANTHROPIC_MESSAGES, item };
   const span = { start: 0, end: codePoints(text) };
@@ -18,21 +18,21 @@ export function readCitation(item: Json, text: string): Citation {
   };
 }
 
-/** A citation as a client reads it, whoever made it; `undefined` where it names no place. */
+/** A citation for the client, from any provider. Returns `undefined` if it names no source. */
 export function shownCitation({ vendor, url, title, citedText }: Citation): Json | undefined {
   if (vendor?.dialect === ANTHROPIC_MESSAGES) return vendor.item;
   if (url === undefined) return undefined;
   return {
     type: 'web_search_result_location',
     url,
-    // Never null: AI SDK 5 and 6 fail on that.
+    // Never null: AI SDK 5 and 6 fail on null.
     title: title ?? url,
     encrypted_index: '',
     cited_text: citedText ?? '',
   };
 }
 
-/** A citation as the provider takes it back: only its own, with its index. */
+/** A citation for the provider: only its own, because it needs the encrypted index. */
 export function provenCitation({ vendor }: Citation): Json | undefined {
   if (vendor?.dialect !== ANTHROPIC_MESSAGES) return undefined;
   return isObject(vendor.item) && vendor.item.encrypted_index === '' ? undefined : vendor.item;

@@ -1,4 +1,4 @@
-/** Reads the provider's refusals, as an answer of their own and inside a stream. */
+/** Reads the provider's errors: responses, and errors in a stream. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -17,9 +17,9 @@ const STATUSES: { readonly [type: string]: number } = {
   overloaded_error: 529,
 };
 
-/** The provider says 400 to an empty account, and that is the operator's. */
+/** The provider reports an empty balance with status 400. It is the operator's account. */
 const EMPTY_ACCOUNT = /credit balance is too low/i;
-/** A request's own conflict with another: the same request may succeed elsewhere. */
+/** A conflict with another request. The same request may succeed at another target. */
 const CONFLICT = 409;
 
 export function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
@@ -27,7 +27,7 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
   return readOpenaiError(status === CONFLICT ? 503 : status, headers, body);
 }
 
-/** The `error` member of an `error` event, or of a body that came with status 200. */
+/** Reads the `error` member of an `error` event, or of a body with status 200. */
 export function readStreamError(error: Json | undefined): GatewayError {
   if (!isObject(error)) return new GatewayError('upstream_failed', 'The model sent an error without saying which.');
   const { type, message } = error;

@@ -1,4 +1,4 @@
-/** Why a reply ended: this format's words and the unified ones. */
+/** Maps finish reasons between this format and the canonical ones. */
 import { isObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
@@ -32,7 +32,7 @@ export function readFinish(raw: string, stopSequence: unknown, details: unknown)
   return finish;
 }
 
-/** What the reply was seen to hold decides where the provider's word says less: calls ask for their results. */
+/** Tool calls and refusals in the reply decide where the provider's finish reason is less specific. */
 function stopReason(finish: Finish | undefined, seen: { call: boolean; refusal: boolean }): string {
   const { reason, raw } = finish ?? { reason: 'stop' as const };
   if (seen.call && (reason === 'stop' || reason === 'other')) return 'tool_use';
@@ -40,7 +40,7 @@ function stopReason(finish: Finish | undefined, seen: { call: boolean; refusal: 
   return raw !== undefined && REASONS[raw] === reason ? raw : WORDS[reason];
 }
 
-/** The members that say so, of a message and of `message_delta` alike. */
+/** The finish members, which a message and `message_delta` share. */
 export function writeFinish(finish: Finish | undefined, seen: { call: boolean; refusal: boolean }) {
   const stop_reason = stopReason(finish, seen);
   const explanation = finish?.explanation;

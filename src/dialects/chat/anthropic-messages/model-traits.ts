@@ -1,21 +1,24 @@
-/** What a model takes, told from its name: the format has grown, and each model refuses what its generation does not know. */
+/**
+ * Capabilities of a model, by its name. Each generation rejects what it does not support (Anthropic API reference,
+ * "Models overview").
+ */
 import type { Effort } from '../../../canonical/call.ts';
 
 export interface ModelTraits {
-  /** How thinking is asked for: not at all, by a budget, by either, or by effort alone. */
+  /** How thinking is requested: not at all, with a budget, with either, or with an effort only. */
   thinking: 'none' | 'budget' | 'either' | 'adaptive';
-  /** The words `output_config.effort` takes. */
+  /** The values of `output_config.effort`. */
   efforts: readonly Effort[];
-  /** Temperature, `top_p` and `top_k`: all, not the first two together, or none. */
+  /** Sampling settings: all, only one of temperature and `top_p`, or none. */
   sampling: 'any' | 'one' | 'none';
-  /** `output_config.format` and strict tools. */
+  /** Whether it supports `output_config.format` and strict tools. */
   structuredOutput: boolean;
-  /** System turns in the middle of a conversation. */
+  /** Whether it supports system turns inside the conversation. */
   systemTurns: boolean;
   maxOutputTokens?: number;
 }
 
-/** Other providers' models behind this format know its oldest part best. */
+/** Other providers' models behind this format support its oldest features best. */
 const STRANGER: ModelTraits = {
   thinking: 'budget',
   efforts: [],
@@ -28,7 +31,7 @@ const NEWEST = 9999;
 const FAMILY_FIRST = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 const remembered = new Map<string, ModelTraits>();
-// Upstream names come from the configuration; the bound only guards against names that are made up.
+// Names come from the configuration. The limit only protects against generated names.
 const MAX_REMEMBERED = 1000;
 
 export function traitsOf(model: string): ModelTraits {
@@ -70,7 +73,7 @@ function effortsOf(version: number): readonly Effort[] {
   return version < 407 ? ['low', 'medium', 'high', 'max'] : ['low', 'medium', 'high', 'xhigh', 'max'];
 }
 
-/** Of the newest models it is left to the provider. */
+/** Returns `undefined` for the newest models, whose limit the provider enforces. */
 function maxOutputOf(version: number, family: string): number | undefined {
   if (version < 305) return 4096;
   if (version < 307) return 8192;

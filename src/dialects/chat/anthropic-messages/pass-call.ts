@@ -19,7 +19,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   return { body: body.encode(), warnings: [...warnings] };
 }
 
-/** Thinking of other providers' models, or unsigned, is in the conversation: this one would refuse it. */
+/** Whether the conversation has thinking of another provider, or without a signature: this provider would reject it. */
 function hasForeignSeals({ messages }: ChatCall): boolean {
   for (const { parts } of messages) {
     for (const part of parts) {

@@ -1,4 +1,4 @@
-/** The blocks of a message as parts. */
+/** Converts the blocks of a message to parts. */
 import type { CacheMark, Media, MediaSource, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
@@ -10,7 +10,7 @@ import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 
 type Content = string | { type: string }[];
 
-/** `at` is where the content stands in the body (`messages[0].content`). */
+/** `at`: the path of the content in the body (`messages[0].content`). */
 export function readContent(content: Content, at: string): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const parts: Part[] = [];
@@ -64,7 +64,7 @@ function readText(block: { type: string }, at: string): Part {
   return { type: 'text', text, ...(cited.length > 0 && { citations: cited }), ...cacheOf(cache_control) };
 }
 
-/** Hidden thinking; or a seal on its way back to the part it was taken from. */
+/** Reads hidden thinking, or a signature that returns to the part it belongs to. */
 function readHiddenBlock(data: string, parts: Part[]): void {
   const { seal, of } = readHidden(data);
   const owner = of === undefined ? undefined : ownerOf(parts, of);
@@ -102,7 +102,7 @@ function readDocument(block: { type: string }, at: string, parts: Part[]): void 
     });
     return;
   }
-  // Pieces of text are one document, images between them stand for themselves.
+  // The texts form one document. Images between them become parts of their own.
   const { content } = checked(SOURCES.content, source, `${at}.source`);
   const pieces = readContent(content, `${at}.source.content`);
   const text = pieces.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n\n');
@@ -110,7 +110,7 @@ function readDocument(block: { type: string }, at: string, parts: Part[]): void 
   parts.push({ type: 'media', media, ...cacheOf(cache_control) }, ...pieces.filter((piece) => piece.type !== 'text'));
 }
 
-/** A search result is a document that says where it was found. */
+/** A search result is a document with a source. */
 function readSearchResult(block: { type: string }, at: string): Part {
   const { source, title, content, citations, cache_control } = checked(BLOCKS.search_result, block, at);
   const media: Media = {

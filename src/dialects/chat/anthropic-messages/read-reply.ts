@@ -1,4 +1,6 @@
-/** Cuts a message, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+/**
+ * Splits a message, streaming or not, into frames: the bytes, their events, and a normalized form for strict clients.
+ */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -10,23 +12,23 @@ import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
 import { Decoder } from './read-stream.ts';
 
-/** What a frame of this format is, for the writer that passes it on. */
+/** Tells the writer how to pass the frame on. */
 export type FrameKind =
-  /** `message_start`: the model's name stands in its `message`. */
+  /** `message_start`: its `message` holds the model name. */
   | 'start'
-  /** A whole message. */
+  /** A non-streaming message. */
   | 'whole'
   | 'event'
-  /** What a client could not read, or need not. */
+  /** Not passed on: the client could not read it, or has no use for it. */
   | 'useless';
 
 export class MessageFrame implements Frame {
   readonly kind: FrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
-  /** Where the JSON object begins in the bytes. */
+  /** The position of the JSON object in the bytes. */
   readonly jsonStart: number;
-  /** The event as the libraries want it, where the provider wrote it otherwise. */
+  /** The normalized event, if the libraries would not accept the provider's. */
   readonly mended: string | undefined;
 
   constructor(kind: FrameKind, bytes: Uint8Array, events: readonly ReplyEvent[], jsonStart = 0, mended?: string) {
@@ -78,7 +80,7 @@ class StreamReader extends SseReader {
     if (!isObject(payload)) return this.#broken(unreadable(), bytes);
     if (event.event === 'error' && payload.type !== 'error') payload.type = 'error';
     const isStart = payload.type === 'message_start';
-    // The libraries take a second beginning for an error. Within a block it is one: what has begun there is never ended.
+    // Libraries fail on a second `message_start`. Inside a block it is an error, because the block never ends.
     if (isStart && this.#decoder.isInBlock) return this.#broken(brokeOff(), bytes);
     if (isStart && this.#decoder.started) return new MessageFrame('useless', bytes, NO_EVENTS);
     const events = this.#decoder.read(payload);
@@ -86,7 +88,7 @@ class StreamReader extends SseReader {
     if (event.event !== undefined && event.dataEnd > 0 && endsInBlankLine(bytes)) {
       return new MessageFrame(kind, bytes, events, event.dataStart);
     }
-    // The libraries hear no event without its name, and none without a blank line behind it.
+    // Libraries ignore an event without a name or without a blank line after it.
     const head = `event: ${String(payload.type)}\ndata: `;
     return new MessageFrame(kind, bytes, events, head.length, `${head}${JSON.stringify(payload)}\n\n`);
   }

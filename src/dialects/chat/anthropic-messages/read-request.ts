@@ -1,4 +1,4 @@
-/** A messages request as a call: types and ranges are checked, blocks become parts. */
+/** Reads a messages request: checks types and ranges, and converts blocks to parts. */
 import type {
   ChatCall,
   Message,
@@ -22,7 +22,7 @@ import { FunctionTool, MessagesRequest } from './request-schema.ts';
 import { readEffort } from './thinking.ts';
 import { clientVersion } from './version.ts';
 
-/** Members that a call has a word for; the others only this format can say. */
+/** Members that `Call` has a field for. Only this format can express the others. */
 const SAID = saidMembers(MessagesRequest);
 const known = knownMembers(MessagesRequest);
 
@@ -93,7 +93,7 @@ function readMessages(body: MessagesRequest): Message[] {
   return messages;
 }
 
-/** The results in a user's turn are the tools' own: they come first and together. */
+/** Tool results in a user turn become a tool message. They come first and together. */
 function readUserTurn(parts: Part[]): Message[] {
   const results = parts.filter((part) => part.type === 'tool-result');
   if (results.length === 0) return [{ role: 'user', parts }];

@@ -1,4 +1,4 @@
-/** What the events of a stream, or a whole message, mean. */
+/** Converts the events of a stream, or a non-streaming message, to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent } from '../../../canonical/reply.ts';
@@ -25,12 +25,12 @@ interface Block extends OpenBlock<Reads> {
   citations: Json[];
 }
 
-/** What no other format has a word for. */
+/** Members that no other format has. */
 const ASIDES = ['container', 'context_management', 'diagnostics'] as const;
 const USUAL_PLACES: ReadonlySet<string> = new Set(['not_available', 'global']);
 
 export class Decoder extends BlockDecoder<Reads, Block> {
-  /** The part of each tool call and of the last text, for seals that come in a block of their own. */
+  /** The part of each tool call and of the last text, for signatures in a block of their own. */
   readonly #owners = new Map<string, number>();
   readonly #usage: JsonObject = {};
   #hasNewUsage = false;
@@ -42,12 +42,12 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     super(call, legalToolName);
   }
 
-  /** A block has begun and not ended. */
+  /** Whether a block is open. */
   get isInBlock(): boolean {
     return this.blocks.size > 0;
   }
 
-  /** The events that one event of a stream stands for. */
+  /** Converts one event of a stream. */
   read(payload: JsonObject): ReplyEvent[] {
     const events: ReplyEvent[] = [];
     this.events = events;
@@ -85,7 +85,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     return events;
   }
 
-  /** The events of a whole message. */
+  /** Converts a non-streaming message. */
   readWhole(payload: JsonObject): ReplyEvent[] {
     this.ended = true;
     if (!Array.isArray(payload.content)) {
@@ -100,7 +100,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     return events;
   }
 
-  /** A message that begins may be whole already: programmatic tool calls come so, with nothing but a stop behind them. */
+  /** `message_start` may hold a complete message: programmatic tool calls arrive so, followed only by a stop. */
   #start(message: JsonObject, isWhole: boolean): void {
     this.started = true;
     const start: ReplyStart = { type: 'reply-start', id: textOf(message.id), model: textOf(message.model) };
@@ -136,7 +136,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     for (const name of ASIDES) this.#aside(name, said[name]);
   }
 
-  /** Where and how fast the model ran, where that is out of the ordinary. */
+  /** Reports where and how fast the model ran, if that is not the default. */
   #noteService({ inference_geo: place, speed }: JsonObject): void {
     if (typeof place === 'string' && !USUAL_PLACES.has(place)) this.#aside('inference_geo', place);
     if (typeof speed === 'string' && speed !== 'standard') this.#aside('speed', speed);
@@ -147,7 +147,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     this.events.push({ type: 'aside', dialect: ANTHROPIC_MESSAGES, members: { [name]: value } });
   }
 
-  /** Says once why the reply ended and, each time it is known better, what it cost. */
+  /** Emits the finish reason once, and the usage each time it is more accurate. */
   #end(): void {
     if (!this.#hasFinished) {
       this.#hasFinished = true;

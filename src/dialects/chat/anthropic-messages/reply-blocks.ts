@@ -1,4 +1,4 @@
-/** The finished parts of a reply as the blocks a client reads. */
+/** Writes the finished parts of a reply as blocks. */
 import type { ChatCall, Seal } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../../canonical/reply.ts';
@@ -8,7 +8,10 @@ import { shownCitation } from './citations.ts';
 import { OF_TEXT, sealCarrier, shownThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 
-/** All blocks of a part: mostly one; none where it says nothing a client could read; a second one where its seal needs module. */
+/**
+ * The blocks of a part: usually one; none if it has nothing for the client; two if its signature needs a block of its
+ * own.
+ */
 export function replyBlocks(call: ChatCall, part: ReplyPart): JsonObject[] {
   const block = replyBlock(part);
   const carrier = part.seal && carrierOf(call, part.opens, part.seal);
@@ -42,7 +45,10 @@ function replyBlock({ opens, content, transcript, seal, citations }: ReplyPart):
   }
 }
 
-/** Proofs of calls, and of text where the client asked for thinking: others would wonder at a block they did not expect. */
+/**
+ * Signatures of tool calls; and of text, only if the client requested thinking: other clients do not expect an extra
+ * block.
+ */
 export function carrierOf({ reasoning }: ChatCall, opens: PartOpening, seal: Seal): JsonObject | undefined {
   if (opens.type === 'tool-call') return sealCarrier(seal, legalToolId(opens.id));
   const asked = reasoning !== undefined && reasoning.effort !== 'none';
@@ -53,14 +59,14 @@ export function callBlock({ id, name }: Extract<PartOpening, { type: 'tool-call'
   return { type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: {} };
 }
 
-/** The format has no images in answers: clients show markdown. */
+/** The format has no images in replies. Clients render Markdown. */
 export function imageText(mimeType: string, base64: string): string {
   return base64 === '' ? '' : `![image](data:${mimeType};base64,${base64})`;
 }
 
 function textBlock(text: string, citations: Json[]): JsonObject | undefined {
   if (text === '' && citations.length === 0) return undefined;
-  // Never null: the provider leaves the member out, and AI SDK 5 and 6 refuse the whole message at a null.
+  // Omitted, never null, as the provider does it: AI SDK 5 and 6 reject a message with null.
   return { type: 'text', text, ...(citations.length > 0 && { citations }) };
 }
 
@@ -70,7 +76,7 @@ function inputOf(json: string): JsonObject {
     const value: unknown = JSON.parse(json);
     if (isObject(value)) return value;
   } catch {
-    // What is no JSON is passed on as text.
+    // Not JSON: passed on as text.
   }
   return wrapFreeText(json);
 }

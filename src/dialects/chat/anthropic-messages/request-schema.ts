@@ -1,13 +1,13 @@
 /**
- * A messages request. Types and ranges at its top are checked as they stand here; blocks, tools and sources are checked one by one,
- * by their types; members that stand here not at all pass. Descriptions are written to follow "must be".
+ * The request schema of messages. It checks types and ranges of the top-level members; blocks, tools and sources are
+ * checked one by one, by their type. Unknown members are allowed. Descriptions follow the words "must be".
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { byType, closed, type Notes, objectOf } from '../../shared/request-shape.ts';
 
 const text = (description: string, notes: Notes = {}) => Type.String({ description, ...notes });
 const flag = (notes: Notes = {}) => Type.Boolean({ description: 'true or false', ...notes });
-/** Many clients write `null` for a member they leave open. */
+/** Many clients write `null` for a default. */
 const open = <S extends TSchema>(schema: S, notes: Notes = {}) =>
   Type.Optional(Type.Union([schema, Type.Null()], { ...notes }));
 
@@ -16,7 +16,7 @@ const block = (notes: Notes) =>
 const contentOf = (notes: Notes) =>
   Type.Union([Type.String(), Type.Array(block(notes))], { description: 'a string or an array of blocks' });
 const Content = contentOf({ $name: 'MessagesBlock', $types: () => BLOCKS, $others: true });
-/** Where no tool is called: in a system prompt, and in what a tool answers. */
+/** Content without tool calls: the system prompt and tool results. */
 const Parts = contentOf({
   $name: 'MessagesPart',
   $types: () => {
@@ -117,7 +117,7 @@ const Source = Type.Object(
   { description: 'an object with a `type`', $types: () => SOURCES, $others: true },
 );
 
-/** The blocks that mean something here; all others pass as they are. */
+/** The blocks that the gateway understands. Others are passed on unchanged. */
 export const BLOCKS = {
   text: closed({
     text: text('a string'),
@@ -147,7 +147,7 @@ export const BLOCKS = {
     id: Type.String({ minLength: 1, description: 'a string' }),
     name: Type.String({ minLength: 1, description: 'the name of a tool' }),
     input: Type.Object({}, { description: 'an object' }),
-    // A call the model made itself says so.
+    // Says whether the model or its code made the call.
     caller: Type.Optional(Type.Unknown({ $types: CALLERS })),
     cache_control: Cache,
   }),

@@ -1,47 +1,50 @@
-/** Thinking and its proofs as blocks: signatures, hidden thinking, and the seals of other formats on their way through a client. */
+/**
+ * Thinking and signatures as blocks: signed thinking, hidden thinking, and signatures of other formats that the client
+ * carries.
+ */
 import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { type CarriedSeal, carriedSeal, carrySeal } from '../carried-signature.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 
-// A `thinking` block may be signed and empty too: hidden thinking needs a mark of its own.
+// A `thinking` block with a signature may also be empty, so hidden thinking needs a prefix of its own.
 const HIDDEN = 'hidden:';
 
-/** What a carried seal belongs to where it is not a tool call: the text before it. */
+/** The owner of a carried signature that does not belong to a tool call: the text before it. */
 export const OF_TEXT = 'text';
 
 export function isOwn(seal: Seal | undefined): seal is Seal {
   return seal?.dialect === ANTHROPIC_MESSAGES;
 }
 
-/** The seal in a `thinking` block's signature; an empty one proves nothing. */
+/** The signature of a `thinking` block. An empty one counts as none. */
 export function readSignature(signature: string): Seal | undefined {
   if (signature === '') return undefined;
   return carriedSeal(signature)?.seal ?? { dialect: ANTHROPIC_MESSAGES, value: signature };
 }
 
-/** What of a `thinking` block's text proves it. */
+/** The value of a `thinking` block's `signature`. */
 export function writeSignature(seal: Seal | undefined): string {
   if (!seal) return '';
   return isOwn(seal) ? seal.value : carrySeal(seal);
 }
 
-/** The seal in a `redacted_thinking` block, and the part it belongs to where that is another one. */
+/** The signature in a `redacted_thinking` block, and the part it belongs to, if that is another one. */
 export function readHidden(data: string): CarriedSeal {
   return carriedSeal(data) ?? { seal: { dialect: ANTHROPIC_MESSAGES, value: HIDDEN + data } };
 }
 
-/** A block that does nothing but carry the seal of a part that has no room for one. */
+/** A block that only carries the signature of a part without a member for it. */
 export function sealCarrier(seal: Seal, of: string): JsonObject {
   return { type: 'redacted_thinking', data: carrySeal(seal, of) };
 }
 
-/** Thinking as its own provider takes it back: only with that provider's own proof. */
+/** Thinking for the provider: only with the provider's own signature. */
 export function provenThinking({ text, seal }: ReasoningPart): JsonObject | undefined {
   return isOwn(seal) ? shownThinking(text, seal) : undefined;
 }
 
-/** Thinking as a client sees it and hands it back: with any proof, or none. */
+/** Thinking for the client, with any signature or none. */
 export function shownThinking(text: string, seal: Seal | undefined): JsonObject | undefined {
   if (isOwn(seal) && seal.value.startsWith(HIDDEN)) {
     return { type: 'redacted_thinking', data: seal.value.slice(HIDDEN.length) };

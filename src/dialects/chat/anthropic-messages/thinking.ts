@@ -1,4 +1,4 @@
-/** How much to think: efforts and budgets, mapped to what the model takes. */
+/** Maps reasoning efforts and budgets to what the model supports. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
@@ -7,18 +7,18 @@ import { isOwn } from './thinking-blocks.ts';
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[];
 
-/** Room for the answer beside the thinking where the client named no ceiling. */
+/** Output tokens left for the answer, in addition to the thinking budget, if the client set no limit. */
 const DEFAULT_ANSWER_TOKENS = 8192;
 
 export function readEffort(word: string | null | undefined): Effort | undefined {
   return EFFORTS.find((effort): effort is Effort => effort === word);
 }
 
-/** What a call's reasoning comes to; `thinking` absent leaves it to the model. */
+/** The thinking settings of a call. Without `thinking` the model decides. */
 export interface Thinking {
   thinking?: JsonObject;
   effort?: Effort;
-  /** The model will think before it answers, on a budget or not. */
+  /** Whether the model thinks before it answers. */
   isOn: boolean;
   maxTokens: number;
 }
@@ -43,7 +43,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
     : byEffort(call, reasoning, traits, unasked, losses);
 }
 
-/** The ceiling the client named, as far as the model goes. */
+/** The client's token limit, at most the model's. */
 function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losses: Set<string>): number | undefined {
   const asked = call.maxOutputTokens;
   if (asked === undefined) return undefined;
@@ -100,14 +100,14 @@ function byEffort(
   };
 }
 
-/** The newest models hide their thinking unless asked; clients of other formats expect to see it. */
+/** The newest models omit their thinking unless asked for it. Clients of other formats expect it. */
 function displayOf({ reasoning }: ChatCall, traits: ModelTraits): JsonObject {
   if (reasoning?.summary === 'none') return { display: 'omitted' };
   if (reasoning?.summary !== undefined || traits.thinking === 'adaptive') return { display: 'summarized' };
   return {};
 }
 
-/** The conversation ends in results of calls that were made without this provider's thinking before them. */
+/** Whether the conversation ends in tool results whose calls have no signed thinking of this provider. */
 function hasOpenUnprovenLoop({ messages }: ChatCall): boolean {
   const last = messages.findLastIndex((message) => message.role === 'assistant');
   const turn = messages[last];

@@ -1,4 +1,4 @@
-/** Tools, the choice among them, and structured output. */
+/** Tools, tool choice, and structured output. */
 import type { ChatCall, Tool } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
@@ -28,14 +28,14 @@ interface WrittenTools {
   toolChoice?: JsonObject;
   /** `output_config.format`. */
   format?: JsonObject;
-  /** A hint for the system prompt where the format has no word for what is asked. */
+  /** A hint for the system prompt, if the format has no member for the request. */
   instruction?: string;
 }
 
-/** The search tool that every model knows. */
+/** The web search tool that every model supports. */
 const WEB_SEARCH = 'web_search_20250305';
 
-/** `isForcible`: the model may be made to call a tool (while it thinks, older ones may not). */
+/** `isForcible`: a tool call can be forced (older models cannot while they think). */
 export function writeTools(
   call: ChatCall,
   traits: ModelTraits,
@@ -62,14 +62,14 @@ export function writeTools(
   return written;
 }
 
-/** What the answer is stands in its schema: the format has no other place for it. */
+/** The description of the output becomes part of the schema: the format has no other place for it. */
 function described(schema: Json, description: string | undefined): Json {
   return !isObject(schema) || description === undefined || schema.description !== undefined
     ? schema
     : { ...schema, description };
 }
 
-/** A model without structured output gives its answer as the input of a tool, which the reader takes for the answer. */
+/** A model without structured output returns it as the input of a tool. The reader turns it back into the answer. */
 function addAnswerTool(
   written: WrittenTools,
   call: ChatCall,
@@ -127,7 +127,7 @@ function toolNamed({ name, description }: Extract<Tool, { name: string }>, schem
   return tool;
 }
 
-/** Where the user is and which sites to search are said alike everywhere; the rest is each provider's own. */
+/** User location and domain filters are the same in every format. Everything else is specific to a provider. */
 function webSearch(options: JsonObject, losses: Set<string>): JsonObject {
   const search: JsonObject = { type: WEB_SEARCH, name: 'web_search' };
   const { user_location: location, filters, ...others } = options;

@@ -1,11 +1,14 @@
-/** The usage object of this format: cached input stands beside `input_tokens`, not inside. */
+/** The usage object of this format. `input_tokens` does not include cached input. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { asReport, figure, type Usage, type UsageSource } from '../../../canonical/usage.ts';
 
-/** Passes of the provider that it bills but leaves out of the totals: summing up a long conversation, asking an adviser. */
+/** Passes that the provider bills but leaves out of the totals: compaction of a long conversation, and the advisor. */
 const PASSES_BESIDE_TOTALS = new Set(['compaction', 'advisor_message']);
 
-/** Reads a usage object; a stream's later ones name only what has changed (`raw` is then the two merged). `undefined`: no report. */
+/**
+ * Reads a usage object. Later ones in a stream contain only the changed members; `raw` is then merged. Returns
+ * `undefined` if it reports nothing.
+ */
 export function readUsage(raw: JsonObject, source: UsageSource): Usage | undefined {
   const usage = readPass(raw, source);
   const passes = Array.isArray(raw.iterations) ? raw.iterations : [];
@@ -14,7 +17,7 @@ export function readUsage(raw: JsonObject, source: UsageSource): Usage | undefin
     const beside = readPass(pass, source);
     for (const member of ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const) {
       const sum = (usage[member] ?? 0) + (beside[member] ?? 0);
-      // A sum that is no number makes the whole no report.
+      // NaN is kept: it makes the whole report unusable.
       if (sum !== 0) usage[member] = sum;
     }
   }
@@ -40,7 +43,7 @@ function readPass(raw: JsonObject, source: UsageSource): Usage {
   return usage;
 }
 
-/** The object a client reads: `output` tokens of a reply that has just begun are 1. */
+/** Writes the usage for the client. At the start of a reply `output` is 1, as at the provider. */
 export function writeUsage(usage: Usage): JsonObject {
   const {
     input,
@@ -68,7 +71,7 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
-/** The tier a reply was served by, as the other formats say it. */
+/** The service tier, in the other formats' words. */
 export function readTier(usage: Json | undefined): { service_tier?: string } {
   const tier = isObject(usage) ? usage.service_tier : undefined;
   return typeof tier === 'string' ? { service_tier: tier === 'standard' ? 'default' : tier } : {};

@@ -1,11 +1,11 @@
-/** The version header of the format: which values are known, and what the newest refuses. */
+/** The `anthropic-version` header: known values, and what the newest rejects. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { WireRequest } from '../../dialect.ts';
 
 const NEWEST = '2026-10-21';
 const KNOWN = new Set(['2023-01-01', '2023-06-01', NEWEST]);
 
-/** The version a client speaks; an unknown one behaves as the newest. Throws `invalid_request` where the header is missing. */
+/** The client's version. An unknown one behaves as the newest. Throws `invalid_request` if the header is missing. */
 export function clientVersion(headers: WireRequest['headers']): string {
   const version = headers.get('anthropic-version') ?? headers.get('vendor1-version');
   if (version === null || version === '') {
@@ -16,7 +16,7 @@ export function clientVersion(headers: WireRequest['headers']): string {
   return KNOWN.has(version) ? version : NEWEST;
 }
 
-/** Whether `temperature`, `top_p` and `top_k` are refused, whatever the model. */
+/** Whether this version rejects `temperature`, `top_p` and `top_k` for every model. */
 export function refusesSampling(version: string | undefined): boolean {
   return version === NEWEST;
 }

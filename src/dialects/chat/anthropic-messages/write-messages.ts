@@ -1,4 +1,4 @@
-/** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
+/** Arranges a conversation for this format: roles alternate, and all tool results are in the turn after their calls. */
 import type { Message } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { alternating, type Links, type Turn } from '../request/turns.ts';
@@ -15,7 +15,7 @@ const LINKS: Links = {
   result: (block) => (block.type === 'tool_result' ? block.tool_use_id : undefined),
 };
 
-/** What stands in for the user where only instructions were given: the provider wants a turn. */
+/** The user turn of a conversation with instructions only. The provider requires one. */
 const NO_WORDS = '.';
 
 export function writeMessages(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): Conversation {
@@ -30,7 +30,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
     else addTurns(turns, message, traits, losses);
   }
   const joined = alternating(turns, LINKS);
-  // The turns before it said nothing.
+  // The turns before it were empty.
   if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
   if (!joined.some((turn) => turn.role !== 'system')) {
     losses.add("A turn of the user's was added: the model needs one.");
@@ -71,7 +71,7 @@ function asUserWords(blocks: JsonObject[], losses: Set<string>): JsonObject[] {
   );
 }
 
-/** The provider refuses an answer begun for it that ends in blanks. */
+/** The provider rejects a final assistant turn that ends in white space. */
 function trimLastWords(turns: readonly Turn[]): void {
   const turn = turns.at(-1);
   const block = turn?.content.at(-1);

@@ -1,4 +1,4 @@
-/** Parts as the blocks of a request; what a block cannot say goes to the losses. */
+/** Writes parts as the blocks of a request. What a block cannot express is added to the losses. */
 import type {
   CacheMark,
   Media,
@@ -18,7 +18,7 @@ import { provenCitation } from './citations.ts';
 import { provenThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 
-/** Whose turn a block stands in; a tool's result is a turn of its own here. */
+/** The turn that a block is in. Here, the content of a tool result is a turn too. */
 export type Place = 'user' | 'assistant' | 'system' | 'result';
 
 export function writeParts(parts: readonly Part[], place: Place, losses: Set<string>): JsonObject[] {
@@ -30,7 +30,7 @@ export function writeParts(parts: readonly Part[], place: Place, losses: Set<str
   return blocks;
 }
 
-/** A part as a block; nothing where it says nothing, or nothing that may be said here. */
+/** Writes a part as a block; `undefined` if it is empty or not allowed in this turn. */
 function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | undefined {
   switch (part.type) {
     case 'text':
@@ -57,7 +57,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
   }
 }
 
-/** The provider refuses text without a visible character. */
+/** The provider rejects a text without visible characters. */
 function writeText({ text, citations, cache }: TextPart, place: Place, losses: Set<string>): JsonObject | undefined {
   if (text.trim() === '') return undefined;
   const block: JsonObject = { type: 'text', text };
@@ -108,7 +108,7 @@ function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<strin
   }
 }
 
-// The provider looks at the image itself and refuses a wrong name for its kind.
+// The first bytes of image types. The provider checks the image and rejects a wrong media type.
 const IMAGE_BEGINNINGS: readonly (readonly [string, string])[] = [
   ['iVBOR', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -186,7 +186,7 @@ function unreadable(message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'messages' });
 }
 
-/** The block with its cache mark, where it has one. */
+/** Adds the block's cache mark, if it has one. */
 export function marked(block: JsonObject, cache: CacheMark | undefined): JsonObject {
   if (cache) block.cache_control = { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) };
   return block;

@@ -1,4 +1,4 @@
-/** Writes a message, streamed or whole: anew from its meaning, or by passing the provider's own bytes on. */
+/** Writes a message, streaming or not, from events, or passes the provider's bytes on. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
@@ -96,7 +96,7 @@ class WholeWriter extends JsonWriter {
   }
 }
 
-/** The format has one choice: it is the first one's that is written. */
+/** The format has one choice: the first. */
 function messageOf(call: ChatCall, reply: Reply): JsonObject {
   const [choice] = reply.choices;
   const parts = choice?.parts ?? [];
@@ -124,7 +124,7 @@ function messageOf(call: ChatCall, reply: Reply): JsonObject {
   };
 }
 
-/** The provider's bytes under the name the client asked for. */
+/** The provider's bytes with the model name that the client requested. */
 function passed(frame: Frame, model: string): Uint8Array {
   if (!(frame instanceof MessageFrame)) return frame.bytes;
   if (frame.kind === 'useless') return NO_BYTES;

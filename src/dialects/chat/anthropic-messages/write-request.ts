@@ -1,4 +1,4 @@
-/** A call of any format as a messages request. */
+/** Writes a call as a messages request. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -21,7 +21,7 @@ import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
 
 const MAX_CACHE_MARKS = 4;
-/** Below this the provider refuses `top_p` while the model thinks. */
+/** The lowest `top_p` that the provider accepts together with thinking. */
 const LEAST_THINKING_TOP_P = 0.95;
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
@@ -59,7 +59,7 @@ function addMember(body: JsonObject, member: string, value: Json | undefined): v
   if (value !== undefined) body[member] = value;
 }
 
-/** What this format has no word for at all. */
+/** Reports what this format cannot express at all. */
 function noteLosses(call: ChatCall, losses: Set<string>): void {
   reportUnknownSettings(call, losses);
   if (call.audio) losses.add(unknown('audio'));
@@ -79,7 +79,7 @@ function addSampling(
   let { topP, topK } = call.sampling;
   const stop = stopsOf(call, losses);
   let temperature = temperatureOf(call, losses);
-  // A model that takes none of them has them dropped by `adjust`.
+  // For a model without sampling settings, `adjust` drops them.
   if (thinks && traits.sampling !== 'none') {
     const why = 'the model does not take it while it thinks';
     if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
@@ -115,7 +115,7 @@ function tierOf({ serviceTier }: ChatCall, losses: Set<string>): string | undefi
   return tier;
 }
 
-/** The provider takes four marks; the last ones cover the most. */
+/** The provider accepts four cache marks. The last ones cover most of the prompt. */
 function limitMarks(body: JsonObject, losses: Set<string>): void {
   const marked: JsonObject[] = [];
   collectMarked(body.tools, marked);

@@ -1,4 +1,4 @@
-/** Writes the events of a reply as this format's stream: one block after another, numbered without a gap. */
+/** Writes the events of a reply as a stream of this format: one block at a time, numbered without gaps. */
 import type { ChatCall, Seal } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -16,28 +16,28 @@ type PartEvent = Extract<
   { type: 'part-delta' | 'part-transcript' | 'part-seal' | 'part-citation' | 'part-logprobs' }
 >;
 
-/** A part on its way into a block. */
+/** A part and its block. */
 interface Line {
   opens: PartOpening;
-  /** Not yet written: another block is open. */
+  /** Events that wait because another block is open. */
   waiting: PartEvent[];
-  /** No more will come. */
+  /** The part has ended. */
   over: boolean;
-  /** Its block has been closed, by its end or by the part after it. */
+  /** Its block was closed, by the part's end or by the next part. */
   closed: boolean;
-  /** Its block has been opened. */
+  /** Its block was opened. */
   begun: boolean;
-  /** What can only be written whole, or is whole only then. */
+  /** Content that is collected because it can only be written complete. */
   gathered: string;
   seal?: Seal;
 }
 
-/** An event of the stream as its two lines. */
+/** An event of the stream: its `event:` and `data:` lines. */
 export function eventText(payload: { type: string } & JsonObject): string {
   return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
 }
 
-/** Ids of messages say so: the libraries' users look for it. */
+/** Message ids have the prefix `msg_`, which users of the libraries expect. */
 export function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id.replace(/[^a-zA-Z0-9_-]/g, '')}`;
 }
@@ -60,7 +60,7 @@ export class StreamScript {
     this.#call = call;
   }
 
-  /** What the call is billed, where its provider reported nothing. */
+  /** Sets the usage that is charged when the provider reported none. */
   bill(usage: Usage): void {
     this.#usage = usage;
   }
@@ -70,7 +70,7 @@ export class StreamScript {
     return this.#taken();
   }
 
-  /** What is left, the reason of the end, the truth about usage, and the terminator; once. */
+  /** Returns the rest of the stream once: open blocks, the finish reason, the final usage, and the terminator. */
   end(): string {
     if (!this.#ended) this.#end();
     return this.#taken();
@@ -114,7 +114,7 @@ export class StreamScript {
     }
   }
 
-  /** Clients show the input's size at once: an estimate, unless the provider has said it already. */
+  /** Clients show the input tokens at the start, so they are estimated unless the provider already reported them. */
   #start({ id, extras }: { id: string; extras?: JsonObject }, together: readonly ReplyEvent[] = []): void {
     if (this.#started) return;
     this.#started = true;
@@ -161,7 +161,7 @@ export class StreamScript {
     if (line.over && this.#isDone(line)) this.#advance();
   }
 
-  /** More of a part whose block is closed: words get a block of their own, a proof one that carries it. */
+  /** Handles an event for a part whose block is closed: text gets a new block, a signature a block that carries it. */
   #late(event: PartEvent, opens: PartOpening): Line | undefined {
     if (event.type === 'part-seal') {
       const item =
@@ -173,13 +173,16 @@ export class StreamScript {
     return event.type === 'part-delta' && hasWords(opens) ? this.#add(event.part, opens) : undefined;
   }
 
-  /** Some providers go back to a call whose part has ended: its block stays open until the arguments are complete. */
+  /**
+   * Some providers return to a tool call whose part has ended, so its block stays open until the arguments are
+   * complete.
+   */
   #isDone({ over, opens, gathered }: Line): boolean {
     if (!over || this.#ended || opens.type !== 'tool-call' || opens.custom) return over;
     return isJson(gathered);
   }
 
-  /** Closes the open block and opens the next one; goes on while that is over already. */
+  /** Closes the open block and opens the next, repeatedly while that one has already ended. */
   #advance(): void {
     if (this.#current) this.#close(this.#current);
     this.#current = undefined;
@@ -238,7 +241,7 @@ export class StreamScript {
         this.#out += deltaText(this.#blocks, 'thinking_delta', 'thinking', JSON.stringify(delta));
         return;
       case 'tool-call': {
-        // The pieces of a free text are pieces of one JSON string.
+        // The deltas of a free text are pieces of one JSON string.
         const json = opens.custom ? JSON.stringify(delta).slice(1, -1) : delta;
         line.gathered += json;
         if (json !== '') this.#out += deltaText(this.#blocks, 'input_json_delta', 'partial_json', JSON.stringify(json));
@@ -309,7 +312,7 @@ export class StreamScript {
     for (const line of this.#queue) line.over = true;
     this.#advance();
     const usage = this.#usage ?? estimateUsage(this.#call, this.#outputCharacters);
-    // As the provider has it: the kinds of cache writes are told at the beginning alone.
+    // As at the provider, cache writes by duration are reported only at the start.
     const { cache_creation: _, ...counts } = writeUsage(usage);
     this.#send({ type: 'message_delta', delta: writeFinish(this.#finish, this.#seen), usage: counts });
     this.#send({ type: 'message_stop' });
@@ -324,7 +327,7 @@ export class StreamScript {
   }
 }
 
-/** Blocks of words may end at any time and go on in another; all others are whole. */
+/** Blocks of text can be closed at any time and continued in another. All others must be complete. */
 function hasWords({ type }: PartOpening): boolean {
   return type === 'text' || type === 'refusal' || type === 'reasoning';
 }
@@ -338,7 +341,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The delta that a stream has by the thousand, written without an object; `json` is its value. */
+/** Writes the most frequent delta of a stream without building an object. `json`: its value. */
 function deltaText(index: number, type: string, member: string, json: string): string {
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":${json}}}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** Bedrock's Converse and ConverseStream: spoken with providers alone, no client asks in it. */
+/** Bedrock's Converse and ConverseStream (Amazon Bedrock API reference). Only providers speak this format. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { VendorDialect } from '../../dialect.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';

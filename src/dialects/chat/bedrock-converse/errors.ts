@@ -1,9 +1,9 @@
-/** Reads refusals: as an answer of their own and as exceptions inside a stream. */
+/** Reads errors: responses, and exceptions in a stream. */
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 
-/** The HTTP status of each exception: inside a stream it is all there is, and some come with one that says less. */
+/** The HTTP status of each exception. In a stream it is the only source; some responses have a less specific status. */
 const STATUSES: { readonly [exception: string]: number } = {
   validation: 400,
   unrecognizedclient: 403,
@@ -20,7 +20,7 @@ const STATUSES: { readonly [exception: string]: number } = {
   internalserver: 500,
 };
 
-/** What the operator has set wrong, though the provider calls it the request's fault: another target may do better. */
+/** Errors of the operator's configuration, which the provider reports as the request's. Another target may succeed. */
 const MISCONFIGURED =
   /model identifier is invalid|on-demand throughput|access to the model|not supported in this region|end of its life/i;
 const RESOURCE = /\barn:aws[\w-]*:[^\s"',]+/g;
@@ -31,12 +31,12 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
   return errorOf(statusOf(word) ?? status, headers, message);
 }
 
-/** An exception inside a stream: its type, and its payload. */
+/** Reads an exception in a stream: its type and payload. */
 export function readException(type: string, payload: Uint8Array): GatewayError {
   return errorOf(statusOf(type) ?? 500, new Headers(), messageIn(payload));
 }
 
-/** `ThrottlingException:http://…`, `throttlingException`. */
+/** Accepts `ThrottlingException:http://…` and `throttlingException`. */
 function statusOf(word: string): number | undefined {
   const [, name = ''] = /^(\w+?)(Exception)?(:|$)/.exec(word) ?? [];
   return STATUSES[name.toLowerCase()];

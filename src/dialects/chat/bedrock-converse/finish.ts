@@ -1,4 +1,4 @@
-/** Why a reply ended: this format's words and the unified ones. */
+/** Maps finish reasons between this format and the canonical ones. */
 import { isObject, type Json } from '../../../canonical/json.ts';
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
@@ -14,7 +14,7 @@ const REASONS: { readonly [word: string]: FinishReason } = {
   malformed_model_output: 'other',
 };
 
-/** `fields`: what the model said beyond the format, where it was asked to. */
+/** `fields`: `additionalModelResponseFields`, which the request asks for. */
 export function readFinish(raw: string, fields: Json | undefined): Finish {
   const stopSequence = isObject(fields) ? fields.stop_sequence : undefined;
   return { reason: REASONS[raw] ?? 'other', raw, ...(typeof stopSequence === 'string' && { stopSequence }) };

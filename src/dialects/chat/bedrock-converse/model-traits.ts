@@ -1,22 +1,22 @@
-/** What a model takes behind this format, told from its name: the format is one, the models behind it are many. */
+/** Capabilities of a model behind Converse, by its name. The format is one; each model family differs. */
 import type { Effort } from '../../../canonical/call.ts';
 
 export interface ModelTraits {
-  /** Where `top_k` goes; absent: nowhere. */
+  /** The member for `top_k`; absent if the model has none. */
   topK?: 'top_k' | 'k' | 'inferenceConfig';
-  /** How thinking is asked for; absent: not at all. */
+  /** How thinking is requested; absent if the model has none. */
   thinking?: 'budget' | 'adaptive' | 'nova' | 'effort';
-  /** The efforts the model knows. */
+  /** The efforts that the model supports. */
   efforts: readonly Effort[];
-  /** A schema for the answer, and strict tools. */
+  /** Supports a JSON schema for the output, and strict tools. */
   structuredOutput?: true;
-  /** The model can be made to call a tool, or a certain one. */
+  /** Supports a forced tool call. */
   forcible?: true;
-  /** Whether a tool failed may be said. */
+  /** Accepts `status` in tool results. */
   failures?: true;
-  /** Where a cache point may stand; absent: nowhere. */
+  /** Where cache points are accepted; absent: nowhere. */
   cache?: 'messages' | 'everywhere';
-  /** The provider's own search tool. */
+  /** The provider's own web search tool. */
   webSearch?: string;
 }
 
@@ -24,7 +24,7 @@ const EFFORTS = ['low', 'medium', 'high'] as const;
 const CLAUDE = { topK: 'top_k', forcible: true, failures: true, cache: 'everywhere', efforts: [] } as const;
 const NOVA = { topK: 'inferenceConfig', forcible: true, failures: true, cache: 'messages', efforts: EFFORTS } as const;
 
-/** The first row that matches holds. */
+/** The first matching row applies. */
 const FAMILIES: readonly (readonly [RegExp, ModelTraits])[] = [
   [/claude-(\d|instant|v\d)(?![-.]7)/, CLAUDE],
   [/claude-(3[-.]7|(opus|sonnet)-4-(\d{8}|1))/, { ...CLAUDE, thinking: 'budget' }],
@@ -38,7 +38,7 @@ const FAMILIES: readonly (readonly [RegExp, ModelTraits])[] = [
   [/mistral\./, { topK: 'top_k', efforts: [], forcible: true }],
   [/cohere\./, { topK: 'k', efforts: [] }],
 ];
-/** Inference profiles of the operator's own hide what model is behind them. */
+/** The name of an inference profile does not tell the model, so only common features are used. */
 const STRANGER: ModelTraits = { efforts: [] };
 
 export function traitsOf(model: string): ModelTraits {

@@ -1,4 +1,4 @@
-/** Cuts a reply, streamed or whole, into frames: their bytes and their meaning. */
+/** Splits a reply, streaming or not, into frames: the bytes and their events. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';

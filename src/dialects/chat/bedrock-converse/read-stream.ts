@@ -1,4 +1,4 @@
-/** What the events of a stream, or a whole reply, mean. */
+/** Converts the events of a stream, or a non-streaming reply, to canonical events. */
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent } from '../../../canonical/reply.ts';
@@ -17,7 +17,7 @@ type Reads = 'unopened' | 'text' | 'thinking' | 'image' | 'vendor';
 interface Block extends OpenBlock<Reads> {
   signature: string;
   hidden: string;
-  /** A block of the provider's own, as it stands so far. */
+  /** A provider-specific block, as received so far. */
   item: JsonObject;
   citations: JsonObject[];
 }
@@ -26,7 +26,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   readonly #call: ChatCall;
   #isStarted = false;
   #hasUsage = false;
-  /** The reply has said why it ended; only what it cost may follow. */
+  /** The finish reason has arrived; only usage may follow. */
   finished = false;
 
   constructor(call: ChatCall) {
@@ -34,7 +34,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     this.#call = call;
   }
 
-  /** The events that one event of a stream stands for. */
+  /** Converts one event of a stream. */
   read(type: string, payload: JsonObject): ReplyEvent[] {
     const events: ReplyEvent[] = [];
     this.events = events;
@@ -62,14 +62,14 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     return events;
   }
 
-  /** The bytes of a stream are over: some models leave out what comes after the reason of the end. */
+  /** Ends the reply when the bytes end: some models omit the events after the finish reason. */
   over(): ReplyEvent[] {
     this.events = [];
     if (!this.ended && this.finished) this.#end();
     return this.events;
   }
 
-  /** The events of a whole reply. */
+  /** Converts a non-streaming reply. */
   readWhole(payload: JsonObject): ReplyEvent[] {
     const content = objectOf(objectOf(payload.output).message).content;
     if (!Array.isArray(content)) return [{ type: 'error', error: unreadable() }];
@@ -107,7 +107,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     this.events.push({ type: 'reply-end' });
   }
 
-  /** A block of a whole reply is one that opens, grows once and closes. */
+  /** Reads a complete block as one that opens, gets one delta and closes. */
   #wholeBlock(index: number, block: JsonObject): void {
     if (isObject(block.toolUse)) {
       const { input, ...start } = block.toolUse;
@@ -164,7 +164,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     return block;
   }
 
-  /** Text and thinking begin with their first delta: nothing announces them. */
+  /** Text and thinking have no start event; their first delta opens the part. */
   #delta(index: number, delta: JsonObject): void {
     const block = this.blocks.get(index) ?? this.#newBlock(index);
     const { text, toolUse, reasoningContent, citation, image } = delta;
@@ -228,7 +228,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   }
 }
 
-/** Tools that run at the provider: their input and their results grow with the block. */
+/** Adds the input and results of a tool that runs at the provider. */
 function addToItem(block: Block, { toolUse, toolResult }: JsonObject): void {
   if (isObject(toolUse) && isObject(block.item.toolUse)) {
     block.gathered += textOf(toolUse.input);
@@ -247,7 +247,7 @@ function inputOf(json: string): Json {
   }
 }
 
-/** It stands beside its text and speaks of the whole of it. */
+/** A citation covers the whole text of its block. */
 function readCitation(item: JsonObject, text: string): Citation {
   const url = objectOf(objectOf(item.location).web).url ?? item.source;
   const cited = objectsIn(item.sourceContent).map((one) => textOf(one.text));

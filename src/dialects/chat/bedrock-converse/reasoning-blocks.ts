@@ -1,17 +1,17 @@
-/** Thinking and its proofs as blocks: signed, or hidden altogether. */
+/** Thinking and signatures as blocks: signed or hidden thinking. */
 import type { ReasoningPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 
-// Signed thinking may be empty too: hidden thinking needs a mark of its own.
+// Signed thinking may also be empty, so hidden thinking needs a prefix of its own.
 const HIDDEN = 'hidden:';
 
-/** The seal's value for thinking that its provider does not show. */
+/** The signature value of hidden thinking. */
 export function hiddenSeal(redacted: string): string {
   return HIDDEN + redacted;
 }
 
-/** Thinking as its provider takes it back: only with that provider's own proof. */
+/** Thinking for the provider: only with the provider's own signature. */
 export function provenThinking({ text, seal }: ReasoningPart): JsonObject | undefined {
   if (seal?.dialect !== BEDROCK_CONVERSE) return undefined;
   if (seal.value.startsWith(HIDDEN)) return { reasoningContent: { redactedContent: seal.value.slice(HIDDEN.length) } };

@@ -1,4 +1,4 @@
-/** How much to think, in the words of the model's family. */
+/** Requests thinking in the members of the model's family. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
@@ -6,13 +6,13 @@ import type { ModelTraits } from './model-traits.ts';
 
 const ANSWER_TOKENS = 8192;
 
-/** What a call's reasoning comes to. */
+/** The thinking settings of a call. */
 export interface Thinking {
   /** Members of `additionalModelRequestFields`. */
   fields: JsonObject;
-  /** Members of `inferenceConfig` that the model then does not take. */
+  /** Members of `inferenceConfig` that the model then rejects. */
   excludes: readonly ('maxTokens' | 'temperature' | 'topP')[];
-  /** A ceiling that the model then needs. */
+  /** A token limit that the model then requires. */
   maxTokens?: number;
 }
 
@@ -35,7 +35,8 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
     case 'nova': {
       if (isOff) return { fields: { reasoningConfig: { type: 'disabled' } }, excludes: [] };
       let maxReasoningEffort = effortFor(reasoning, traits, losses);
-      // It takes no ceiling while it thinks its hardest, and a ceiling is what was paid for.
+      // The model rejects a token limit with the highest effort, but the call was priced with its limit: the next lower
+      // effort is used.
       if (maxReasoningEffort === 'high' && maxOutputTokens !== undefined) {
         losses.add('The reasoning effort `high` became `medium`: the model takes no output limit with it.');
         maxReasoningEffort = 'medium';
@@ -62,7 +63,7 @@ function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): T
   return { fields: { thinking: { type: 'enabled', budget_tokens } }, excludes: ['temperature', 'topP'], maxTokens };
 }
 
-/** The nearest effort the model knows. */
+/** The nearest effort that the model supports. */
 function effortFor({ effort, budgetTokens }: Reasoning, { efforts }: ModelTraits, losses: Set<string>): Effort {
   const asked = effort ?? (budgetTokens === undefined ? 'medium' : effortOfBudget(budgetTokens));
   return nearestEffort(asked, efforts, losses);

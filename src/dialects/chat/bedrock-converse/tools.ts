@@ -1,4 +1,4 @@
-/** Tools, the choice among them, and structured output. */
+/** Tools, tool choice, and structured output. */
 import type { ChatCall, Tool } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
@@ -27,7 +27,7 @@ export interface WrittenTools {
   toolConfig?: JsonObject;
   /** `outputConfig.textFormat`. */
   textFormat?: JsonObject;
-  /** Hints for the system prompt where the format has no word for what is asked. */
+  /** Hints for the system prompt where the format has no member for the request. */
   instructions: string[];
 }
 
@@ -50,7 +50,9 @@ export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWrite
   return written;
 }
 
-/** The tools to send: none where none may be called, unless the conversation speaks of calls, which must be declared. */
+/**
+ * The tools to send. None if no call is allowed, unless the conversation has tool calls: their tools must be declared.
+ */
 function toolsOf(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
   const called = calledTools(call);
   if (call.toolChoice?.type === 'none' && called.size === 0) return [];
@@ -149,7 +151,7 @@ function textFormat({ name, description, schema }: JsonSchemaOutput): JsonObject
   return { type: 'json_schema', structure: { jsonSchema } };
 }
 
-/** A model without structured output gives its answer as the input of a tool, which the reader takes for the answer. */
+/** A model without structured output returns it as the input of a tool. The reader turns it back into the answer. */
 function addAnswerTool(
   tools: JsonObject[],
   call: ChatCall,

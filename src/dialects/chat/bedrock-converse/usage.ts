@@ -1,8 +1,8 @@
-/** The usage object of this format: cached input stands beside `inputTokens`, not inside. */
+/** The usage object of this format. `inputTokens` does not include cached input. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { asReport, figure, type Usage } from '../../../canonical/usage.ts';
 
-/** `undefined`: no report. */
+/** Returns `undefined` if it reports nothing. */
 export function readUsage(raw: JsonObject): Usage | undefined {
   const cachedInput = figure(raw.cacheReadInputTokens);
   const written = figure(raw.cacheWriteInputTokens);
@@ -17,7 +17,7 @@ export function readUsage(raw: JsonObject): Usage | undefined {
   });
 }
 
-/** What was written to the cache for an hour. */
+/** The tokens that were cached for one hour. */
 function hoursOf(details: Json | undefined): number {
   if (!Array.isArray(details)) return 0;
   const hours = details.filter((one) => isObject(one) && one.ttl === '1h');

@@ -1,9 +1,9 @@
-/** Images, documents, video and audio as blocks: always the bytes themselves. */
+/** Images, documents, video and audio as blocks, always inline. */
 import type { Media } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 
-/** The provider looks at the image itself and refuses a wrong name for its kind. */
+/** The provider checks the image and rejects a wrong media type. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
   ['iVBOR', 'png'],
   ['/9j/', 'jpeg'],
@@ -36,12 +36,12 @@ const TAKEN = {
   video: ['mp4', 'mov', 'mkv', 'webm', 'flv', 'mpeg', 'mpg', 'wmv', 'three_gp'],
   audio: ['wav', 'mp3', 'aac', 'flac', 'm4a', 'ogg', 'opus', 'webm'],
 } as const satisfies Record<Media['kind'], readonly [string, ...string[]]>;
-/** Written as text, whatever it is a text of. */
+/** Types that are sent as text documents. */
 const TEXTS = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson|sql)|.*\+(json|xml)$)/;
-// The provider names the characters; a name it does not like is an error.
+// Characters that the provider rejects in a document name (API reference, "DocumentBlock").
 const ILLEGAL_IN_NAME = /[^\p{L}\p{N} ()[\]-]+/gu;
 
-/** `number` tells a document without a name from the others. */
+/** `number`: distinguishes documents without a name. */
 export function writeMedia(media: Media, number: number, losses: Set<string>): JsonObject {
   const { kind, detail, context, cite, title, name } = media;
   if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');
@@ -51,7 +51,7 @@ export function writeMedia(media: Media, number: number, losses: Set<string>): J
   return {
     document: {
       ...written,
-      // Two documents of one name are refused.
+      // The provider rejects two documents of the same name.
       name: spoken === '' ? `document ${number}` : `${spoken} (${number})`,
       ...(context !== undefined && { context }),
       ...(cite && { citations: { enabled: true } }),

@@ -1,4 +1,7 @@
-/** A conversation as this format wants it: it begins with the user, turns alternate, results follow their calls at once. */
+/**
+ * Arranges a conversation for this format: it begins with the user, roles alternate, tool results follow directly after
+ * their calls.
+ */
 import type { Message } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { alternating, type Links, type Turn } from '../request/turns.ts';
@@ -14,7 +17,7 @@ const LINKS: Links = {
   result: ({ toolResult }) => (isObject(toolResult) ? toolResult.toolUseId : undefined),
 };
 
-/** What stands in for words where the provider wants some and none were said. */
+/** Placeholder text where the provider requires a text. */
 const NO_WORDS = { text: '.' };
 
 export function writeMessages(messages: readonly Message[], parts: PartWriter, losses: Set<string>): Conversation {
@@ -60,12 +63,12 @@ function asUserWords(blocks: JsonObject[]): JsonObject[] {
   );
 }
 
-/** The provider refuses a document without a word beside it. */
+/** The provider rejects a document without a text beside it. */
 function nameDocuments({ content }: Turn): void {
   if (content.some((block) => block.document) && !content.some((block) => block.text)) content.push(NO_WORDS);
 }
 
-/** The provider refuses an answer begun for it that ends in blanks. */
+/** The provider rejects a final assistant turn that ends in white space. */
 function trimLastWords(turns: readonly Turn[]): void {
   const turn = turns.at(-1);
   const block = turn?.content.at(-1);

@@ -1,4 +1,4 @@
-/** Parts as the blocks of a request; what a block cannot say goes to the losses. */
+/** Writes parts as the blocks of a request. What a block cannot express is added to the losses. */
 import type { CacheMark, Part, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
@@ -9,12 +9,12 @@ import { provenThinking } from './reasoning-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 import { writeMedia } from './write-media.ts';
 
-/** Whose turn a block stands in; a tool's result is a turn of its own here. */
+/** The turn that a block is in. Here, the content of a tool result is a turn too. */
 type Place = 'user' | 'assistant' | 'system' | 'result';
 
 const MAX_CACHE_POINTS = 4;
 
-/** Writes the parts of one request: it counts documents and cache points over all of its turns. */
+/** Writes the parts of one request. It numbers documents and cache points across all turns. */
 export class PartWriter {
   readonly #traits: ModelTraits;
   readonly #losses: Set<string>;
@@ -35,7 +35,7 @@ export class PartWriter {
     });
   }
 
-  /** The block after which the prompt may be cached; nothing where the model takes none here, or no more. */
+  /** The block after which the prompt may be cached; empty if the model accepts none here, or no more. */
   cachePoint(cache: CacheMark | undefined, at: 'messages' | 'tools'): JsonObject[] {
     if (!cache) return [];
     const isTaken = at === 'messages' ? this.#traits.cache !== undefined : this.#traits.cache === 'everywhere';
@@ -48,7 +48,7 @@ export class PartWriter {
     return [{ cachePoint: { type: 'default', ...(hasLife && { ttl: cache.ttl ?? '5m' }) } }];
   }
 
-  /** A part as a block; nothing where it says nothing, or nothing that may be said here. */
+  /** Writes a part as a block; `undefined` if it is empty or not allowed in this turn. */
   #block(part: Part, place: Place): JsonObject | undefined {
     switch (part.type) {
       case 'text':
@@ -98,7 +98,7 @@ export class PartWriter {
   }
 }
 
-/** The provider refuses text without a visible character. */
+/** The provider rejects a text without visible characters. */
 function written(text: string): JsonObject | undefined {
   return text.trim() === '' ? undefined : { text };
 }

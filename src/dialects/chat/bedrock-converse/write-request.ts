@@ -1,4 +1,4 @@
-/** A call of any format as a Converse request; the model and whether it streams stand in the address. */
+/** Writes a call as a Converse request. Model and streaming are part of the URL. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
@@ -31,7 +31,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
 
 function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonObject {
   const parts = new PartWriter(traits, losses);
-  // The order in which cache points count is the provider's: tools, instructions, turns.
+  // The provider counts cache points in this order: tools, system prompt, messages.
   const { toolConfig, textFormat, instructions } = writeTools(call, traits, parts, losses);
   const { system, messages } = writeMessages(messagesOf(call), parts, losses);
   system.push(...instructions.map((text) => ({ text })));
@@ -53,7 +53,7 @@ function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonO
   return { ...Object.fromEntries(said), ...extras };
 }
 
-/** What this format has no word for at all. */
+/** Reports what this format cannot express at all. */
 function noteLosses(call: ChatCall, losses: Set<string>): void {
   reportUnknownSettings(call, losses);
   if (call.user) losses.add(unknown('user'));
@@ -64,7 +64,7 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
 
 type Inference = { [member in 'maxTokens' | 'temperature' | 'topP' | 'stopSequences']: Json | undefined };
 
-/** Members of `inferenceConfig`, and those that only the model's family knows (`fields`). */
+/** Members of `inferenceConfig`, and those of the model's family (`fields`). */
 function samplingOf(
   call: ChatCall,
   traits: ModelTraits,
@@ -98,7 +98,7 @@ function topKOf(topK: number | undefined, { topK: place }: ModelTraits, losses: 
 const METADATA = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/;
 const MAX_METADATA = 16;
 
-/** The provider keeps it with its records of calls, and takes short plain texts alone. */
+/** The provider stores metadata with its call logs. It accepts short plain texts only. */
 function metadataOf({ metadata }: ChatCall, losses: Set<string>): JsonObject | undefined {
   const entries = Object.entries(metadata ?? {});
   const taken = entries.filter(
@@ -124,7 +124,7 @@ function tierOf({ serviceTier }: ChatCall, losses: Set<string>): JsonObject | un
   }
 }
 
-/** Without what was left open; nothing where nothing is left. */
+/** Removes `undefined` members. Returns `undefined` if none remain. */
 function filled(members: { [member: string]: Json | undefined }): JsonObject | undefined {
   const said = Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined);
   return said.length > 0 ? Object.fromEntries(said) : undefined;

@@ -1,4 +1,4 @@
-/** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
+/** Brings a request body to the one spelling that the readers expect: checked, in camelCase, without nulls. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { patchedMembers } from '../../shared/adjust-members.ts';
@@ -21,7 +21,7 @@ const MONEY: MoneySpelling = {
 
 const validator = validatorOf(GenerateRequest);
 
-/** Throws `invalid_request` naming the member that is wrong. */
+/** Throws `invalid_request` that names the wrong member. */
 export function readBody(received: Uint8Array): Billable {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
@@ -36,7 +36,7 @@ export function readBody(received: Uint8Array): Billable {
   throw faultOf(validator().Errors(body) as Fault[]);
 }
 
-/** Both spellings of it beside each other: which of them a server reads is not known. */
+/** Merges both spellings of the generation config: servers differ in which one they read. */
 function inOneConfig(told: Billable): Billable {
   const { generationConfig: camel, generation_config: snake } = told.body;
   if (!isObject(camel) || !isObject(snake)) return told;
@@ -44,7 +44,7 @@ function inOneConfig(told: Billable): Billable {
   return { ...told, body: patchedMembers(told.body, members), bytes: patchMembers(told.bytes, members) };
 }
 
-/** One content may stand alone, and a string for a content of one text. */
+/** `contents` may be one content, or a string. */
 function contentsOf(contents: Json): Json {
   if (!Array.isArray(contents)) return [contentOf(contents)];
   const arePieces = contents.length > 0 && contents.every((content) => isObject(content) && isBarePart(content));
@@ -71,7 +71,7 @@ function isBarePart(content: JsonObject): boolean {
   return content.parts === undefined && content.role === undefined && Object.keys(content).length > 0;
 }
 
-/** What a client put there stays as it is: names in it are its own. */
+/** Members with names of the client's own. They are not converted. */
 const OPAQUE = new Set([
   'args',
   'response',
@@ -83,7 +83,7 @@ const OPAQUE = new Set([
   'data',
   'text',
 ]);
-/** Members that repeat: Google takes one value alone for a list of one, and AI SDK 4 sends `tools` so. */
+/** Members that are lists. Google accepts a single value instead, and AI SDK 4 sends `tools` so. */
 const REPEATED = new Set([
   'tools',
   'functionDeclarations',
@@ -94,7 +94,7 @@ const REPEATED = new Set([
 ]);
 const SNAKE = /_([a-z0-9])/g;
 
-/** The service takes members in snake case too, and null for one that is left open. */
+/** Google also accepts snake_case, and null for a default. */
 function respelled(value: Json): Json {
   if (Array.isArray(value)) return value.map(respelled);
   if (!isObject(value)) return value;
@@ -121,7 +121,7 @@ interface Fault {
   params: { requiredProperties?: string[] };
 }
 
-/** The fault that lies deepest says most. */
+/** Picks the deepest error, because it is the most specific. */
 function faultOf(faults: readonly Fault[]): GatewayError {
   const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
   const fault = faults.reduce((deepest, one) => (depth(one) > depth(deepest) ? one : deepest));
@@ -136,7 +136,7 @@ function faultOf(faults: readonly Fault[]): GatewayError {
   return wrong(param, wanted === undefined ? 'is of the wrong type' : `must be ${wanted}`);
 }
 
-/** The words that stand in the schema for the member at `steps`. */
+/** The schema's description of the member at `steps`. */
 function wantedAt(steps: readonly string[]): string | undefined {
   let at: SchemaNode | undefined = GenerateRequest as SchemaNode;
   let wanted: string | undefined;

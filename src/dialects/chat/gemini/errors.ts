@@ -1,9 +1,9 @@
-/** Reads the provider's refusals, as an answer of their own and inside a stream. */
+/** Reads the provider's errors: responses, and errors in a stream. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { readErrorObject, readOpenaiError } from '../../shared/openai-errors.ts';
 
-/** The provider says 400 to a wrong key, and to a gateway that stands in the wrong country. */
+/** The provider reports a wrong key, and a gateway in an unsupported country, with status 400. */
 const KEY_REASONS: readonly unknown[] = ['API_KEY_INVALID', 'API_KEY_EXPIRED', 'API_KEY_SERVICE_BLOCKED'];
 const PLACE = /location is not supported/i;
 const SECONDS = /^(\d+(?:\.\d+)?)s$/;
@@ -13,7 +13,7 @@ const TOO_MANY = 429;
 export function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
   const error = errorIn(text);
-  // For the log: words, never sentences. Those may quote a key, a project or a prompt.
+  // For the log: codes only, no messages. A message may quote a key, a project or a prompt.
   const cause = { status, word: error.status };
   if (isGatewaysFault(error)) return readOpenaiError(UNAUTHENTICATED, headers, body);
   const read = readOpenaiError(status, headers, body);
@@ -21,7 +21,7 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
   return withDetails(refusal, error, headers.get('retry-after') === null);
 }
 
-/** The `error` member of an answer that came with status 200. */
+/** Reads the `error` member of a body with status 200. */
 export function readStreamError(error: JsonObject): GatewayError {
   if (isGatewaysFault(error)) return readErrorObject({ ...error, status_code: UNAUTHENTICATED });
   const cause = { status: error.code, word: error.status };
@@ -44,7 +44,7 @@ function isGatewaysFault(error: JsonObject): boolean {
   return detailsOf(error).some((detail) => KEY_REASONS.includes(detail.reason));
 }
 
-/** The provider's word for every limit is "quota"; another target may have some left. */
+/** The provider calls every limit "quota". Another target may have some left. */
 function tooMany(cause: unknown, retryAfterSeconds?: number): GatewayError {
   const message = 'The model is receiving too many requests. Please try again later or use another model.';
   return new GatewayError('rate_limited', message, {
@@ -53,7 +53,7 @@ function tooMany(cause: unknown, retryAfterSeconds?: number): GatewayError {
   });
 }
 
-/** What this provider says in its own members: its word for the refusal, and how long to wait. */
+/** Adds the provider's details: its error code and how long to wait. */
 function withDetails(read: GatewayError, error: JsonObject, takesDelay: boolean): GatewayError {
   const seconds = takesDelay ? retryDelaySeconds(error) : undefined;
   const retryAfterSeconds = seconds ?? read.retryAfterSeconds;

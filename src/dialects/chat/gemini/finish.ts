@@ -1,10 +1,10 @@
-/** Why a candidate ended: this format's words and the unified ones. */
+/** Maps finish reasons between this format and the canonical ones. */
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
 const REASONS: { readonly [word: string]: FinishReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
-  // The provider would go on if it were asked to: nobody here asks.
+  // The model would continue in another call.
   CONTINUATION: 'length',
   SAFETY: 'content-filter',
   RECITATION: 'content-filter',
@@ -33,22 +33,22 @@ const WORDS = {
   other: 'OTHER',
 } as const satisfies Record<FinishReason, string>;
 
-/** The provider's word for none. */
+/** The provider's value for no reason. */
 export const UNSAID = 'FINISH_REASON_UNSPECIFIED';
 
-/** Whether the word says that a candidate ended. */
+/** Whether the value says that a candidate ended. */
 export function isFinish(word: unknown): word is string {
   return typeof word === 'string' && word !== '' && word !== UNSAID;
 }
 
-/** The provider says STOP to calls too: they ask for their results. */
+/** Google reports STOP for tool calls too; the canonical reason says so. */
 export function readFinish(raw: string, message: unknown, sawCall: boolean): Finish {
   const said = REASONS[raw] ?? 'other';
   const reason = sawCall && (said === 'stop' || said === 'other') ? 'tool-calls' : said;
   return { reason, raw, ...(typeof message === 'string' && message !== '' && { explanation: message }) };
 }
 
-/** A prompt that was refused before anything was said. */
+/** The finish reason of a prompt that was blocked. */
 export function blockedFinish(raw: unknown, message: unknown): Finish {
   return {
     reason: 'content-filter',
@@ -57,7 +57,7 @@ export function blockedFinish(raw: unknown, message: unknown): Finish {
   };
 }
 
-/** The members that say so; `refused`: the reply's own words are a refusal. */
+/** The finish members. `refused`: the text of the reply is a refusal. */
 export function writeFinish(
   { reason, raw, explanation }: Finish,
   refused: boolean,

@@ -1,4 +1,4 @@
-/** Google's generateContent, `POST …/models/{model}:generateContent`, streamed and whole. */
+/** Google's generateContent, `POST …/models/{model}:generateContent`, streaming and non-streaming. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { googleError } from '../../shared/error-bodies.ts';

@@ -1,22 +1,22 @@
-/** What a model takes, told from its name: each generation asks for its thinking in another way. */
+/** Capabilities of a model, by its name. Each generation is asked for thinking in a different way. */
 
 export interface ModelTraits {
-  /** How thinking is asked for: not at all, by a budget of tokens, or by a level. */
+  /** How thinking is requested: not at all, with a token budget, or with a level. */
   thinking: 'none' | 'budget' | 'level';
-  /** The smaller and the larger sister differ in what they can switch off. */
+  /** The families differ in whether thinking can be turned off. */
   family: 'pro' | 'flash' | 'flash-lite';
-  /** Calls in the conversation must bear proofs. */
+  /** Tool calls in the conversation must have signatures. */
   wantsProofs: boolean;
-  /** It packs what it speaks as asked, and is told beside the text how to speak it. */
+  /** Encodes audio in the requested format, and takes speech instructions separately from the text. */
   packsSpeech: boolean;
-  /** Images inside a tool's result, and search beside functions. */
+  /** Accepts images in tool results, and web search together with functions. */
   isModern: boolean;
 }
 
 const VERSION = /gemini-(?:[a-z]+-)*(\d+)(?:\.(\d+))?/;
 const NEWEST = 99;
 const remembered = new Map<string, ModelTraits>();
-// Upstream names come from the configuration; the bound only guards against names that are made up.
+// Names come from the configuration. The limit only protects against generated names.
 const MAX_REMEMBERED = 1000;
 
 export function traitsOf(model: string): ModelTraits {
@@ -28,7 +28,7 @@ export function traitsOf(model: string): ModelTraits {
   return traits;
 }
 
-/** A name without a number (`gemini-flash-latest`, an endpoint of one's own) means the newest. */
+/** A name without a version (`gemini-flash-latest`, a custom endpoint) means the newest model. */
 function traitsFromName(model: string): ModelTraits {
   const match = VERSION.exec(model);
   const isOther = /gemma|learnlm|palm/.test(model);

@@ -1,9 +1,11 @@
-/** Repairs what makes the official library drop a whole turn from its history: a piece of an answer without parts or role. */
+/**
+ * Adds the parts and the role that a reply lacks: without them the official library drops the turn from its history.
+ */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 const SAID_ALL: readonly unknown[] = [undefined, 'STOP', 'MAX_TOKENS'];
 
-/** The answer itself where nothing is wrong with it. */
+/** Returns the same object if nothing is missing. */
 export function mendAnswer(payload: JsonObject): JsonObject {
   const { candidates } = payload;
   if (!Array.isArray(candidates) || !candidates.some(isLame)) return payload;

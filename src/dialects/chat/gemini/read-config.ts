@@ -1,4 +1,4 @@
-/** `generationConfig` as what it means; members without a word of ours stay beside. */
+/** Reads `generationConfig`. Members that `Call` has no field for are kept as extras. */
 import type { ChatCall, Effort, Modality, OutputFormat, Reasoning, Sampling } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { fromOpenapi } from './schema.ts';
@@ -58,7 +58,7 @@ const EFFORTS: { readonly [level: string]: Effort } = {
   HIGH: 'high',
 };
 
-/** Thoughts are hidden unless they are asked for. */
+/** Thoughts are hidden unless requested. */
 function readThinking({ thinkingBudget, thinkingLevel, includeThoughts }: JsonObject): Reasoning | undefined {
   const effort = typeof thinkingLevel === 'string' ? EFFORTS[thinkingLevel.toUpperCase()] : undefined;
   const budget = typeof thinkingBudget === 'number' ? thinkingBudget : undefined;
@@ -78,7 +78,7 @@ function readModalities(modalities: Json | undefined): Modality[] | undefined {
   return known.length === words.length ? known : undefined;
 }
 
-/** The voice is ours to say; several speakers and languages are not. */
+/** A single voice is read. Several speakers and languages are kept as extras. */
 function readSpeech(speech: JsonObject, meant: Meant, rest: JsonObject): void {
   const { voiceConfig, ...others } = speech;
   const { prebuiltVoiceConfig, ...voices } = isObject(voiceConfig) ? voiceConfig : {};

@@ -1,4 +1,4 @@
-/** The contents of a request as messages. */
+/** Reads the contents of a request as messages. */
 import type { Media, MediaPart, Message, Part, ToolResultPart } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
@@ -8,12 +8,12 @@ import { PartsDecoder } from './parts/read-parts.ts';
 import { readSignature } from './parts/signature.ts';
 import { mintCallId } from './tool-names.ts';
 
-/** Members of a part that no other format has; they are kept beside the call under the part's path. */
+/** Members of a part that no other format has. They are kept as extras under the part's path. */
 const BESIDE = ['videoMetadata', 'mediaResolution'] as const;
 
 export interface ReadContents {
   messages: Message[];
-  /** What the messages have no room for, by its path. */
+  /** Members without a field in the messages, by path. */
   beside: JsonObject;
 }
 
@@ -42,7 +42,7 @@ export function readContents(systemInstruction: Json | undefined, contents: Json
   return { messages, beside };
 }
 
-/** Turns alternate: the library keeps one content for each piece of a stream. */
+/** Joins neighbors of one role: the client library keeps one content per piece of a stream. */
 function turnsOf(contents: Json | undefined): Turn[] {
   const turns: Turn[] = [];
   for (const [index, content] of (Array.isArray(contents) ? contents : []).entries()) {
@@ -56,7 +56,7 @@ function turnsOf(contents: Json | undefined): Turn[] {
   return turns;
 }
 
-/** Parts that say something. */
+/** The parts that are not empty. */
 function partsOf(content: JsonObject, at: string): Located[] {
   const parts = Array.isArray(content.parts) ? content.parts : [];
   return parts.flatMap((part, index) =>
@@ -73,7 +73,7 @@ function pushTurn(messages: Message[], role: Message['role'], parts: Part[]): vo
   if (parts.length > 0) messages.push({ role, parts });
 }
 
-/** What the model said is read as its reply was: pieces become one, proofs find their parts. */
+/** Reads a model turn in the same way as a reply: joins pieces and assigns signatures to their parts. */
 function readModelTurn(located: readonly Located[], turn: number): Part[] {
   const decoder = new PartsDecoder({ turn, choice: 0, tools: new Map() });
   const events: ReplyEvent[] = [];
@@ -84,7 +84,7 @@ function readModelTurn(located: readonly Located[], turn: number): Part[] {
   return (reply.choices[0]?.parts ?? []).map(asPart);
 }
 
-/** A part of a reply as the part of the conversation that it is from now on. */
+/** Converts a part of a reply to a part of the conversation. */
 function asPart({ opens, content, seal }: ReplyPart): Part {
   const sealed = seal && { seal };
   switch (opens.type) {
@@ -105,7 +105,7 @@ function asPart({ opens, content, seal }: ReplyPart): Part {
   }
 }
 
-/** The results in a user's turn are the tools' own: they come first and together. */
+/** Function responses in a user turn become a tool message. They come first and together. */
 function readUserTurn(located: readonly Located[], messages: Message[]): void {
   const results: Part[] = [];
   const pending = callsBefore(messages);
@@ -129,7 +129,7 @@ function callsBefore(messages: readonly Message[]): PendingCall[] {
   return (last?.parts ?? []).flatMap((part) => (part.type === 'tool-call' ? [{ id: part.id, name: part.name }] : []));
 }
 
-/** The call it answers: by its id, else the first of that name that is still open. */
+/** Finds the call of a response: by its id, otherwise the first open call of that name. */
 function readResult(result: JsonObject, pending: PendingCall[], at: string, turn: number): ToolResultPart {
   const name = typeof result.name === 'string' ? result.name : '';
   const id = typeof result.id === 'string' && result.id !== '' ? result.id : undefined;
@@ -152,7 +152,7 @@ function readResult(result: JsonObject, pending: PendingCall[], at: string, turn
   };
 }
 
-/** A response is an object: what the tool said stands under one of a few names, or is the object. */
+/** A response is an object. The tool's output is in one of a few members, or is the object itself. */
 function readResponse(response: JsonObject): { failed: boolean; parts: Part[] } {
   const members = Object.keys(response);
   if (members.length === 0) return { failed: false, parts: [] };

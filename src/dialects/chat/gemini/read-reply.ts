@@ -1,4 +1,7 @@
-/** Cuts an answer (event stream, JSON array, or whole) into frames: their bytes, their meaning, and what a strict client needs instead. */
+/**
+ * Splits a reply (SSE stream, JSON array, or a single object) into frames: the bytes, their events, and a normalized
+ * form for strict clients.
+ */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -12,17 +15,17 @@ import { brokeOff, unreadable } from '../reply/sse-reader.ts';
 import { mendAnswer } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
-/** What a frame of this format is, for the writer that passes it on. */
+/** Tells the writer how to pass the frame on. */
 export type FrameKind =
-  /** One event of a stream, as the libraries want it. */
+  /** An SSE event in the form that client libraries expect. */
   | 'event'
-  /** One or more answers whose envelope a client could not read, or does not use. */
+  /** Replies whose framing the client could not read, or does not use. */
   | 'answers'
   /** A line end. */
   | 'blank'
-  /** What a client could not read, or need not: comments above all. */
+  /** Not passed on: the client could not read it, or has no use for it. Mostly comments. */
   | 'useless'
-  /** A whole answer. */
+  /** A non-streaming reply. */
   | 'whole';
 
 const NOWHERE = { start: 0, end: 0 };
@@ -31,10 +34,10 @@ export class AnswerFrame implements Frame {
   readonly kind: FrameKind;
   readonly bytes: Uint8Array;
   readonly events: ReplyEvent[];
-  /** Where the JSON object stands in the bytes. */
+  /** The range of the JSON object in the bytes. */
   readonly jsonStart: number;
   readonly jsonEnd: number;
-  /** Answers to send in the place of the bytes. */
+  /** Replies to send instead of the bytes. */
   readonly mended: readonly JsonObject[] | undefined;
 
   constructor(
@@ -65,8 +68,8 @@ export function createReader(call: ChatCall, contentType: string): Reader {
 }
 
 /**
- * What the two ways of streaming share. Nothing says that an answer is the last but the end of the bytes: one that may be
- * the last is held until the next comes, so that it leaves with the reply's end.
+ * Shared by both streaming forms. Only the end of the bytes shows that a chunk was the last, so a chunk that may be the
+ * last is held until the next arrives. It is then sent together with the end of the reply.
  */
 class AnswerStream {
   readonly #decoder: Decoder;
@@ -86,7 +89,7 @@ class AnswerStream {
     return events;
   }
 
-  /** The frames that may go now that `frame` has come. */
+  /** Returns the frames that can be sent now that `frame` has arrived. */
   release(frame: AnswerFrame): AnswerFrame[] {
     if (frame.events.at(-1)?.type === 'error') this.isOver = true;
     const isBeside = frame.kind === 'blank' || frame.kind === 'useless';
@@ -101,7 +104,10 @@ class AnswerStream {
     return frames;
   }
 
-  /** The last frames, with the reply's end. `isWhole`: something else than a candidate's own word shows that all has come. */
+  /**
+   * Returns the last frames with the end of the reply. `isWhole`: the reply is known to be complete even without finish
+   * reasons.
+   */
   end(isWhole = false): AnswerFrame[] {
     const frames = this.#held;
     if (this.isOver) return frames;
@@ -211,7 +217,7 @@ function wholeReader(call: ChatCall): Reader {
     const meaning = new Decoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
-    // The object is whole, whether or not its provider says why it ends: some leave the word out.
+    // The object is complete. Some providers omit the finish reason.
     meaning.closeWhole();
     if (!meaning.isFinished)
       return [new AnswerFrame('useless', bytes, [...events, { type: 'error', error: brokeOff() }])];
@@ -221,13 +227,13 @@ function wholeReader(call: ChatCall): Reader {
   });
 }
 
-/** An error that breaks off a stream stands there without an envelope. */
+/** An error that ends a stream is plain JSON without SSE framing. */
 function bareJson(bytes: Uint8Array): string | undefined {
   const text = decoder.decode(bytes).trim();
   return text.startsWith('{') ? text : undefined;
 }
 
-/** Some streams come without the blank lines between their events: then each line is an answer. */
+/** Some streams lack the blank lines between events. Then every line is an event. */
 function payloadsIn(text: string): JsonObject[] | undefined {
   const payload = parsedJson(text);
   if (isObject(payload)) return [payload];

@@ -1,4 +1,4 @@
-/** Reads a generateContent request into a call: the model and the way of answering stand in its address. */
+/** Reads a generateContent request. Model and action (streaming or not) are part of the URL. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
@@ -14,7 +14,7 @@ import { readToolChoice, readTools } from './tools.ts';
 
 const understood = knownMembers(GenerateRequest);
 
-/** Throws `not_found` for an action that is none of this format's, `invalid_request` naming the member that is wrong. */
+/** Throws `not_found` for an unknown action, `invalid_request` that names the wrong member. */
 export function readCall(request: WireRequest): ChatCall {
   const stream = isStream(request.path.action ?? '');
   const { body, bytes, dropped } = readBody(request.body);
@@ -63,7 +63,7 @@ function isStream(action: string): boolean {
   }
 }
 
-/** Clients write the collection before the name, some of them twice. */
+/** Clients put `models/` before the name, some of them twice. */
 function modelOf(path: string): string {
   const model = path.replace(/^\/?(models\/)+/, '');
   if (model === '') throw new GatewayError('invalid_request', 'The path must name a model.', { param: 'model' });

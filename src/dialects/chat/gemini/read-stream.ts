@@ -1,4 +1,4 @@
-/** What the answers of a stream, or a whole one, mean. */
+/** Converts the replies of a stream, or a single one, to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
@@ -18,11 +18,11 @@ interface Candidate {
   finish?: { raw: string; message: Json | undefined };
   grounding: JsonObject;
   recited: JsonObject;
-  /** What no other format has a word for. */
+  /** Members that no other format has. */
   asides: JsonObject;
 }
 
-/** Members of a candidate and of its grounding that no other format has a word for. */
+/** Members of a candidate and of its grounding metadata that no other format has. */
 const ASIDES = ['safetyRatings', 'urlContextMetadata', 'avgLogprobs', 'tokenCount', 'continuationToken'] as const;
 const GROUNDING_ASIDES = [
   'webSearchQueries',
@@ -50,20 +50,20 @@ export class Decoder {
     this.#tools = clientTools(call.tools, legalToolName);
   }
 
-  /** Nothing more need come. */
+  /** Whether all candidates have ended. */
   get isFinished(): boolean {
     if (this.#candidates.size === 0) return this.#block !== undefined;
     return [...this.#candidates.values()].every((candidate) => candidate.finish);
   }
 
-  /** What came is known to be whole: candidates that said something need no word for their end. */
+  /** Ends the candidates of a reply that is known to be complete, even without a finish reason. */
   closeWhole(): void {
     for (const candidate of this.#candidates.values()) {
       if (candidate.parts.hasSpoken) candidate.finish ??= { raw: UNSAID, message: undefined };
     }
   }
 
-  /** The events that one answer, or a stream's part of one, stands for. */
+  /** Converts one reply, or a chunk of a stream. */
   read(payload: JsonObject): ReplyEvent[] {
     const { error } = payload;
     if (isObject(error)) return [{ type: 'error', error: readStreamError(error) }];
@@ -79,14 +79,14 @@ export class Decoder {
       this.#block = promptFeedback;
     }
     if (isObject(usageMetadata) && usageMetadata.promptTokenCount !== undefined) {
-      // Each report is about the whole answer so far: what a later one leaves out is not taken from an earlier one.
+      // Every report covers the whole reply so far. Members of earlier reports are not kept.
       this.#usage = usageMetadata;
       if (!this.isFinished) this.#report('partial', events);
     }
     return events;
   }
 
-  /** What can be said only when everything has come. */
+  /** Emits what needs the complete reply: citations and usage. */
   finish(events: ReplyEvent[]): void {
     for (const [choice, candidate] of [...this.#candidates].sort(([a], [b]) => a - b)) {
       this.#endCandidate(choice, candidate, events);
@@ -123,7 +123,7 @@ export class Decoder {
     const candidate = this.#candidateAt(choice);
     const parts = isObject(raw.content) ? raw.content.parts : undefined;
     for (const part of Array.isArray(parts) ? parts : []) if (isObject(part)) candidate.parts.read(part, events);
-    // Each report is about the whole answer so far; a later one may leave out what an earlier one said.
+    // Every report covers the whole reply so far. A later one may omit members of an earlier one.
     if (isObject(raw.groundingMetadata)) candidate.grounding = { ...candidate.grounding, ...raw.groundingMetadata };
     if (isObject(raw.citationMetadata)) candidate.recited = { ...candidate.recited, ...raw.citationMetadata };
     const logprobs = readLogprobs(raw.logprobsResult);
@@ -167,7 +167,7 @@ export class Decoder {
   }
 }
 
-/** Adds those of the members that say something. */
+/** Copies those of the named members that have a value. */
 function keepSaid(raw: JsonObject, names: readonly string[], kept: JsonObject): void {
   for (const name of names) {
     const value = raw[name];

@@ -1,6 +1,6 @@
 /**
- * A generateContent request, as it stands once its members are in camel case and without nulls. Descriptions are written to
- * follow "must be".
+ * The request schema of generateContent, after its members were converted to camelCase and nulls removed. Descriptions
+ * follow the words "must be".
  */
 import { type TSchema, Type } from 'typebox';
 import { anything, closed, type Notes, objectOf } from '../../shared/request-shape.ts';
@@ -52,10 +52,10 @@ const Part = closed(
       }),
       'an object with `name` and `response`, which is an object',
     ),
-    // Reported where they stand: these two are kept beside the call.
+    // Kept as extras and reported by path.
     videoMetadata: anything(),
     mediaResolution: anything(),
-    // Kept whole, as blocks that only this format knows.
+    // Kept unchanged as parts that only this format has.
     executableCode: anything(),
     codeExecutionResult: anything(),
     toolCall: anything(),

@@ -1,11 +1,11 @@
-/** Schemas: JSON Schema, and the subset of OpenAPI's that this format began with. */
+/** Converts schemas between JSON Schema and the OpenAPI subset that this format began with. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
-/** Bounds come as strings too: they are 64 bit wide. */
+/** These may be strings: in Google's API they are 64-bit integers. */
 const COUNTS = new Set(['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength']);
 
-/** The subset as JSON Schema; words of JSON Schema that stand in it stay. */
+/** Converts the OpenAPI subset to JSON Schema. JSON Schema keywords in it stay. */
 export function fromOpenapi(schema: JsonObject): JsonObject {
   const { nullable, propertyOrdering: _, ...members } = schema;
   const read: JsonObject = {};
@@ -54,7 +54,7 @@ const KEPT = new Set([
   'required',
   'default',
 ]);
-/** Words that say nothing about the answer, or that the rewriting itself takes up. */
+/** Keywords without meaning for the model, or that the conversion handles itself. */
 const SAYS_NOTHING = new Set([
   '$schema',
   '$id',
@@ -68,7 +68,7 @@ const SAYS_NOTHING = new Set([
 const FORMATS = new Set(['date-time', 'enum', 'int32', 'int64', 'float', 'double']);
 const MAX_DEPTH = 32;
 
-/** JSON Schema as that subset; what it cannot say is left out and named in `losses`. */
+/** Converts JSON Schema to the subset. Keywords without a counterpart are dropped and named in `losses`. */
 export function toOpenapi(schema: JsonObject, losses: Set<string>): JsonObject {
   return new SchemaWriter(schema, losses).write(schema, 0);
 }
@@ -106,7 +106,7 @@ class SchemaWriter {
     return isObject(schema) ? this.write(schema, depth + 1) : {};
   }
 
-  /** There are no names for schemas here: each stands where it is used. */
+  /** The subset has no references, so each definition is inserted where it is used. */
   #writeReference({ $ref: _, ...beside }: JsonObject, name: string, depth: number): JsonObject {
     const target = this.#targetOf(name);
     if (!target || this.#opened.includes(name))

@@ -1,4 +1,4 @@
-/** Speech by Google's generateContent, `POST …/models/{model}:generateContent`: a text in, audio in an answer's parts. */
+/** Speech with Google's generateContent, `POST …/models/{model}:generateContent`: a text in, audio parts out. */
 import type { ChatCall, Part, SpeechCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
@@ -24,9 +24,9 @@ export const geminiSpeech: VendorDialect<SpeechCall> = {
   readError,
 };
 
-/** Every model speaks in samples, and those are streamed. */
+/** Formats made of raw samples. Every model has them, and they can be streamed. */
 const PLAIN: readonly string[] = ['wav', 'pcm'];
-/** What the later ones pack themselves, whole. */
+/** Formats that later models encode themselves, not streamed. */
 const PACKED: { readonly [format: string]: string } = {
   mp3: 'AUDIO_MP3',
   opus: 'AUDIO_OGG_OPUS',
@@ -34,7 +34,7 @@ const PACKED: { readonly [format: string]: string } = {
   mulaw: 'AUDIO_MULAW',
 };
 
-/** The format in which this model speaks; unless one is asked for, OpenAI's own where it has that. */
+/** The format to request. Default: OpenAI's default, if the model has it. */
 function formatFor({ format }: SpeechCall, model: string): string {
   const { packsSpeech } = traitsOf(model);
   if (format === undefined) return packsSpeech ? 'mp3' : 'wav';
@@ -44,7 +44,7 @@ function formatFor({ format }: SpeechCall, model: string): string {
   throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
 }
 
-/** Whether the audio is to be asked for piece by piece. Throws `invalid_request` where the model has no such format. */
+/** Whether to request streaming. Throws `invalid_request` if the model does not have the format. */
 export function speaksInPieces(call: SpeechCall, model: string): boolean {
   return PLAIN.includes(formatFor(call, model));
 }
@@ -66,7 +66,7 @@ function writeSpeechCall(call: SpeechCall, model: string, quirks: Quirks): Writt
   return { ...written, warnings };
 }
 
-/** Later models read a text to the letter, and are told beside it how; the others are told in it. */
+/** Later models take instructions separately. For others the instructions become part of the text. */
 function textOf({ input, instructions }: SpeechCall, model: string): Part {
   if (instructions === undefined || instructions === '') return { type: 'text', text: input };
   if (!traitsOf(model).packsSpeech)
@@ -99,7 +99,10 @@ interface Heard {
   finish: FinishReason | undefined;
 }
 
-/** The audio out of the answers. The last byte is kept back until they have ended: no client takes for complete what is not. */
+/**
+ * Reads the audio from the replies. Holds the last byte back until they have ended, so that a client never takes an
+ * aborted reply for a complete one.
+ */
 function audioReader(call: SpeechCall, contentType: string): Reader {
   const isStream = contentType.includes('event-stream');
   const inner = createReader({ ...asConversation(call, []), stream: isStream }, contentType);
@@ -117,7 +120,7 @@ function audioReader(call: SpeechCall, contentType: string): Reader {
     return isPlain && format === 'wav' ? waveHeader(mimeType) : new Uint8Array();
   }
 
-  /** A whole answer may be a WAV where samples were asked for. */
+  /** A non-streaming reply may be a WAV file where raw samples were requested. */
   function samplesOf(bytes: Buffer): Uint8Array {
     if (format !== 'pcm' || heard.mimeType !== mimeTypeOf('wav')) return bytes;
     return bytes.subarray(bytes.indexOf('data') + 'data'.length + 4);
@@ -158,7 +161,7 @@ function audioReader(call: SpeechCall, contentType: string): Reader {
   };
 }
 
-/** All that such a model writes is audio, whether or not its provider says so. */
+/** All output of a speech model is audio, even if the provider does not say so. */
 function ending(counted: Usage | undefined, { usage, finish }: Heard): ReplyEvent[] {
   if (!counted) return [{ type: 'error', error: silent(finish) }];
   if (!usage || usage.output === 0) return [{ type: 'reply-end' }];

@@ -1,4 +1,4 @@
-/** `thinkingConfig`: how much a model is to think, in the words of its generation. */
+/** Writes `thinkingConfig` in the members of the model's generation. */
 import type { Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ModelTraits } from './model-traits.ts';

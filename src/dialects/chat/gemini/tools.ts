@@ -10,7 +10,7 @@ import { traitsOf } from './model-traits.ts';
 import { fromOpenapi, toOpenapi } from './schema.ts';
 import { legalToolName } from './tool-names.ts';
 
-/** A tool object may hold several tools, each under its own member. */
+/** A tool object may contain several tools, each in its own member. */
 export function readTools(tools: Json | undefined): Tool[] {
   const read: Tool[] = [];
   for (const tool of Array.isArray(tools) ? tools : []) {
@@ -66,7 +66,7 @@ function choiceOf(mode: string, names: string[], tools: readonly Tool[]): ToolCh
     case 'ANY':
       if (names.length === 1 && only !== undefined) return { type: 'tool', name: only };
       return names.length > 0 ? { type: 'allowed', mode: 'required', names } : { type: 'required' };
-    // As AUTO, and what is called fits its schema.
+    // Like AUTO, with arguments checked against the schema.
     case 'VALIDATED':
       return { type: 'allowed', mode: 'auto', names: names.length > 0 ? names : functionNames(tools) };
     default:
@@ -83,7 +83,7 @@ export interface WrittenTools {
   toolConfig?: JsonObject;
 }
 
-/** All functions stand in one tool, as the provider wants it. */
+/** The provider expects all functions in one tool. */
 export function writeTools(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): WrittenTools {
   const functions = call.tools.map((tool) => writeFunction(tool, quirks, losses)).filter((one) => one !== undefined);
   const hosted = call.tools.map((tool) => writeHosted(tool, losses)).filter((one) => one !== undefined);
@@ -124,7 +124,7 @@ function writeFunction(tool: Tool, quirks: ModelQuirks, losses: Set<string>): Js
 function writeParameters(schema: JsonObject, quirks: ModelQuirks, losses: Set<string>): JsonObject {
   if (quirks.supportsJsonSchema) return { parametersJsonSchema: schema };
   const parameters = toOpenapi(schema, losses);
-  // An object without members is refused: no parameters at all mean the same.
+  // The provider rejects an object without properties. No parameters mean the same.
   const isBare =
     parameters.type === 'OBJECT' && Object.keys((parameters.properties as JsonObject | undefined) ?? {}).length === 0;
   return isBare ? {} : { parameters };

@@ -1,14 +1,14 @@
-/** `usageMetadata`: thoughts and the tools' own prompts stand beside the counts they belong to. */
+/** `usageMetadata`. Thoughts and tool-use prompt tokens are not included in the output and input counts. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { asReport, figure, type Usage, type UsageSource } from '../../../canonical/usage.ts';
 
-/** Images and searches are not counted there but seen in the reply. */
+/** Counts that the usage does not contain but the reply shows: images and searches. */
 export interface Seen {
   images: number;
   searches: number;
 }
 
-/** `undefined`: no report. */
+/** Returns `undefined` if it reports nothing. */
 export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usage | undefined {
   const reasoning = figure(raw.thoughtsTokenCount);
   const input = figure(raw.promptTokenCount) + figure(raw.toolUsePromptTokenCount);
@@ -29,7 +29,10 @@ export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usa
   });
 }
 
-/** Where nobody says which tokens they are, those of a reply with images are taken as the dearer ones. */
+/**
+ * The image tokens. If the provider does not list them, all output of a reply with images counts as image tokens, which
+ * cost more.
+ */
 function drawn({ candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject, { images }: Seen): number {
   if (details === undefined && images > 0) return figure(all);
   return ofModality('IMAGE', [details]);
@@ -44,14 +47,14 @@ export function writeUsage(usage: Usage): JsonObject {
     candidatesTokenCount: candidates,
     ...present('thoughtsTokenCount', reasoning),
     totalTokenCount: input + candidates + reasoning,
-    // Not a word of the provider's, who shows the queries themselves.
+    // Not a member of Google's: Google reports the search queries instead.
     ...present('serverToolCallCount', usage.serverToolCalls ?? 0),
     ...details('promptTokensDetails', input, usage.audioInput, usage.imageInput),
     ...details('candidatesTokensDetails', candidates, usage.audioOutput, usage.imageOutput),
   };
 }
 
-/** The tier a reply was served by, as the other formats say it. */
+/** The service tier, in the other formats' words. */
 export function readTier(usage: Json | undefined): { service_tier?: string } {
   const tier = isObject(usage) ? usage.serviceTier : undefined;
   if (typeof tier !== 'string' || tier === '') return {};

@@ -1,4 +1,4 @@
-/** What a call asks for, as `generationConfig`. */
+/** Writes the call's settings as `generationConfig`. */
 import type { ChatCall, Modality, OutputFormat } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
@@ -9,9 +9,9 @@ import { toOpenapi } from './schema.ts';
 import { writeThinking } from './thinking.ts';
 
 const MAX_STOPS = 5;
-/** Voices that somebody has made at the provider. */
+/** The names of custom voices. */
 const MADE_VOICE = /^voice(key)?_/;
-/** What samples are, and what they can be made. */
+/** Formats that can be made from the model's samples. */
 const PLAIN_FORMATS: readonly string[] = ['pcm16', 'pcm', 'wav'];
 
 export function writeConfig(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): JsonObject {
@@ -50,7 +50,7 @@ function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, loss
   return { voiceConfig: MADE_VOICE.test(voiceName) ? { voice: voiceName } : { prebuiltVoiceConfig: { voiceName } } };
 }
 
-/** What is spoken is not written too. */
+/** Text output is dropped when audio is requested: the model returns one of them. */
 function writeModalities(modalities: readonly Modality[], losses: Set<string>): string[] {
   const isSpoken = modalities.includes('audio') && modalities.includes('text');
   if (isSpoken) losses.add('The words of the speech were asked for and dropped: the model speaks or writes.');

@@ -1,4 +1,4 @@
-/** Messages as the contents of a request: turns alternate, and the user's comes first. */
+/** Writes messages as contents: roles alternate, and the first is the user's. */
 import type { Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -21,10 +21,10 @@ export interface WrittenContents {
   contents: Content[];
 }
 
-/** What a part needs to know of the conversation it stands in. */
+/** What the parts need to know of their conversation. */
 interface Conversation {
   traits: ModelTraits;
-  /** The names of the tools that were called, by the calls' ids. */
+  /** Tool names by call id. */
   names: ReadonlyMap<string, string>;
   losses: Set<string>;
 }
@@ -50,7 +50,7 @@ export function writeContents(messages: readonly Message[], traits: ModelTraits,
   return openedByUser(contents, system, losses);
 }
 
-/** The provider refuses a conversation without a user's turn at its beginning. */
+/** The provider rejects a conversation that does not begin with a user turn. */
 function openedByUser(contents: Content[], system: JsonObject[], losses: Set<string>): WrittenContents {
   if (contents.length === 0 && system.length > 0) {
     losses.add("The instructions were sent as the user's turn: the model needs one.");
@@ -71,7 +71,10 @@ function namesOf(messages: readonly Message[]): Map<string, string> {
   return names;
 }
 
-/** Results come first, as they answer the turn before; the first call of a step bears the step's proof. */
+/**
+ * Function responses come first, because they answer the turn before. The first call of a step carries the step's
+ * signature.
+ */
 function arrange(content: Content, traits: ModelTraits): void {
   if (content.role === 'user') {
     const results = content.parts.filter((part) => part.functionResponse !== undefined);
@@ -131,7 +134,7 @@ function writeText({ text, seal, citations }: TextPart, losses: Set<string>): Js
   return text === '' && !signature.thoughtSignature ? [] : [{ text, ...signature }];
 }
 
-/** A thought without a proof is taken too; another provider's proof is not. */
+/** The provider accepts a thought without a signature, but not with another provider's. */
 function writeThought({ text, seal }: ReasoningPart, losses: Set<string>): JsonObject[] {
   const signature = ownSignature(seal);
   if (seal && !signature.thoughtSignature) losses.add('Reasoning signatures of another provider were dropped.');
@@ -167,7 +170,9 @@ function writeResult(result: ToolResultPart, at: string, { traits, names, losses
 
 const WRAPPERS: readonly string[] = ['output', 'result', 'error'];
 
-/** An object is the response itself, where it is read back to the letter; all else is wrapped. */
+/**
+ * An output that is a JSON object becomes the response itself, if it reads back identically. All others are wrapped.
+ */
 function responseOf(texts: readonly string[], failed: boolean): JsonObject {
   const text = texts.join('\n');
   if (failed) return { error: text };

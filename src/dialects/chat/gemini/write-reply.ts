@@ -1,4 +1,4 @@
-/** Turns frames into a generateContent client's bytes: its own format's pass, every other's are written anew. */
+/** Writes a generateContent client's bytes: passes frames of this format on, and writes frames of other formats. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
@@ -46,7 +46,7 @@ const REPLY_SUPPORT: ReplySupport = {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
-/** Comments end the stream for the Python library; this is nothing to all of them. */
+/** A line end, which all libraries skip. A comment would end the stream for the Python library. */
 const KEEP_ALIVE = encoder.encode('\r\n');
 const MODEL = 'modelVersion';
 const USAGE = 'usageMetadata';
@@ -56,10 +56,10 @@ export function createWriter(call: ChatCall): Writer {
   return new StreamWriter(call, call.origin.framing === 'json-array' ? arrayFraming() : SSE_FRAMING);
 }
 
-/** What stands around the answers of a stream. */
+/** What is written around the replies of a stream. */
 interface Framing {
   readonly contentType: string;
-  /** Whether an event of the provider's own stream may pass as it is. */
+  /** Whether an event of the provider's stream can be passed on unchanged. */
   readonly takesEvents: boolean;
   before(): string;
   readonly after: string;
@@ -108,7 +108,7 @@ class StreamWriter implements Writer {
     this.#framing = framing;
   }
 
-  /** The stream itself is silent about them: a comment would break the Python library. */
+  /** Not in the stream itself: a comment would break the Python library. */
   get warnings(): readonly string[] {
     return this.#losses.warnings;
   }
@@ -176,7 +176,7 @@ class StreamWriter implements Writer {
     this.#billed = usage;
   }
 
-  /** The last answer, where its provider did not say what it used. */
+  /** The last reply, with the usage added that its provider did not report. */
   #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, mended }: AnswerFrame, usage: Usage): Uint8Array {
     const counts = writeUsage(usage);
     if (kind === 'event' || (kind === 'answers' && !mended)) {
@@ -203,7 +203,7 @@ class StreamWriter implements Writer {
     this.#usage = this.#billed ?? this.#usage;
     const usage = this.#usage && { usageMetadata: { ...writeUsage(this.#usage), ...this.#tier } };
     const last = this.#answer({ candidates, ...usage, ...this.#head });
-    // The array's end is known only behind its last element.
+    // The array's end is only known after its last element.
     return joinBytes([last, encoder.encode(this.#framing.end())]);
   }
 
@@ -211,7 +211,10 @@ class StreamWriter implements Writer {
     return this.#answer({ error: googleErrorObject(error) });
   }
 
-  /** As Google says it, without an envelope: the older libraries look for it there alone. The AI SDK of old needs the abort. */
+  /**
+   * Google's plain error without SSE framing: older libraries look for it only there. Old AI SDKs need the aborted
+   * connection.
+   */
   lastWords(error: GatewayError): Uint8Array {
     return this.#framing.takesEvents ? encoder.encode(JSON.stringify({ error: googleErrorObject(error) })) : NO_BYTES;
   }

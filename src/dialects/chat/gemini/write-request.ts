@@ -1,4 +1,4 @@
-/** A call of any format as a generateContent request; the model stands in its address. */
+/** Writes a call as a generateContent request. The model is part of the URL. */
 import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
@@ -21,7 +21,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   return writtenFor(call, body, [...losses]);
 }
 
-/** The client's own body; the model stands in the address. */
+/** The client's own body. The model is part of the URL. */
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   const warnings = adjustMembers(body, quirksOf(quirks, model));
@@ -51,7 +51,10 @@ function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
   return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
 }
 
-/** What only this format can say; what belongs to one part of a content (`contents[0]…`) has lost its place. */
+/**
+ * Adds members that only this format has. Those of a single part (`contents[0]…`) have lost their place and are
+ * reported.
+ */
 function withExtras(body: JsonObject, extras: JsonObject, losses: Set<string>): JsonObject {
   const merged = body;
   for (const [member, value] of Object.entries(extras)) {
@@ -68,7 +71,7 @@ function mergedValue(had: Json | undefined, value: Json): Json {
   return merged;
 }
 
-/** What this format has no word for at all. */
+/** Reports what this format cannot express at all. */
 function addLosses(call: ChatCall, losses: Set<string>): void {
   const { sampling, completion } = call;
   for (const loss of completion ? completionLosses(completion) : []) losses.add(loss);

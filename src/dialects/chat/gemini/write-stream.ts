@@ -1,4 +1,4 @@
-/** The events of one choice as the parts of a candidate, piece by piece. */
+/** Writes the events of a choice as parts of a candidate. */
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
 import { saysRefusal } from '../reply/refusal.ts';
@@ -10,7 +10,7 @@ import { argsOf, audioType, writePart } from './parts/write-parts.ts';
 
 type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
 
-/** What of a part still has to be sent; `content` is all of it. */
+/** A part that is not completely sent; `content` is all of it. */
 interface Growing extends ReplyPart {
   /** How much of the content has been sent. */
   sent: number;
@@ -25,7 +25,7 @@ export class CandidateScript {
   #logprobs: ReplyPart['logprobs'] = [];
   #finish: Finish | undefined;
   #pending: JsonObject[] = [];
-  /** Calls whose arguments are no JSON: whether they broke off is known at the end. */
+  /** Tool calls whose arguments are not JSON yet. At the end it is known whether they are incomplete. */
   readonly #unclear: Growing[] = [];
 
   take(event: ChoiceEvent): void {
@@ -64,14 +64,14 @@ export class CandidateScript {
     }
   }
 
-  /** The parts that have come together since the last time. */
+  /** Returns the parts that are ready since the last call. */
   pending(): JsonObject[] {
     const pending = this.#pending;
     this.#pending = [];
     return pending;
   }
 
-  /** The members of the last piece. The library forgets a turn whose last piece has no parts. */
+  /** The members of the last chunk. The client library drops a turn whose last chunk has no parts. */
   closing(): JsonObject {
     for (const call of this.#unclear) {
       if (this.#finish?.reason !== 'length') this.#pending.push(...writePart(call));
@@ -114,7 +114,7 @@ export class CandidateScript {
     this.#pending.push({ inlineData: { mimeType: audioType(part.opens), data } });
   }
 
-  /** A proof goes with its part where that is still to be sent, else in an empty one behind it. */
+  /** A signature goes with its part if that is not sent yet, otherwise in an empty part after it. */
   #seal(part: Growing, seal: ReplyPart['seal']): void {
     const { type } = part.opens;
     if (!part.isOver && (type === 'tool-call' || type === 'image')) {

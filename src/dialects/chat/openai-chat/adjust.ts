@@ -1,4 +1,4 @@
-/** Makes a chat request what a provider takes, whether it is the client's own body or was written from the call. */
+/** Adjusts a chat request to the provider's quirks, both the client's own body and one written from the call. */
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks } from '../../dialect.ts';
@@ -31,7 +31,7 @@ function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCal
   else body.set('stream_options', isEmpty(others) ? undefined : others);
 }
 
-/** Whether the client's tools take free text, here or earlier in the conversation. */
+/** Whether the call has tools with free-text input, in this request or in its history. */
 export function hasFreeText({ tools, messages }: ChatCall): boolean {
   for (const tool of tools) if (tool.type === 'custom') return true;
   for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.custom) return true;

@@ -1,4 +1,4 @@
-/** Writes a whole chat completion, and the words and pieces a stream shares with it. */
+/** Writes a non-streaming chat completion, and the parts of it that streaming shares. */
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
@@ -24,19 +24,25 @@ const FINISH_WORDS = {
   other: 'stop',
 } satisfies Record<FinishReason, string>;
 
-/** The client speaks of `functions`, as this format did before it had tools. */
+/** Whether the client uses `functions`, which preceded `tools` in this format. */
 export function usesOldFunctions(call: ChatCall): boolean {
   return call.extras[OPENAI_CHAT]?.functions !== undefined;
 }
 
-/** Calls in the output win over an ordinary end: a client looks there to know whether it must run them. */
+/**
+ * If the output has tool calls, the finish reason says so, even for an ordinary end: clients decide by it whether to
+ * run the tools.
+ */
 export function finishWord({ reason }: Finish, hasCalls: boolean, oldFunctions: boolean): string {
   const word = FINISH_WORDS[reason];
   const said = hasCalls && word === 'stop' ? 'tool_calls' : word;
   return said === 'tool_calls' && oldFunctions ? 'function_call' : said;
 }
 
-/** `offset`: code points of content before the part the citation stands in. The title is never null: some clients fail on it. */
+/**
+ * `offset`: how many code points of content precede the part with the citation. The title is never null, because some
+ * clients fail on null.
+ */
 export function annotation(citation: Citation, offset: number): JsonObject | undefined {
   const { url, title, start, end } = citation;
   if (url === undefined) return undefined;
@@ -52,7 +58,7 @@ export function annotation(citation: Citation, offset: number): JsonObject | und
   };
 }
 
-/** Code points: a surrogate pair is one. */
+/** Counts code points: a surrogate pair is one. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let i = 0; i < text.length; i++) {
@@ -62,14 +68,14 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** What a reply to this call says of usage. */
+/** The usage that a client of this call sees. */
 export function chatUsage(usage: Usage, { countsAlone }: ChatCall): JsonObject {
   if (!countsAlone) return writeUsage(usage);
   const { input, output } = usage;
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-/** A chat completion object of docs/api.md#chat-completions. */
+/** The chat completion object (docs/api.md#chat-completions). */
 export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
   const choices: JsonObject[] = [];
   for (const choice of reply.choices) choices.push(choiceOf(choice, choices.length, call));

@@ -1,15 +1,15 @@
-/** Images in a chat's text, as this format carries them: markdown with a data URL, and back. */
+/** Images inside the text of a chat, as Markdown with a data URL. */
 import type { Part, TextPart } from '../../../canonical/call.ts';
 
 export function markdownImage(mimeType: string, base64: string): string {
   return `![image](data:${mimeType};base64,${base64})`;
 }
 
-/** Looked for first: searching a long text for one string costs next to nothing. */
+/** Searched first, because a search for one string is much cheaper than the regular expression. */
 const SIGN = '](data:image/';
 const IMAGE = /!\[[^\]\n]*\]\(data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]+={0,2})\)/g;
 
-/** The text with the images in it as parts of their own: what the model drew before is no text to it. */
+/** Splits a text at its Markdown images, so that earlier generated images are sent as images, not as text. */
 export function withImages(part: TextPart): Part[] {
   const { text, ...rest } = part;
   if (!text.includes(SIGN)) return [part];

@@ -1,12 +1,12 @@
 /**
- * Mends the replies of providers that copied this format with gaps. What comes out is what the strict `.stream()` helpers of
- * the official libraries take; a well-formed object is left untouched and costs a look at its members.
+ * Normalizes the replies of providers that copied this format incompletely. The result is accepted by the strict
+ * `.stream()` helpers of the official libraries. A well-formed object is not changed and costs one look at its members.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 import { inputTokens, outputTokens } from '../../shared/openai-usage.ts';
 
-/** A tool call of a choice: one slot, whatever index the provider gives it from delta to delta. */
+/** A tool call of a choice. It has one slot, even if the provider changes its index between deltas. */
 interface Slot {
   index: number;
   id: string;
@@ -17,15 +17,15 @@ interface ChoiceSeen {
   hasRole: boolean;
   finished: boolean;
   slots: Slot[];
-  /** The newest slot under the provider's own index. */
+  /** The newest slot by the provider's index. */
   byVendorIndex: Map<number, Slot>;
-  /** How many entries of a list have gone by. */
+  /** How many items of each list have been seen. */
   listed: { [list: string]: number };
 }
 
 export class Repair {
   readonly #quirks: Quirks;
-  /** None of a whole reply that calls no tools. */
+  /** `undefined` for a non-streaming reply without tool calls. */
   #choices: Map<number, ChoiceSeen> | undefined;
   #changed = false;
   #replyId = '';
@@ -34,7 +34,7 @@ export class Repair {
     this.#quirks = quirks;
   }
 
-  /** Mends a chunk in place; `true` where it was not well-formed. */
+  /** Normalizes a chunk in place. Returns `true` if it was changed. */
   chunk(chunk: JsonObject): boolean {
     this.#changed = false;
     this.#envelope(chunk);
@@ -47,7 +47,7 @@ export class Repair {
     return this.#changed;
   }
 
-  /** Mends a whole reply in place; `true` where it was not well-formed. */
+  /** Normalizes a non-streaming reply in place. Returns `true` if it was changed. */
   whole(body: JsonObject): boolean {
     this.#changed = false;
     this.#envelope(body);
@@ -71,7 +71,7 @@ export class Repair {
 
   #envelope(body: JsonObject): void {
     if (typeof body.id === 'string' && body.id !== '') this.#replyId = body.id;
-    // The writer puts the public name in its place.
+    // The writer replaces it by the caller's model name.
     if (typeof body.model !== 'string') this.#set(body, 'model', '');
     const groq = body.x_groq;
     if (!isObject(body.usage) && isObject(groq) && isObject(groq.usage)) this.#set(body, 'usage', { ...groq.usage });
@@ -79,20 +79,20 @@ export class Repair {
     if (!isObject(usage)) return;
     const said = usage.completion_tokens;
     const output = outputTokens(usage, this.#quirks);
-    // What is no report to us is none to the client.
+    // Usage that the gateway cannot read is not passed on.
     if (Number.isNaN(output + inputTokens(usage))) {
       this.#remove(body, 'usage');
       return;
     }
     if (typeof said !== 'number' || output === said) return;
     this.#set(usage, 'completion_tokens', output);
-    // Google shows its thoughts in the total alone: they have their own price, so they are told by their own name.
+    // Google includes reasoning only in the total. It has its own price, so it is reported under its own name.
     const details = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
     if (details.reasoning_tokens) return;
     this.#set(usage, 'completion_tokens_details', { ...details, reasoning_tokens: output - said });
   }
 
-  /** The choice's own index, or else its place. */
+  /** The choice's own index, otherwise its position. */
   #indexOf(choice: JsonObject, position: number): number {
     if (!Number.isInteger(choice.index)) this.#set(choice, 'index', position);
     return choice.index as number;
@@ -141,14 +141,14 @@ export class Repair {
     }
   }
 
-  /** The calls of a whole reply; how many there are. */
+  /** Normalizes the tool calls of a non-streaming reply and returns their number. */
   #calls(choice: number, list: readonly Json[]): number {
     const calls = list.filter(isObject);
     for (const call of calls) this.#opening(call, this.#newSlot(this.#seen(choice), choice, call));
     return calls.length;
   }
 
-  /** Mistral's list of thoughts and texts, as this format's two strings. */
+  /** Converts Mistral's list of reasoning and text items to this format's two strings. */
   #contentList(message: JsonObject, list: readonly Json[]): void {
     let text = '';
     let thinking = '';
@@ -191,7 +191,7 @@ export class Repair {
     if (isObject(call.function)) this.#argumentsText(call.function);
   }
 
-  /** Libraries that add deltas up join texts, so what has been said once must not come again. */
+  /** Libraries concatenate the strings of all deltas, so `id`, `type` and `name` may occur only once. */
   #continuation(call: JsonObject, slot: Slot): void {
     if (call.id !== undefined) this.#remove(call, 'id');
     if (call.type !== undefined && call.type !== 'function' && call.type !== 'custom') this.#remove(call, 'type');
@@ -209,7 +209,7 @@ export class Repair {
     else if (given === null) this.#set(body, 'arguments', '');
   }
 
-  /** Every entry of a list in a delta carries an integer `index`: the Python library adds lists up by it. */
+  /** Gives every list item in a delta an integer `index`: the Python library merges lists by it. */
   #listIndices(seen: ChoiceSeen, delta: JsonObject): void {
     for (const member in delta) {
       const list = delta[member];
@@ -224,12 +224,12 @@ export class Repair {
   }
 }
 
-/** The call that a delta goes on with; `undefined` where it opens a new one. */
+/** The tool call that a delta continues; `undefined` if it begins a new one. */
 function knownSlot(seen: ChoiceSeen, call: JsonObject): Slot | undefined {
   const id = idOf(call);
   if (Number.isInteger(call.index)) {
     const slot = seen.byVendorIndex.get(call.index as number);
-    // Some providers give every call the index 0: another id with another name is another call.
+    // Some providers give every call the index 0. A different id together with a name is a new call.
     const isAnother = slot && id !== '' && id !== slot.id && nameOf(call) !== '';
     return isAnother ? undefined : slot;
   }
@@ -246,7 +246,7 @@ function nameOf(call: JsonObject): string {
   return isObject(body) && typeof body.name === 'string' ? body.name : '';
 }
 
-/** The same call gets the same id however its bytes were cut. */
+/** A deterministic id: it does not depend on how the bytes are split into chunks. */
 function mintId(seed: string): string {
   return `call_${new Bun.CryptoHasher('sha256').update(seed).digest('hex').slice(0, 24)}`;
 }

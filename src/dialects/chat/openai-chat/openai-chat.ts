@@ -1,4 +1,4 @@
-/** OpenAI chat completions, `POST /v1/chat/completions`: the format that nearly every provider copied. */
+/** OpenAI chat completions, `POST /v1/chat/completions`, which nearly every provider offers. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { openaiError } from '../../shared/error-bodies.ts';

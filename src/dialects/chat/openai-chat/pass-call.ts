@@ -1,4 +1,4 @@
-/** A chat client's own body for a provider of the same format; what nobody needs otherwise stays byte for byte. */
+/** A client's own chat body for a provider of the same format. Members that need no change stay byte for byte. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
@@ -28,7 +28,7 @@ function hasForeignProofs({ messages }: ChatCall): boolean {
   return false;
 }
 
-/** A proof that another provider gave and that came here through the client stays here. */
+/** Removes reasoning signatures of other providers that the client sent back. */
 function dropForeignProofs(message: JsonObject): void {
   if (Array.isArray(message.reasoning_details)) {
     const own = message.reasoning_details.filter(

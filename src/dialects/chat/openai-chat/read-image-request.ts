@@ -1,10 +1,13 @@
-/** Images asked for in a chat (docs/api.md#images-in-chat): `contents` as Google has them, and settings in `extra_body` or beside it. */
+/**
+ * Image generation through chat (docs/api.md#images-in-chat): Google's `contents`, and settings in `extra_body` or
+ * beside it.
+ */
 import type { ChatCall, Media, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
 
-/** Shape and size of the image, where the request says them. */
+/** The aspect ratio and size of the image, if the request has them. */
 export function readImageSettings(body: JsonObject): ChatCall['image'] {
   const { extra_body: extra, google } = body;
   return (
@@ -36,7 +39,7 @@ function textAt(config: JsonObject, names: readonly string[], path: string): str
   throw wrong(`${path}image_config.${name}`, 'must be a string');
 }
 
-/** What of these members no other format can be told: what is left of them once the settings of images are taken out. */
+/** The members that remain after the image settings are removed. No other format can express them. */
 export function otherImageMembers(body: JsonObject): JsonObject {
   const others: JsonObject = {};
   for (const member of ['extra_body', 'google'] as const) {
@@ -54,7 +57,7 @@ function withoutSettings(value: Json | undefined): Json | undefined {
   return Object.keys(rest).length > 0 ? rest : undefined;
 }
 
-/** The turns in `contents` that `messages` do not hold already: many clients say everything in both. */
+/** The turns in `contents` that are not in `messages`: many clients send the same turns in both. */
 export function contentsBeside(contents: Json | undefined, messages: readonly Message[]): Message[] {
   if (!Array.isArray(contents)) return [];
   const said = new Set(messages.flatMap(({ parts }) => parts.map(sameness)));
@@ -65,7 +68,7 @@ export function contentsBeside(contents: Json | undefined, messages: readonly Me
   });
 }
 
-/** What two parts have in common that say the same. */
+/** A key that is equal for two parts with the same content. */
 function sameness(part: Part): string {
   if (part.type === 'text') return `text ${part.text.trim()}`;
   return part.type === 'media' && part.media.source.type === 'inline' ? `media ${part.media.source.base64}` : '';

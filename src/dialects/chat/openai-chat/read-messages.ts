@@ -1,4 +1,4 @@
-/** Reads the messages of a chat request, part by part. */
+/** Reads the messages of a chat request. */
 import type {
   Media,
   MediaPart,
@@ -16,10 +16,10 @@ import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../req
 import { withImages } from './markdown-images.ts';
 import { ownSeal, readSeal, readThoughts } from './signature-carriers.ts';
 
-/** `messages` has been found to be an array of objects. */
+/** `messages` must already be checked to be an array of objects. */
 export function readMessages(messages: readonly Json[]): Message[] {
   const read: Message[] = [];
-  /** Calls in the old form have no id: a `function` message answers the last one of its name. */
+  /** Deprecated function calls have no id: a `function` message answers the last call of its name. */
   let oldCalls: Map<string, string> | undefined;
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
@@ -34,7 +34,7 @@ export function readMessages(messages: readonly Json[]): Message[] {
   return read;
 }
 
-/** A turn of one text, as most are: nothing in it can be wrong. */
+/** A fast path for a turn of one text, which most are; it needs no checks. */
 function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Message | undefined {
   if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return undefined;
   return name === undefined && mark === undefined ? { role, parts: [{ type: 'text', text: content }] } : undefined;
@@ -68,7 +68,7 @@ function named<Named extends Message | ToolResultPart>(one: Named, name: string 
   return one;
 }
 
-/** Text, `null` or a list of parts. */
+/** Reads a text, `null` or a list of parts. */
 function readContent(message: JsonObject, path: string): Part[] {
   const { content } = message;
   if (typeof content === 'string') return [marked({ type: 'text', text: content }, message)];
@@ -108,7 +108,7 @@ function readImage(part: JsonObject, path: string): Media {
   return media;
 }
 
-/** Providers other than OpenAI also take the address itself in the place of the object. */
+/** OpenAI expects `{url}`; some other providers also accept the URL itself. */
 function urlOf(value: Json | undefined, path: string): string {
   if (typeof value === 'string') return value;
   if (isObject(value)) return requiredText(value, 'url', path);
@@ -197,13 +197,13 @@ function readToolResult(message: JsonObject, path: string): ToolResultPart {
 
 type Markable = TextPart | MediaPart | ToolCallPart | ToolResultPart | Extract<Tool, { type: 'function' | 'custom' }>;
 
-/** With the carrier's `cache_control`, which clients of Anthropic's models put on parts of this format too. */
+/** Adds `cache_control`, which clients of Anthropic models set in this format too. */
 export function marked<Marked extends Markable>(one: Marked, { cache_control: mark }: JsonObject): Marked {
   if (isObject(mark)) one.cache = mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {};
   return one;
 }
 
-/** Mistral's thoughts: a text, or a list of texts. */
+/** Mistral's reasoning: a text, or a list of texts. */
 function thinkingText(thinking: Json | undefined): string {
   if (typeof thinking === 'string') return thinking;
   if (!Array.isArray(thinking)) return '';

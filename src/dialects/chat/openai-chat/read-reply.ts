@@ -1,4 +1,7 @@
-/** Cuts a chat completion, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+/**
+ * Splits a chat completion, streaming or not, into frames: the bytes, their events, and a normalized form for strict
+ * clients.
+ */
 import { sliceBytes } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
@@ -14,29 +17,29 @@ import { Repair } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
 
-/** What a frame of this format is, for the writer that passes it on. */
+/** Tells the writer how to pass the frame on. */
 export type FrameKind =
   | 'chunk'
-  /** A chunk with usage and nothing else: only for a client that asked. */
+  /** A chunk with usage only. Passed on if the client asked for usage. */
   | 'usage'
   /** `[DONE]`. */
   | 'done'
   /** Comments and blank lines. */
   | 'blank'
-  /** What a client could not read, or need not. */
+  /** Not passed on: the client could not read it, or has no use for it. */
   | 'useless'
-  /** A whole reply. */
+  /** A non-streaming reply. */
   | 'whole';
 
 export class ChatFrame implements Frame {
   readonly kind: FrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
-  /** Where the JSON object begins in the bytes. */
+  /** The position of the JSON object in the bytes. */
   readonly jsonStart: number;
-  /** Objects to send in the place of the bytes, which a strict client would refuse. */
+  /** Normalized objects to send instead of the bytes. */
   readonly mended: readonly JsonObject[] | undefined;
-  /** It has a `usage` of null, which strict libraries refuse where they did not ask for usage. */
+  /** It has `usage: null`, which strict libraries reject if they did not request usage. */
   readonly hasNullUsage: boolean;
 
   constructor(
@@ -70,14 +73,17 @@ class StreamReader extends SseReader {
   readonly #decoder: Decoder;
   readonly #repair: Repair;
   readonly #more = new RepeatChunkMatcher();
-  /** What the chunk that was learned from last said, and where its JSON began. */
+  /** The event of the chunk that is the current example, and the position of its JSON. */
   #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
   #jsonStart = 0;
   #hasNullUsage = false;
-  /** The members every chunk carries, for a chunk the provider left out. */
+  /** The members that every chunk repeats, for chunks that the gateway adds. */
   #envelope: JsonObject = {};
   readonly #wantsUsage: boolean;
-  /** A chunk of nothing but usage that came before every choice had ended: the library takes the usage of the last chunk. */
+  /**
+   * A usage chunk that arrived before all choices ended. It is sent last, because the library reads the usage of the
+   * last chunk.
+   */
   #heldUsage: JsonObject | undefined;
   #over = false;
 
@@ -133,14 +139,14 @@ class StreamReader extends SseReader {
     return new ChatFrame('useless', bytes, [error ?? { type: 'error', error: unreadable() }]);
   }
 
-  /** The chunk whose text was found in these bytes. */
+  /** The frame of a chunk that differs from the example only in its text. */
   #moreOf(bytes: Uint8Array): Frame {
     const { type, choice, part } = this.#said;
     const events = [{ type, choice, part, delta: this.#more.text }];
     return new ChatFrame('chunk', bytes, events, this.#jsonStart, undefined, this.#hasNullUsage);
   }
 
-  /** A chunk that did nothing but go on with a part shows what others of its kind look like. */
+  /** Learns from a chunk that only continued a part, so that similar chunks need no parsing. */
   #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
     const [only] = events;
     this.#more.forget();
@@ -155,7 +161,7 @@ class StreamReader extends SseReader {
     const error = errorIn(payload) ?? (event.event === 'error' ? failure(payload) : undefined);
     if (error) {
       this.#over = true;
-      // Some providers say in the same breath what the call has cost.
+      // Some providers report usage in the same chunk as an error.
       return new ChatFrame('useless', bytes, [...this.#usageOf(payload), error]);
     }
     const isMended = this.#repair.chunk(payload);
@@ -164,7 +170,7 @@ class StreamReader extends SseReader {
     let kind: FrameKind = 'chunk';
     if (Array.isArray(payload.choices) && payload.choices.length === 0) {
       if (isObject(payload.usage)) kind = 'usage';
-      // Azure opens with its view of the prompt, under no id and no model.
+      // Azure's first chunk has its content filter results and neither id nor model.
       else if (payload.id === '' && payload.model === '') kind = 'useless';
     }
     if (kind === 'usage' && this.#decoder.isUnfinished) {
@@ -221,14 +227,14 @@ function wholeReader(call: ChatCall, quirks: Quirks): Reader {
   });
 }
 
-/** The error that a body with status 200 holds; `error: null` is none. */
+/** The error in a body with status 200. `error: null` is no error. */
 function errorIn(payload: JsonObject): ReplyEvent | undefined {
   const { error } = payload;
   if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined;
   return { type: 'error', error: readErrorObject(error) };
 }
 
-/** An object that can only be a failure. */
+/** The error for an object that is certainly one. */
 function failure(payload: JsonObject): ReplyEvent {
   return { type: 'error', error: readErrorObject(payload) };
 }

@@ -1,4 +1,4 @@
-/** Reads a chat completion request into a call. */
+/** Reads a chat completion request. */
 import type { ChatCall, Message, Modality, OutputFormat, Reasoning, Sampling } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
@@ -29,7 +29,7 @@ const MONEY: MoneySpelling = {
   content: new Set(['response_format', 'prediction']),
 };
 
-/** Throws `invalid_request` naming the member that is wrong. */
+/** Throws `invalid_request` that names the wrong member. */
 export function readCall(request: WireRequest): ChatCall {
   const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
   const extras = readExtras(body);
@@ -99,7 +99,7 @@ function readExtras(body: JsonObject): JsonObject {
     if (!isEmpty(others)) extras.stream_options = others;
   }
   if (isObject(format) && format.type !== 'text' && !readOutput(format)) extras.response_format = format;
-  // A voice that is more than a name (one of the account's own) has no word of ours.
+  // `Call` has no field for a voice that is an object (a custom voice of the account).
   if (isObject(audio) && typeof audio.voice !== 'string') extras.audio = audio;
   return extras;
 }
@@ -140,7 +140,10 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
   return jsonSchemaOutput(asked, schema ?? {});
 }
 
-/** The effort, in OpenAI's word or in those of OpenRouter (`reasoning`), DeepSeek and z.ai (`thinking`), Qwen (`enable_thinking`). */
+/**
+ * The reasoning effort, from `reasoning_effort` or from the members of OpenRouter (`reasoning`), DeepSeek and z.ai
+ * (`thinking`), Qwen (`enable_thinking`).
+ */
 export function readReasoning(body: JsonObject): Reasoning | undefined {
   const router = objectAt(body, 'reasoning');
   const thinking = objectAt(body, 'thinking');

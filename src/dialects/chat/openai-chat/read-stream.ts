@@ -1,4 +1,4 @@
-/** What well-formed chunks and messages of this format mean, as events. */
+/** Converts normalized chunks and messages of this format to events. */
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -10,13 +10,13 @@ import { Reports, usageIn } from './reports.ts';
 import { ownSeal } from './signature-carriers.ts';
 
 interface CallPart {
-  /** -1 until its name is known. */
+  /** -1 until the name is known. */
   part: number;
   id: string;
   custom: boolean;
-  /** It takes free text, and was given to the provider as a function. */
+  /** A free-text tool that the provider received as a function. */
   isWrapped: boolean;
-  /** Arguments that came before the name, or before a wrapped text is whole. */
+  /** Arguments that arrived before the name, or before a wrapped free text is complete. */
   early: string;
 }
 
@@ -24,15 +24,15 @@ type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
 
 interface ChoiceState {
   parts: number;
-  /** The part that is open, and what it is. */
+  /** The open part and its type. */
   open: number;
   openType: PartOpening['type'] | undefined;
-  /** The last text part: citations belong to it also when they come late. */
+  /** The last text part. Citations that arrive late belong to it. */
   text: number;
   calls: Map<number, CallPart> | undefined;
-  /** Thoughts come in `reasoning_content` or `reasoning`. */
+  /** The provider sends reasoning in `reasoning_content` or `reasoning`. */
   thinksPlainly: boolean;
-  /** Pieces of `reasoning_details` that no part has taken yet, by their index. */
+  /** Items of `reasoning_details` that belong to no part yet, by their index. */
   details: Map<number, JsonObject> | undefined;
   ended: boolean;
 }
@@ -55,21 +55,21 @@ const AUDIO_TYPES: { readonly [format: string]: string } = {
   opus: 'audio/ogg',
 };
 
-/** The slot of the one call that the old `function_call` can hold. */
+/** The slot of the only call that the deprecated `function_call` can hold. */
 const OLD_CALL = -1;
 
 export class Decoder {
   readonly #call: ChatCall;
   readonly #quirks: Quirks;
   readonly #choices = new Map<number, ChoiceState>();
-  /** How many of them have not ended. */
+  /** The number of choices that have not ended. */
   #unended = 0;
   #started = false;
   readonly #reports = new Reports();
-  /** Perplexity names its sources beside the choices, anew in every chunk. */
+  /** Perplexity's sources, which every chunk repeats beside the choices. */
   #sources: readonly Json[] = [];
   #events: ReplyEvent[] = [];
-  /** What only this format says, and has been told. */
+  /** Members of this format alone that were already reported. */
   #asides: Set<string> | undefined;
 
   constructor(call: ChatCall, quirks: Quirks) {
@@ -77,7 +77,10 @@ export class Decoder {
     this.#quirks = quirks;
   }
 
-  /** The events of a chunk, or of a whole reply: `message` in the place of `delta`, and some providers have both in either. */
+  /**
+   * The events of a chunk, or of a non-streaming reply (`message` instead of `delta`). Some providers send both members
+   * in either.
+   */
   read(payload: JsonObject, whole = false): ReplyEvent[] {
     const events: ReplyEvent[] = [];
     this.#events = events;
@@ -94,7 +97,7 @@ export class Decoder {
     return events;
   }
 
-  /** Every choice that began has ended, and there was one. */
+  /** Whether all choices ended, and there was at least one. */
   get isFinished(): boolean {
     return this.#choices.size > 0 && this.#unended === 0;
   }
@@ -103,7 +106,10 @@ export class Decoder {
     return this.#unended > 0;
   }
 
-  /** Ends the choices whose reason the provider did not say: `[choice, the word it should have said]` each. */
+  /**
+   * Ends the choices without a finish reason. Returns for each its index and the finish reason that the provider should
+   * have sent.
+   */
   finishAll(events: ReplyEvent[]): [number, string][] {
     const words: [number, string][] = [];
     if (this.#unended === 0) return words;
@@ -116,7 +122,7 @@ export class Decoder {
     return words;
   }
 
-  /** Once is enough: it is reported by its name. */
+  /** Reports each name once. */
   #aside(name: string, value: Json | undefined): void {
     if (value === undefined || value === null || this.#asides?.has(name) || Object.keys(value).length === 0) return;
     this.#asides ??= new Set();
@@ -173,7 +179,7 @@ export class Decoder {
     state.thinksPlainly ||= thought !== '';
     if (Array.isArray(details)) {
       const told = gatherDetails(state, details);
-      // Who says a thought plainly repeats it in the details.
+      // Providers that send plain reasoning repeat it in the details.
       if (!state.thinksPlainly) thought ||= told;
     }
     if (thought !== '') this.#text(choice, state, 'reasoning', thought);
@@ -201,7 +207,7 @@ export class Decoder {
     this.#events.push({ type: 'part-delta', choice, part: state.open, delta });
   }
 
-  /** Opens a part; the one before it is over. */
+  /** Opens a part and ends the previous one. */
   #open(choice: number, state: ChoiceState, opens: PartOpening): number {
     this.#close(choice, state);
     const part = state.parts++;
@@ -219,7 +225,7 @@ export class Decoder {
     state.openType = undefined;
   }
 
-  /** What `reasoning_details` prove goes back as it came; where they prove nothing the text says it all. */
+  /** Keeps `reasoning_details` as the signature if they contain one; otherwise the text is enough. */
   #sealDetails(choice: number, state: ChoiceState): void {
     if (!state.details) return;
     const details = [...state.details.values()];
@@ -229,16 +235,16 @@ export class Decoder {
     this.#events.push({ type: 'part-seal', choice, part: state.open, seal });
   }
 
-  /** A proof without words of its own is a thought that nobody can read. */
+  /** A signature without readable text becomes a hidden reasoning part. */
   #hiddenSeal(choice: number, state: ChoiceState, members: JsonObject): void {
     const part = this.#open(choice, state, { type: 'reasoning' });
-    // Closed by hand: pieces of another proof that wait in `details` are not this part's.
+    // Not `#close`: the items in `details` belong to another part.
     state.openType = undefined;
     this.#events.push({ type: 'part-seal', choice, part, seal: ownSeal(members) }, { type: 'part-end', choice, part });
   }
 
   #toolCall(choice: number, state: ChoiceState, call: JsonObject, index: number): void {
-    // Snowflake has an empty one beside every function.
+    // Snowflake sends an empty `custom` beside every `function`.
     const custom = isObject(call.custom) && !(isObject(call.function) && textOf(call.function.name) !== '');
     const body = custom ? call.custom : call.function;
     const name = isObject(body) ? textOf(body.name) : '';
@@ -258,7 +264,7 @@ export class Decoder {
     const isHeld = known.part < 0 || (known.isWrapped && !isWhole(told));
     known.early = isHeld ? told : '';
     const said = isHeld ? '' : known.isWrapped && told !== '' ? unwrapFreeText(told) : told;
-    // Calls come one after another; should a provider go back to an earlier one its part grows after its end.
+    // Providers send calls one after another. If one returns to an earlier call, that part grows after its end.
     if (known.part >= 0 && said !== '')
       this.#events.push({ type: 'part-delta', choice, part: known.part, delta: said });
     if (known.part >= 0 && isObject(call.extra_content)) {
@@ -323,7 +329,7 @@ export class Decoder {
     this.#events.push({ type: 'part-logprobs', choice, part, logprobs: tokens });
   }
 
-  /** vLLM names the stop sequence beside the reason. */
+  /** vLLM reports the stop sequence beside the finish reason. */
   #finish(choice: number, state: ChoiceState, raw: string | undefined, stopSequence?: Json): void {
     for (const source of this.#sources) {
       const citation = sourceCitation(source);
@@ -348,7 +354,7 @@ export class Decoder {
   }
 }
 
-/** Adds the pieces to those of the same index; returns the words among them. */
+/** Merges items of the same index. Returns the text among them. */
 function gatherDetails(state: ChoiceState, details: readonly Json[]): string {
   let told = '';
   details.forEach((piece, position) => {
@@ -381,7 +387,7 @@ function sourceCitation(source: Json): Citation | undefined {
   };
 }
 
-/** An object is JSON when its last bracket has come, and not before. */
+/** A JSON object is complete only at its last bracket. */
 function isWhole(json: string): boolean {
   if (!json.trimEnd().endsWith('}')) return json === '';
   try {

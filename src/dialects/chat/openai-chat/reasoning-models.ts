@@ -1,9 +1,12 @@
-/** Which of this format's models think, and are to be told again what they thought. */
+/** Decides which models of this format reason and want their earlier reasoning back. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Quirks } from '../../dialect.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 
-/** Providers that have a place of their own for thoughts have models that think; of all others only who is asked to does. */
+/**
+ * If the provider has its own member for reasoning, its models reason. With other providers a model reasons only if the
+ * call asks for it.
+ */
 export function wantsProofs({ reasoning }: ChatCall, model: string, quirks: Quirks): boolean {
   const { reasoningField } = quirksOf(quirks, model);
   if (reasoningField === 'none') return false;

@@ -1,13 +1,18 @@
-/** Recognises a chunk that says what the one before it said, but for its text: such are most of a stream, and parsing them is most of what a chunk costs. */
+/**
+ * Recognizes a chunk that differs from the previous one only in its text. Most chunks of a stream do, and parsing is
+ * the largest part of a chunk's cost.
+ */
 import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 
-/** What no provider's text is, without anything that JSON escapes. */
+/** A text that no provider sends, without characters that JSON escapes. */
 const PROBE = 'modelport probes a text';
-/** What a string in JSON holds escaped, or not at all. */
+/** Characters that a JSON string must escape. */
 const ESCAPED = /["\\\p{Cc}]/u;
-/** Examples that no chunk followed in a row before no more are taken: every chunk of this stream differs in something else. */
+/**
+ * After this many examples in a row without a match, learning stops: the chunks of this stream differ in other members.
+ */
 const MOST_IN_VAIN = 4;
 
 const QUOTE = 34;
@@ -18,14 +23,14 @@ const LINE_END = 10;
 const encoder = new TextEncoder();
 
 export class RepeatChunkMatcher {
-  /** The text of the chunk that was found last. */
+  /** The text of the last match. */
   text = '';
-  /** What stands before and after the example's text, up to the blank line; nothing where there is no example. */
+  /** The bytes before and after the example's text, up to the blank line. `undefined` without an example. */
   #before: Uint8Array | undefined;
   #after = new Uint8Array();
   #inVain = 0;
 
-  /** Takes the chunk for the example, if it can be one; `text`: all that it said. */
+  /** Makes the chunk the example, if it is suitable. `text`: the text of its delta. */
   learn(event: SseEvent, payload: JsonObject, text: string): void {
     const { bytes, data, dataStart, dataEnd } = event;
     if (data === undefined || dataEnd === 0 || event.event !== undefined || this.#inVain >= MOST_IN_VAIN) return;
@@ -36,7 +41,8 @@ export class RepeatChunkMatcher {
     if (member === undefined || ESCAPED.test(text) || at !== data.lastIndexOf(quoted) || at < 0) return;
     const before = data.slice(0, at + 1);
     const after = data.slice(at + 1 + text.length);
-    // Another member may hold the same text, and the delta's own be written with escapes.
+    // Makes sure that the range is the delta's text: another member may hold the same text, or the delta's may be
+    // escaped.
     const probed: unknown = JSON.parse(before + PROBE + after);
     if (!isObject(probed) || deltaOf(probed)?.[member] !== PROBE || bytes.at(-1) !== LINE_END) return;
     this.#before = Buffer.concat([bytes.subarray(0, dataStart), encoder.encode(before)]);
@@ -47,7 +53,10 @@ export class RepeatChunkMatcher {
     this.#before = undefined;
   }
 
-  /** Where the event that begins at `at` ends, if it differs from the example in its text alone, which is `text` then; else -1. */
+  /**
+   * If the event at `at` differs from the example only in its text, sets `text` and returns the event's end; otherwise
+   * returns -1.
+   */
   find(bytes: Uint8Array, at: number): number {
     const before = this.#before;
     const after = this.#after;
@@ -61,7 +70,7 @@ export class RepeatChunkMatcher {
       isEscaped = true;
       to++;
     }
-    // An empty text is none.
+    // An empty text is not a match.
     if (to === from || !bytesEqualAt(bytes, to, after)) return -1;
     const text = textIn(bytes, from, to);
     try {
@@ -74,7 +83,7 @@ export class RepeatChunkMatcher {
   }
 }
 
-/** The member of the only choice's delta that holds the text, where nothing in the delta is a list or an object. */
+/** The member of the delta that holds the text, if there is one choice and the delta has no lists or objects. */
 function memberOf(payload: JsonObject, text: string): string | undefined {
   const delta = deltaOf(payload);
   if (!delta) return undefined;

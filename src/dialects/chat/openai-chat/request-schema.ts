@@ -1,6 +1,6 @@
 /**
- * A chat completion request. Types and ranges of the members at its top are checked here, what stands in messages and tools is
- * checked by their readers; members that stand here not at all pass. Descriptions are written to follow "must be".
+ * The request schema of chat completions. It checks types and ranges of the top-level members; the readers check
+ * messages and tools. Unknown members are allowed. Descriptions follow the words "must be".
  */
 import { type TProperties, Type } from 'typebox';
 import {
@@ -21,7 +21,7 @@ const cacheMark = () => anything({ $about: 'A mark after which the provider cach
 const wordOrObject = (words: string, $about: string) =>
   open(Type.Union([Type.String(), Type.Object({})]), `${words}, or an object`, { $about });
 
-/** The parts of a message's content that mean something here; all others are the provider's own. */
+/** The content parts that the gateway understands. Others belong to a provider. */
 const PARTS = () => ({
   text: closed({ text: Type.String(), cache_control: cacheMark() }),
   refusal: closed({ refusal: Type.String() }),
@@ -174,7 +174,7 @@ const MEMBERS = {
     Type.Object({ type: Type.String() }, { $types: FORMATS, $others: true }),
     'an object with a `type`',
   ),
-  // Providers have words of their own for it (Groq's `default`).
+  // Not an enum: some providers have more values (Groq's `default`).
   reasoning_effort: text({
     $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a word of the provider's.`,
   }),

@@ -1,16 +1,21 @@
-/** Where this format carries proofs: `reasoning_details` for thoughts, `extra_content` for calls and texts. */
+/**
+ * Reads and writes reasoning signatures in this format: `reasoning_details` for reasoning, `extra_content` for tool
+ * calls and texts.
+ */
 import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { textOf } from '../../shared/json-values.ts';
 import { carriedSeal, carrySeal } from '../carried-signature.ts';
 import { OPENAI_CHAT } from '../names.ts';
 
-/** Members this format's own providers want back as they gave them. */
+/** Keeps members that providers of this format want back unchanged. */
 export function ownSeal(members: JsonObject): Seal {
   return { dialect: OPENAI_CHAT, value: JSON.stringify(members) };
 }
 
-/** The members that an own seal holds; `undefined` where the proof is another format's, or a client has tampered with it. */
+/**
+ * The members in a signature of this format. `undefined` if the signature is another format's, or a client changed it.
+ */
 export function ownMembers(seal: Seal): JsonObject | undefined {
   if (seal.dialect !== OPENAI_CHAT) return undefined;
   try {
@@ -21,7 +26,7 @@ export function ownMembers(seal: Seal): JsonObject | undefined {
   }
 }
 
-/** A thought's proof as members of the message; `text` is the thought, `index` its place in the list. */
+/** A reasoning signature as members of the message. `text` is the reasoning, `index` its position in the list. */
 export function writeThoughtSeal(seal: Seal, text: string, index: number): JsonObject {
   const own = ownMembers(seal);
   if (own) return own;
@@ -33,12 +38,12 @@ export function writeThoughtSeal(seal: Seal, text: string, index: number): JsonO
   return { reasoning_details: [detail] };
 }
 
-/** A call's or a text's proof as members of it. Google's member is the one that clients are known to hand back. */
+/** The signature of a tool call or text as members of it. Clients are known to send Google's member back. */
 export function writeSeal(seal: Seal): JsonObject {
   return ownMembers(seal) ?? { extra_content: { google: { thought_signature: carrySeal(seal) } } };
 }
 
-/** The proof in a call's or a message's `extra_content`. */
+/** Reads the signature in the `extra_content` of a tool call or message. */
 export function readSeal(carrier: JsonObject): Seal | undefined {
   const { extra_content } = carrier;
   if (!isObject(extra_content)) return undefined;
@@ -47,7 +52,7 @@ export function readSeal(carrier: JsonObject): Seal | undefined {
   return (typeof signature === 'string' ? carriedSeal(signature)?.seal : undefined) ?? ownSeal({ extra_content });
 }
 
-/** The thoughts of an assistant's message, in whichever members the client keeps them. */
+/** Reads the reasoning of an assistant message, in any of the members that clients use. */
 export function readThoughts(message: JsonObject): ReasoningPart[] {
   const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : [];
   const blocks = Array.isArray(message.thinking_blocks) ? message.thinking_blocks.filter(isObject) : [];

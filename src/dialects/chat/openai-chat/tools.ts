@@ -9,7 +9,7 @@ import { marked } from './read-messages.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-/** Functions of the old form have no cache marks. */
+/** Deprecated functions have no cache marks. */
 const NO_MARK: JsonObject = {};
 
 export function readTools(body: JsonObject): Tool[] {
@@ -24,7 +24,7 @@ export function readTools(body: JsonObject): Tool[] {
 
 function readTool(tool: Json, path: string): Tool {
   if (!isObject(tool)) throw wrong(path, 'must be an object');
-  // Some clients leave the type out where there can be no doubt.
+  // Some clients omit the type.
   const type = tool.type ?? (isObject(tool.function) ? 'function' : undefined);
   if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
   if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_CHAT, item: tool };
@@ -48,7 +48,7 @@ function readTool(tool: Json, path: string): Tool {
   return marked(custom, tool);
 }
 
-/** `carrier`: what bears its cache mark. */
+/** `carrier`: the object that holds the cache mark. */
 function readFunction({ name, description, parameters, strict }: JsonObject, carrier: JsonObject): Tool {
   const tool: Extract<Tool, { type: 'function' }> = { type: 'function', name: String(name) };
   if (typeof description === 'string') tool.description = description;
@@ -79,7 +79,7 @@ export function readToolChoice(body: JsonObject): ToolChoice | undefined {
   return name === undefined ? { type: 'vendor', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
 }
 
-/** `{function: {name}}`, `{custom: {name}}`, and the old form's bare `{name}`. */
+/** `{function: {name}}`, `{custom: {name}}`, or the deprecated `{name}`. */
 function nameOf(item: Json): string | undefined {
   if (!isObject(item)) return undefined;
   const body = [item.function, item.custom].find(isObject) ?? item;
@@ -104,7 +104,7 @@ export function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<str
   };
 }
 
-/** How wide to search, and where the user is: in this format's words. */
+/** Web search options in this format: context size and user location. */
 function searchOptions({ dialect, options }: Extract<Tool, { type: 'web-search' }>, warnings: Set<string>): JsonObject {
   if (dialect === OPENAI_CHAT) return options;
   const { search_context_size: size, user_location: location, type: _, name: __, ...others } = options;

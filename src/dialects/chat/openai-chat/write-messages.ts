@@ -16,17 +16,17 @@ import { usesOldFunctions } from './completion.ts';
 import { markdownImage } from './markdown-images.ts';
 import { ownMembers } from './signature-carriers.ts';
 
-/** What writing a conversation needs to know, and where it says what got lost. */
+/** Shared state while writing messages, including the warnings. */
 interface Script {
   warnings: Set<string>;
-  /** The client spoke this format: what only it can say stays. */
+  /** The client uses this format too, so its own members can stay. */
   isOwn: boolean;
   breakpoints: boolean;
   oldFunctions: boolean;
   id(id: string): string;
 }
 
-/** `breakpoints`: the provider takes marks after which it caches. */
+/** `breakpoints`: the provider supports cache breakpoints. */
 export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Set<string>): JsonObject[] {
   const isOwn = call.origin.dialect === OPENAI_CHAT;
   const script: Script = {
@@ -37,7 +37,7 @@ export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Se
     id: callIds({}),
   };
   const written: JsonObject[] = [];
-  /** Images and files out of tool results: a tool's message holds text alone, so they follow in a user's. */
+  /** A tool message can hold text only, so images and files of tool results follow in a user message. */
   let handed: Json[] = [];
   const hand = () => {
     if (handed.length > 0) written.push({ role: 'user', content: handed });
@@ -76,14 +76,14 @@ function writeMessage(message: Message, script: Script): JsonObject {
     case 'assistant':
       return { role, ...writeAssistant(parts, script), ...named };
     case 'tool':
-      // Beside its results a tool has nothing to say: what stands there is the user's.
+      // Parts beside tool results are the user's.
       return { role: 'user', content: writeContent(parts, script) };
     default:
       return role satisfies never;
   }
 }
 
-/** Text alone: one string, or parts where the client wrote several. */
+/** Text as one string, or as parts if the client sent several. */
 function writeText(parts: readonly Part[], script: Script): Json {
   const content = writeContent(parts, script);
   if (typeof content === 'string' || script.isOwn || (script.breakpoints && parts.some(isMarked))) return content;
@@ -124,7 +124,10 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
   }
 }
 
-/** The marks are another provider's: they go back where the client speaks this format and put them there itself. */
+/**
+ * `cache_control` belongs to another provider's format. It is sent only if the client uses this format and set it
+ * itself.
+ */
 function cacheControl({ cache }: { cache?: { ttl?: string } }, script: Script): JsonObject {
   if (!cache) return {};
   if (script.isOwn) return { cache_control: { type: 'ephemeral', ...cache } };
@@ -138,7 +141,7 @@ function isMarked(part: Part): boolean {
   return 'cache' in part && part.cache !== undefined;
 }
 
-/** The provider takes four; the last ones cover the most. */
+/** The provider accepts four breakpoints. The last ones cover most of the prompt. */
 function limitBreakpoints(messages: readonly JsonObject[], warnings: Set<string>): void {
   const marked = messages.flatMap(({ content }) =>
     Array.isArray(content) ? content.filter((part): part is JsonObject => isObject(part) && BREAKPOINT in part) : [],
@@ -251,7 +254,7 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
   return message;
 }
 
-/** Thoughts in the member most providers have for them; a proof goes to its own provider alone. */
+/** Writes reasoning in the member that most providers use. A signature goes only to the provider that issued it. */
 function writeThoughts(message: JsonObject, thoughts: readonly ReasoningPart[]): void {
   const text = thoughts.map((part) => part.text).join('');
   for (const { seal } of thoughts) if (seal) Object.assign(message, ownMembers(seal));

@@ -1,9 +1,9 @@
-/** `response_format`, and what takes its place at a provider that has none. */
+/** Writes `response_format`, and instructions instead of it for providers without it. */
 import type { OutputFormat } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 
-/** A provider that cannot be held to a schema is told of it in words. */
+/** Puts the schema into the prompt if the provider cannot enforce it. */
 export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
   if (quirks.supportsStructuredOutput === undefined || quirks.supportsStructuredOutput === 'json-schema')
     return undefined;
@@ -20,7 +20,7 @@ export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<s
   };
 }
 
-/** `response_format` as the provider takes it. */
+/** `response_format` as the provider accepts it. */
 export function writeOutput(output: OutputFormat | undefined, quirks: Quirks): JsonObject | undefined {
   if (!output || quirks.supportsStructuredOutput === 'none') return undefined;
   if (output.type === 'json') {

@@ -1,4 +1,4 @@
-/** Turns frames into a chat client's bytes: its own format's pass, every other's are written anew. */
+/** Writes a chat client's bytes: passes frames of this format on, and writes frames of other formats. */
 import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
@@ -30,9 +30,9 @@ const REPLY_SUPPORT: ReplySupport = {
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
-/** What a chunk says of the reply it belongs to. */
+/** Members of a chunk that identify the reply. */
 const NAMING = new Set(['id', 'created']);
-/** A member of a chunk that says nothing, as providers write it: its name cannot stand so in a text. */
+/** An empty usage member in the spellings of providers. The unescaped quotes cannot occur inside a text. */
 const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": null')];
 const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': ka\n\n');
@@ -157,22 +157,23 @@ function usageIn({ events }: ChatFrame): Usage | undefined {
   return undefined;
 }
 
-/** A whole reply with the public name where the provider's stands. */
+/** Replaces the model name in a non-streaming reply. */
 function named(bytes: Uint8Array, model: string): Uint8Array {
   const span = memberSpan(bytes, 'model');
   if (!span || isQuoted(bytes, span, model)) return bytes;
   return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
 }
 
-/** Puts the public name where the provider's stands, and takes out the empty usage that only those read who ask for usage. */
+/** Replaces the model name in a chunk, and removes `usage: null` unless the client asked for usage. */
 class ChunkMark {
   readonly #name: string;
   readonly #quoted: Uint8Array;
   readonly #wantsUsage: boolean;
-  // The chunks of a stream begin alike up to the model's name, so the last beginning mostly saves the search.
+  // Chunks of a stream have the same bytes up to the model name. Comparing them with the last chunk usually avoids a
+  // search.
   #head: Uint8Array = NO_BYTES;
   #newHead: Uint8Array = NO_BYTES;
-  // And they end alike from the empty usage on, of which so many bytes go.
+  // They also have the same bytes after the empty usage; this is that ending, and how much of it to remove.
   #tail: Uint8Array = NO_BYTES;
   #cut = 0;
 

@@ -41,7 +41,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   return writtenFor(call, body, [...warnings]);
 }
 
-/** Marks stand on what is said alone: not on tools, their calls and their results. */
+/** Cache breakpoints exist only on message content, not on tools, tool calls and tool results. */
 function losesCacheMarks(call: ChatCall, breakpoints: boolean): boolean {
   if (!breakpoints) return hasCacheMarks(call);
   const said = call.messages.map(({ parts, ...message }) => ({ ...message, parts: parts.filter(isUnsaid) }));
@@ -87,19 +87,19 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
   if (!isKnownTier) warnings.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
   if (call.metadata && !isOwn) warnings.add('`metadata` was dropped: the model does not store the call.');
   return {
-    // Where the client said it in a provider's own words those stand among the extras.
+    // If the client used a provider's own member, that member is among the extras.
     reasoning_effort: effortOf(readReasoning(extras)) === effort ? extras.reasoning_effort : effort,
     ...writeOtherOutput(call, extras, isOwn, warnings),
     user: call.user === extras.safety_identifier ? undefined : call.user,
     prompt_cache_key: call.cacheKey,
     service_tier: isKnownTier ? tier : undefined,
     verbosity: call.verbosity ?? extras.verbosity,
-    // OpenAI takes it only of calls it is told to store, which another format's client did not ask for.
+    // OpenAI accepts metadata only for stored calls, which a client of another format did not request.
     metadata: isOwn ? call.metadata : undefined,
   };
 }
 
-/** Images and speech; who speaks here also writes, and in a voice and a form that must be named. */
+/** Image and audio output. Audio output also needs text, a voice and an audio format. */
 function writeOtherOutput(call: ChatCall, extras: JsonObject, isOwn: boolean, warnings: Set<string>): Members {
   const { image, modalities, audio } = call;
   const image_config = image && {

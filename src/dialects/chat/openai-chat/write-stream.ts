@@ -1,4 +1,7 @@
-/** Writes the chunks of a stream from events: one id, one role, one finish a choice, an index on every entry of a list. */
+/**
+ * Writes the chunks of a stream from events: one id, one role, one finish reason per choice, an index on every list
+ * item.
+ */
 import type { ChatCall, Seal } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
@@ -12,11 +15,11 @@ import { writeSeal, writeThoughtSeal } from './signature-carriers.ts';
 
 interface PartState {
   opens: PartOpening;
-  /** Of a tool call: its place among the calls of its choice. */
+  /** The index of the tool call in its choice. */
   callIndex: number;
   /** Where a text part begins in the choice's content, in code points. */
   offset: number;
-  /** What a thought has said: its proof is told together with it. */
+  /** The text of the reasoning, which is sent together with its signature. */
   said: string;
 }
 
@@ -26,7 +29,7 @@ interface ChoiceState {
   parts: PartState[];
   calls: number;
   contentLength: number;
-  /** Told at once, with the end: of a stream the official library keeps the last list alone. */
+  /** Sent together at the end: the official library keeps only the last list of a stream. */
   annotations: JsonObject[];
   details: number;
 }
@@ -43,7 +46,7 @@ export class ChunkScript {
     this.#oldFunctions = usesOldFunctions(call);
   }
 
-  /** The event as zero or more `data:` lines. */
+  /** Writes the event as zero or more `data:` lines. */
   chunksOf(event: ReplyEvent): string {
     switch (event.type) {
       case 'reply-start':
@@ -95,7 +98,7 @@ export class ChunkScript {
     }
   }
 
-  /** What the call is billed, where its provider reported nothing; `head`: members of the chunks that were passed on. */
+  /** Sets the usage that is charged when the provider reported none. `head`: members that the chunks share. */
   bill(usage: Usage, head?: JsonObject): void {
     this.#usage = usage;
     if (head) {
@@ -104,7 +107,7 @@ export class ChunkScript {
     }
   }
 
-  /** The usage, where there is one and the client asked for it. */
+  /** The usage chunk, if there is usage and the client asked for it. */
   usageChunk(): string {
     if (!this.#usage || !this.#call.wantsUsage) return '';
     return `${this.#prefix()}"choices":[],"usage":${JSON.stringify(chatUsage(this.#usage, this.#call))}}\n\n`;
@@ -226,7 +229,7 @@ export class ChunkScript {
     if (part.opens.type === 'reasoning') return this.#delta(index, writeThoughtSeal(seal, part.said, choice.details++));
     if (part.opens.type !== 'tool-call') return this.#delta(index, writeSeal(seal));
     if (this.#oldFunctions) return '';
-    // Some libraries refuse a call's delta without its `function`.
+    // Some libraries reject a tool call delta without `function`.
     const nothing = part.opens.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
     return this.#delta(index, { tool_calls: [{ index: part.callIndex, ...nothing, ...writeSeal(seal) }] });
   }

@@ -1,7 +1,7 @@
-/** Log probabilities: this format has a column for each member, the vocabulary a row for each token. */
+/** Log probabilities. This format has one column per member, the canonical form one row per token. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
-/** Rows of `{token, logprob, top_logprobs: [{token, logprob}], text_offset}`. */
+/** Returns rows of `{token, logprob, top_logprobs: [{token, logprob}], text_offset}`. */
 export function readLogprobs(columns: Json | undefined): JsonObject[] {
   if (!isObject(columns) || !Array.isArray(columns.tokens)) return [];
   const { token_logprobs: chosen, top_logprobs: likely, text_offset: offsets } = columns;
@@ -24,7 +24,7 @@ export function writeLogprobs(rows: readonly Json[] | undefined): JsonObject | n
   return {
     tokens: found.map((row) => row.token ?? ''),
     token_logprobs: found.map((row) => row.logprob ?? null),
-    // The AI SDK fails on a list of nothing.
+    // The AI SDK fails on an empty list.
     top_logprobs: top.some(isSaid) ? top : null,
     ...(offsets.some(isSaid) && { text_offset: offsets }),
   };

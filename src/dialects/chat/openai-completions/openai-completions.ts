@@ -1,4 +1,4 @@
-/** OpenAI text completions, `POST /v1/completions`: the format of models that go on writing a prompt. */
+/** OpenAI text completions, `POST /v1/completions`: models that continue a prompt. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
@@ -12,7 +12,7 @@ import { passCall, writeCall } from './write-request.ts';
 export const openaiCompletions: Dialect<ChatCall> = {
   name: OPENAI_COMPLETIONS,
   kind: 'chat',
-  // It has no place for any of them: fetching one would be in vain.
+  // Media is reported as lost, so it must not be fetched first.
   supportsMediaUrls: ['image', 'audio', 'document', 'video'],
   readCall,
   writer: createWriter,

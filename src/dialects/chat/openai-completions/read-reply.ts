@@ -1,4 +1,4 @@
-/** Cuts a text completion reply, streamed or whole, into frames and says what they mean. */
+/** Splits a text completion reply, streaming or not, into frames and converts them to events. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
@@ -10,9 +10,9 @@ import { SseCutter, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, unreadable } from '../reply/sse-reader.ts';
 import { readLogprobs } from './logprobs.ts';
 
-/** A frame of this format also says where its JSON object begins. */
+/** A frame with the position of its JSON object. */
 export interface CompletionFrame extends Frame {
-  /** -1 where the frame holds none. */
+  /** -1 if the frame has none. */
   readonly jsonStart: number;
 }
 
@@ -76,7 +76,7 @@ function wholeReader(quirks: Quirks): Reader {
   });
 }
 
-/** Turns the objects of one reply into events; it remembers which choices have begun and which have ended. */
+/** Converts the objects of one reply to events. Remembers which choices have begun and ended. */
 function createDecoder(quirks: Quirks) {
   let started = false;
   const open = new Map<number, { text: boolean; ended: boolean }>();
@@ -128,12 +128,12 @@ function createDecoder(quirks: Quirks) {
 
   return {
     chunk,
-    /** Every choice that began has said why it ended. */
+    /** Whether every choice that began has a finish reason. */
     isComplete: () => open.size > 0 && [...open.values()].every((state) => state.ended),
   };
 }
 
-/** vLLM has the stop sequence that was met beside the reason. */
+/** vLLM reports the stop sequence beside the finish reason. */
 function finishOf(raw: string, stopSequence: Json | undefined): Finish {
   const reason = FINISH_REASONS[raw] ?? 'other';
   if (reason !== 'stop' || typeof stopSequence !== 'string') return { reason, raw };

@@ -1,4 +1,4 @@
-/** A text completion request as a call: types and ranges are checked, prompts brought into one form. */
+/** Reads a text completion request: checks types and ranges, and brings prompts to one form. */
 import type { ChatCall, Completion, Sampling } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -10,7 +10,7 @@ import { saidMembers } from '../../shared/request-shape.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CompletionRequest } from './request-schema.ts';
 
-/** All other members are told to providers of this format alone. */
+/** All other members are extras. */
 const SAID = saidMembers(CompletionRequest);
 const check = memberCheck(CompletionRequest);
 

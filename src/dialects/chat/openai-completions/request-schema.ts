@@ -1,4 +1,4 @@
-/** A text completion request. Descriptions are written to follow "must be". */
+/** The request schema of text completions. Descriptions follow the words "must be". */
 import { type Static, Type } from 'typebox';
 import { boolean, type Notes, number, object, open, text } from '../../shared/request-shape.ts';
 

@@ -1,4 +1,4 @@
-/** Writes a text completion reply, streamed or whole: anew from its meaning, or by passing the provider's own bytes on. */
+/** Writes a text completion reply, streaming or not, from events, or passes the provider's bytes on. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
@@ -57,7 +57,7 @@ export function createWriter(call: ChatCall): Writer {
   return call.stream ? streamWriter(call) : new WholeWriter(call);
 }
 
-/** What every object of a reply begins with. */
+/** The members that every object of a reply begins with. */
 interface Head {
   id: string;
   created: number;
@@ -67,12 +67,12 @@ function headOf(call: ChatCall, event: Extract<ReplyEvent, { type: 'reply-start'
   return { id: completionId(event.id), created: event.createdSeconds ?? call.receivedSeconds ?? 0 };
 }
 
-/** Ids of chat replies say so: the word is this format's own. */
+/** Replaces the prefix of a chat id by that of this format. */
 function completionId(id: string): string {
   return id.startsWith('chatcmpl-') ? `cmpl-${id.slice('chatcmpl-'.length)}` : id;
 }
 
-/** The prompt a choice answers, where it is to be repeated before the answer. */
+/** The prompt of a choice, if it must be repeated before the answer (`echo`). */
 function echoOf(call: ChatCall, choice: number): string {
   if (!call.completion?.echo) return '';
   const prompt = call.completion.prompts[Math.floor(choice / (call.sampling.n ?? 1))];
@@ -207,7 +207,7 @@ class WholeWriter extends JsonWriter {
   }
 }
 
-/** vLLM has the stop sequence that was met beside the reason. */
+/** vLLM reports the stop sequence beside the finish reason. */
 function writeFinish(finish: Finish | undefined, refused: boolean): JsonObject {
   if (!finish) return { finish_reason: null };
   const { reason, stopSequence } = finish;
@@ -215,17 +215,17 @@ function writeFinish(finish: Finish | undefined, refused: boolean): JsonObject {
   return { finish_reason: FINISH_WORDS[said], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
 }
 
-/** A refusal is the answer's text here: the format has no place of its own for it. */
+/** A refusal is written as text: the format has no member for it. */
 function isText(opens: ReplyPart['opens']): boolean {
   return opens.type === 'text' || opens.type === 'refusal';
 }
 
-/** A chunk that holds nothing but figures. Some providers put them into the last choice's chunk: that one stays. */
+/** Whether the chunk has usage only. Some providers report usage in the last choice's chunk, which must be kept. */
 function isUsageAlone(frame: Frame): boolean {
   return frame.events.length > 0 && frame.events.every((event) => event.type === 'usage');
 }
 
-/** The frame's bytes under the name the client asked for. */
+/** The frame's bytes with the model name that the client requested. */
 function withModel(frame: Frame, model: string): Uint8Array {
   const { bytes, jsonStart = -1 } = frame as Partial<CompletionFrame> & Frame;
   return jsonStart < 0 ? bytes : replaceMember(bytes, 'model', model, jsonStart);

@@ -1,4 +1,4 @@
-/** A call as a text completion request; a conversation becomes a prompt. */
+/** Writes a call as a text completion request. A conversation becomes a prompt. */
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
@@ -80,7 +80,10 @@ const SPEAKERS = { user: 'User', assistant: 'Assistant', tool: 'Tool', system: '
 const NEXT_USER_TURN = '\nUser:';
 const MAX_STOPS = 4;
 
-/** A single user turn is the prompt itself; more than that is written as a script whose next line is the assistant's. */
+/**
+ * A single user turn becomes the prompt itself. A conversation becomes a transcript that ends where the assistant
+ * continues.
+ */
 function transcriptOf(call: ChatCall, warnings: string[]): { prompt: string; stop: string[] | undefined } {
   for (const loss of lossesOf(call)) warnings.push(loss);
   const { messages, sampling } = call;

@@ -1,9 +1,9 @@
-/** Citations and the annotations of this format, which are their only carrier. */
+/** Reads and writes citations as annotations. */
 import type { Citation } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 
-/** An annotation's meaning; one that names no address stays as it came. */
+/** Reads an annotation. One without a URL is kept unchanged. */
 export function readAnnotation(annotation: Json): Citation | undefined {
   if (!isObject(annotation)) return undefined;
   const { url, title, start_index: start, end_index: end, filename } = annotation;
@@ -17,7 +17,7 @@ export function readAnnotation(annotation: Json): Citation | undefined {
   };
 }
 
-/** Title and places are never left out: the libraries fail on that. */
+/** Title and positions are always written: the libraries fail without them. */
 export function writeAnnotation({ url, title, start, end, vendor }: Citation): JsonObject | undefined {
   if (vendor?.dialect === OPENAI_RESPONSES && isObject(vendor.item)) return vendor.item;
   if (url === undefined) return undefined;

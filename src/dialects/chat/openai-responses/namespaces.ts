@@ -1,22 +1,22 @@
-/** Tools in groups, which this format alone has: everybody else knows each tool by its group's name and its own. */
+/** Tool namespaces, which only this format has. For other formats, namespace and tool name form one name. */
 import type { ChatCall, ToolGroup } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 const BETWEEN = '__';
 
 export interface PlacedTool {
-  /** Where it stands in the request. */
+  /** The tool's path in the request. */
   path: string;
   tool: Json;
   group?: ToolGroup;
 }
 
-/** The name for those who know no groups. */
+/** The name for formats without namespaces. */
 export function nameWithGroup(group: string | undefined, name: string): string {
   return group === undefined ? name : group + BETWEEN + name;
 }
 
-/** A name as this format has it: its group apart. */
+/** Splits such a name into namespace and name. */
 export function nameAndGroup(group: string | undefined, name: string): { name: string; namespace?: string } {
   return group === undefined ? { name } : { name: name.slice(group.length + BETWEEN.length), namespace: group };
 }
@@ -26,7 +26,7 @@ export function groupOf({ tools }: ChatCall, name: string): string | undefined {
   return tool && 'group' in tool ? tool.group?.name : undefined;
 }
 
-/** Every tool by itself: those of the request and those that an item of its input adds. */
+/** All tools of the request, without namespaces, including those that input items add. */
 export function ungroupedTools({ tools, input }: JsonObject): PlacedTool[] {
   const found = ungrouped(tools, 'tools');
   if (!Array.isArray(input)) return found;

@@ -1,15 +1,18 @@
-/** Mends events that the official libraries refuse: ids that change on the way, places counted wrong, a final object without its output. */
+/**
+ * Normalizes events that the official libraries reject: changing item ids, wrong indexes, a final object without
+ * output.
+ */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 export class Mender {
   #responseId: string | undefined;
-  /** The first id of the item at each place. */
+  /** The first id of the item at each index. */
   readonly #ids = new Map<number, string>();
-  /** The places of a message's pieces, from those the provider counts to those there are. */
+  /** Content indexes by the provider's own. */
   readonly #pieces = new Map<number, Map<number, number>>();
   readonly #done: JsonObject[] = [];
 
-  /** Sets right what is wrong in the event itself; whether anything was. */
+  /** Normalizes the event in place. Returns whether it was changed. */
   mend(payload: JsonObject): boolean {
     const { response, item } = payload;
     let isMended = renamed(payload);
@@ -25,7 +28,7 @@ export class Mender {
     return this.#pin(index, payload, 'item_id') || isMended;
   }
 
-  /** An event that names its item and not the item's place. */
+  /** Adds the item's index to an event that only has its id. */
   #place(payload: JsonObject): boolean {
     const id = isObject(payload.item) ? payload.item.id : payload.item_id;
     for (const [index, known] of this.#ids) {
@@ -36,7 +39,7 @@ export class Mender {
     return false;
   }
 
-  /** Bedrock counts a message's pieces on from those of the thought before it. */
+  /** Bedrock continues a message's content indexes from those of the reasoning item before it. */
   #recount(index: number, payload: JsonObject): boolean {
     const { content_index: counted } = payload;
     if (typeof counted !== 'number') return false;
@@ -83,7 +86,7 @@ export class Mender {
 
 const BEDROCKS_WORD = 'response.reasoning_part.';
 
-/** Bedrock has a word of its own for the pieces of a thought, at which the library's helper throws. */
+/** Bedrock uses event names of its own for reasoning text, on which the library's helper throws. */
 function renamed(payload: JsonObject): boolean {
   const { type } = payload;
   if (typeof type !== 'string' || !type.startsWith(BEDROCKS_WORD)) return false;

@@ -1,4 +1,4 @@
-/** A client's own body for a provider of the same format; what nobody needs otherwise stays byte for byte. */
+/** A client's own body for a provider of the same format. Members that need no change stay byte for byte. */
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
@@ -22,12 +22,12 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   return { body: body.encode(), warnings: [...warnings] };
 }
 
-/** Its seal came here wrapped: another format's, or one that is of use to its maker alone. */
+/** The signature is wrapped: it belongs to another format, or only to its owner. */
 function isCarried(part: Part): boolean {
   return 'seal' in part && part.seal !== undefined && (!isOwn(part.seal) || part.seal.maker !== undefined);
 }
 
-/** A signature that another provider gave and that came here through the client stays here; our summaries go as what they say. */
+/** Drops signatures of other providers that the client sent back, and expands the gateway's compaction items. */
 export function withOwnSeals(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
   const kept = input.flatMap((item) =>
     isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],

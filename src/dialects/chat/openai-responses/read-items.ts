@@ -1,4 +1,4 @@
-/** Reads the items of a request's input as the turns of a conversation. */
+/** Reads the input items of a request as conversation turns. */
 import type { Message, Part, ReasoningPart, ToolResultPart } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
@@ -10,7 +10,7 @@ import { nameWithGroup } from './namespaces.ts';
 import { readContent } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
 
-/** What one run of the model made is one turn: its thoughts, texts and calls, in their order. */
+/** The output of one model run is one turn: reasoning, texts and tool calls, in order. */
 export function readInput(input: Json | undefined): ReadInput {
   if (typeof input === 'string') {
     const item: JsonObject = { role: 'user', content: input };
@@ -42,13 +42,13 @@ export function readInput(input: Json | undefined): ReadInput {
 export interface ReadInput {
   messages: Message[];
   items: JsonObject[];
-  /** Ids that name items which the request itself does not hold. */
+  /** Ids of items that the request itself does not contain. */
   references: string[];
-  /** The first compaction that only its provider can read. */
+  /** The path of the first compaction item that only its provider can read. */
   compacted?: string;
 }
 
-/** The id of an item that was said before: the type may be left out. */
+/** Whether the item only references an earlier one by id. Its type may be omitted. */
 export function isReference({ type, id, role }: JsonObject): boolean {
   return (
     type === 'item_reference' || ((type === undefined || type === null) && role === undefined && typeof id === 'string')
@@ -141,13 +141,13 @@ function readReasoning(item: JsonObject, path: string, messages: Message[]): voi
   assistantParts(messages).push(part);
 }
 
-/** The words of a reasoning item's `summary` or `content`. */
+/** The text of a reasoning item's `summary` or `content`. */
 export function thoughtsIn(list: Json | undefined): string {
   if (!Array.isArray(list)) return '';
   return list.flatMap((one) => (isObject(one) && typeof one.text === 'string' ? one.text : [])).join('\n\n');
 }
 
-/** Hands a proof that came beside its part back to that part. */
+/** Attaches a signature that was carried in an item of its own to its part. */
 function attach({ seal, of }: CarriedSeal, messages: readonly Message[]): void {
   const belongs = (part: Part) => (of === OF_TEXT ? part.type === 'text' : part.type === 'tool-call' && part.id === of);
   const part = messages
@@ -158,10 +158,10 @@ function attach({ seal, of }: CarriedSeal, messages: readonly Message[]): void {
 
 const HANDED_IN = /_(output|response)$/;
 
-/** An item that only this format can say, in the turn of whoever said it. */
+/** Adds an item that only this format has to the turn of its author. */
 function readVendorItem(item: JsonObject, type: string, messages: Message[]): void {
   const part: Part = { type: 'vendor', dialect: OPENAI_RESPONSES, item };
-  // Its tools are read with those of the request.
+  // Its tools are read together with the request's.
   if (type === 'additional_tools') part.isSaidElsewhere = true;
   if (item.role === 'user' || item.role === 'system') messages.push({ role: item.role, parts: [part] });
   else if (item.role === 'developer') messages.push({ role: 'system', originRole: 'developer', parts: [part] });

@@ -1,4 +1,4 @@
-/** Reads the parts of a message's content and of a tool's output. */
+/** Reads the content of a message and the output of a tool. */
 import type { CacheMark, Media, Part } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
@@ -6,7 +6,7 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../request/media-parts.ts';
 import { readAnnotation } from './citations.ts';
 
-/** Text or a list of parts. */
+/** Reads a text or a list of parts. */
 export function readContent(content: Json | undefined, path: string): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (content === undefined || content === null) return [];

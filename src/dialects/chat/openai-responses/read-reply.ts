@@ -1,4 +1,6 @@
-/** Cuts a response, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+/**
+ * Splits a response, streaming or not, into frames: the bytes, their events, and a normalized form for strict clients.
+ */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -12,23 +14,23 @@ import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader
 import { Mender } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
-/** What a frame of this format is, for the writer that passes it on. */
+/** Tells the writer how to pass the frame on. */
 export type FrameKind =
   | 'event'
-  /** Comments, blank lines, a `[DONE]`. */
+  /** Comments, blank lines, `[DONE]`. */
   | 'blank'
-  /** What a client could not read, or is told in our own words. */
+  /** Not passed on: the client could not read it, or the gateway writes its own. */
   | 'useless'
-  /** A whole reply. */
+  /** A non-streaming reply. */
   | 'whole';
 
 export class ResponseFrame implements Frame {
   readonly kind: FrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
-  /** The event, or the whole reply, in which some values may have been mended. */
+  /** The event or the complete reply, possibly normalized. */
   readonly payload: JsonObject;
-  /** Where the payload's JSON begins in the bytes; -1 where the payload has to be written anew. */
+  /** The position of the payload's JSON in the bytes; -1 if the payload must be encoded anew. */
   readonly jsonStart: number;
 
   constructor(
@@ -54,7 +56,7 @@ export function createReader(call: ChatCall, contentType: string, quirks: Quirks
   return isStreamed(call, contentType) ? new StreamReader(call, quirks) : wholeReader(call, quirks);
 }
 
-/** Events at which the official library's helper throws; their items tell it all once they are done. */
+/** Events on which the official library's helper throws. The completed items contain all their content. */
 const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
 
 class StreamReader extends SseReader {
@@ -84,7 +86,7 @@ class StreamReader extends SseReader {
   protected override frame(event: SseEvent): Frame {
     const { bytes, data } = event;
     const payload = data === undefined ? undefined : parsedJson(data);
-    // What comes after the end means nothing any more.
+    // Everything after the end is ignored.
     if (!isObject(payload) || this.#over) return new ResponseFrame('blank', bytes, NO_EVENTS);
     if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
     const isMended = this.#mender.mend(payload) || event.dataEnd === 0;
@@ -139,7 +141,7 @@ function finalEvents(meaning: Decoder, response: JsonObject): ReplyEvent[] {
 
 const REQUESTS_FAULT = /^(invalid_|context_length|image_|unsupported_|empty_image|failed_to_download)/;
 
-/** The provider's codes inside a stream come without an HTTP status. */
+/** Error codes in a stream have no HTTP status. */
 function errorOf(error: unknown): ReplyEvent {
   if (!isObject(error)) {
     return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply failed at its provider.") };

@@ -1,4 +1,4 @@
-/** Reads a Responses request into a call. */
+/** Reads a Responses request. */
 import type {
   ChatCall,
   Message,
@@ -23,7 +23,7 @@ import { nameWithGroup, type PlacedTool, ungroupedTools } from './namespaces.ts'
 import { readInput } from './read-items.ts';
 import { ResponsesRequest } from './request-schema.ts';
 
-/** The word for a system prompt that stands in `instructions`. */
+/** Marks the system message that came from `instructions`. */
 export const INSTRUCTIONS = 'instructions';
 export const INCLUDE_LOGPROBS = 'message.output_text.logprobs';
 const WEB_SEARCH = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
@@ -40,7 +40,7 @@ const MONEY: MoneySpelling = {
   content: new Set(['text', 'prompt']),
 };
 
-/** Throws `invalid_request` naming the member that is wrong. */
+/** Throws `invalid_request` that names the wrong member. */
 export function readCall(request: WireRequest): ChatCall {
   const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
   const extras = readExtras(body);
@@ -90,7 +90,7 @@ export function readCall(request: WireRequest): ChatCall {
   return call;
 }
 
-/** What a conversation may begin with instead: it stands in the place of the input. */
+/** Members that may replace the input. */
 const OTHER_INPUTS = ['previous_response_id', 'conversation', 'prompt'];
 
 function requireInput({ input, ...others }: JsonObject): void {
@@ -110,7 +110,7 @@ function readExtras(body: JsonObject): JsonObject {
     if (value !== undefined && value !== null && !SAID.has(member)) extras[member] = value;
   }
   const { effort, summary: _, ...thinking } = objectAt(body, 'reasoning') ?? {};
-  // A word that only this model's provider knows.
+  // A value that only this model's provider knows.
   if (typeof effort === 'string' && !isEffort(effort)) thinking.effort = effort;
   if (Object.keys(thinking).length > 0) extras.reasoning = thinking;
   const { format, verbosity, ...text } = objectAt(body, 'text') ?? {};
@@ -147,7 +147,7 @@ function readTool({ tool, path, group }: PlacedTool): Tool {
     ...(group && { group }),
   };
   if (type === 'custom') return { type, ...named, ...(isObject(format) && { format }) };
-  // Unlike in other formats a function is strict where it does not say.
+  // Unlike in other formats, functions are strict by default.
   const isStrict = typeof strict === 'boolean' ? strict : true;
   return { type, ...named, ...(isObject(parameters) && { parameters }), strict: isStrict };
 }

@@ -1,4 +1,4 @@
-/** What the events and the whole object of a response mean. */
+/** Converts the events and the final object of a response to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -15,7 +15,7 @@ import { legalToolName } from './tool-names.ts';
 interface PartState {
   part: number;
   type: PartOpening['type'];
-  /** What has been told. */
+  /** The text so far. */
   said: string;
   citations: number;
   hasLogprobs: boolean;
@@ -24,14 +24,14 @@ interface PartState {
 
 interface ItemState {
   item: JsonObject;
-  /** By content index; an item that is one part has it at 0. */
+  /** By content index. An item with a single part has it at 0. */
   parts: Map<number, PartState>;
-  /** The piece of a thought that is being told. */
+  /** The index of the current reasoning summary part. */
   piece: number;
   isOver: boolean;
 }
 
-/** What no other format has a word for. */
+/** Members that no other format has. */
 const ASIDES = ['moderation', 'prompt_cache_diagnostics', 'tool_usage'] as const;
 
 const CHOICE = 0;
@@ -52,7 +52,7 @@ export class Decoder {
     this.#tools = clientTools(call.tools, legalToolName);
   }
 
-  /** The events of one event of a stream; none for what only its own format can show. */
+  /** Converts one event of a stream. Returns none for what only this format can express. */
   read(payload: JsonObject): ReplyEvent[] {
     const events: ReplyEvent[] = [];
     this.#events = events;
@@ -72,7 +72,7 @@ export class Decoder {
     output.forEach((item, index) => {
       if (!isObject(item)) return;
       const state = this.#items.get(index);
-      // Some providers count only what they list: an item is told anew only where it cannot have been told before.
+      // Some providers list only some items. An item counts as new only if it cannot have been received before.
       if (state ? !state.isOver && state.item.type === item.type : index >= seen) this.#settle(index, item);
     });
     for (const state of this.#items.values()) this.#closeAll(state);
@@ -86,7 +86,7 @@ export class Decoder {
     return events;
   }
 
-  /** What a complete reply ends in. */
+  /** The last events of a complete reply. */
   ending(response: JsonObject): ReplyEvent[] {
     return [
       { type: 'choice-end', choice: CHOICE, finish: finishOf(response, this.#calls.size > 0) },
@@ -167,7 +167,7 @@ export class Decoder {
     return call;
   }
 
-  /** The part at this place of the item; a new one ends those before it. */
+  /** Opens or returns the part at this content index. A new part ends those before it. */
   #open(state: ItemState, at: number, opens: PartOpening): PartState {
     const known = state.parts.get(at);
     if (known) return known;
@@ -190,7 +190,7 @@ export class Decoder {
     this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
   }
 
-  /** Tells what is still to tell of a text that is now known whole. Where it contradicts what was told, that stands. */
+  /** Adds the missing rest when the complete text is known. If it contradicts the deltas, the deltas stay. */
   #complete(part: PartState, whole: string): void {
     if (whole.startsWith(part.said)) this.#grow(part, whole.slice(part.said.length));
   }
@@ -214,7 +214,7 @@ export class Decoder {
     this.#events.push({ type: 'part-citation', choice: CHOICE, part: part.part, citation });
   }
 
-  /** A thought is told as a summary or in full; where a provider tells both the first counts. */
+  /** Reasoning arrives as a summary or in full. If a provider sends both, the first one counts. */
   #thought(index: number, piece: number, delta: string, summary: boolean): void {
     const state = this.#item(index, 'reasoning');
     const other = state.parts.get(summary ? 1 : 0);
@@ -225,7 +225,7 @@ export class Decoder {
     this.#grow(part, delta);
   }
 
-  /** The item is over: what its deltas did not tell is told now. */
+  /** Ends the item and adds what its deltas did not contain. */
   #settle(index: number, item: JsonObject): void {
     const state = this.#item(index, textOf(item.type));
     if (state.isOver) return;
@@ -287,7 +287,7 @@ export class Decoder {
     if (carried) this.#events.push({ type: 'part-seal', choice: CHOICE, part: part.part, seal: carried.seal });
   }
 
-  /** An image, or what ran at the provider. */
+  /** An image, or a tool that ran at the provider. */
   #settleOther(state: ItemState, item: JsonObject): void {
     const { type, result, output_format: format } = item;
     if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
@@ -307,7 +307,10 @@ export class Decoder {
   }
 }
 
-/** Calls in the output win over an ordinary end: a client looks there to know whether it must run them. */
+/**
+ * If the output has tool calls, the finish reason says so, even for an ordinary end: clients decide by it whether to
+ * run the tools.
+ */
 function finishOf({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): Finish {
   const why = isObject(details) && typeof details.reason === 'string' ? details.reason : undefined;
   switch (status) {
@@ -324,7 +327,7 @@ function finishOf({ status, incomplete_details: details }: JsonObject, hasCalls:
   }
 }
 
-/** Certainty comes as -0 from some, which no writer of JSON can say. */
+/** Some providers send -0, which JSON writers cannot express. */
 function unsigned(entry: Json): Json {
   return isObject(entry) && entry.logprob === 0 ? { ...entry, logprob: 0 } : entry;
 }

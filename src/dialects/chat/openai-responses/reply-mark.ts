@@ -1,4 +1,7 @@
-/** Puts into a provider's own response what is the gateway's to say: the model's public name, how the reply is kept, and what readers demand of every response. */
+/**
+ * Changes a provider's response where the gateway decides: the model name, how the reply is stored, and members that
+ * readers require.
+ */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -8,7 +11,7 @@ import { writeResponseUsage } from './usage.ts';
 
 const encoder = new TextEncoder();
 
-/** Members of every response that OpenAI writes and specification 2.3.0 of Open Responses demands; local servers leave some out. */
+/** Members that OpenAI always sends and Open Responses 2.3.0 requires. Local servers omit some. */
 const DEMANDED = [
   'background',
   'completed_at',
@@ -41,7 +44,7 @@ export class ReplyMark {
   readonly #call: ChatCall;
   readonly #model: string;
   readonly #quotedModel: Uint8Array;
-  /** What the reply says of how it is kept; `undefined`: the provider's own words stand. */
+  /** Members about storage; `undefined` keeps the provider's. */
   readonly #kept: JsonObject | undefined;
 
   constructor(call: ChatCall) {
@@ -53,7 +56,10 @@ export class ReplyMark {
     else if (thread?.isResumed) this.#kept = keptAs(call);
   }
 
-  /** Of an event's bytes, whose JSON begins there; `said`: the response in it. `usage`: what it has used, once that is known. */
+  /**
+   * Changes an event's bytes. `jsonStart`: the position of the JSON; `said`: the response in it; `usage`: its usage, if
+   * it is known.
+   */
   inEvent(bytes: Uint8Array, jsonStart: number, said: JsonObject, usage: Usage | undefined): Uint8Array {
     const response = memberSpan(bytes, 'response', jsonStart);
     if (!response) return bytes;
@@ -74,7 +80,7 @@ export class ReplyMark {
     return { ...said, ...('model' in said && { model: this.#model }) };
   }
 
-  /** What is to be said otherwise; `undefined`: the model's name at most. */
+  /** What to change; `undefined` if at most the model name changes. */
   #patches(said: JsonObject, usage: Usage | undefined): Patches | undefined {
     const members: JsonObject = {};
     this.#addMissing(said, members);
@@ -125,7 +131,7 @@ function patch(response: Uint8Array, { members, counts }: Patches): Uint8Array {
   return counts ? addToMember(patched, 'usage', counts) : patched;
 }
 
-/** The names of docs/api.md#usage that the provider's counts do not use; `undefined` where it has them all. */
+/** Counts of docs/api.md#usage that the provider's usage lacks; `undefined` if it lacks none. */
 function missingCounts(said: Json | undefined, usage: Usage): JsonObject | undefined {
   const written = writeResponseUsage(usage);
   if (!isObject(said)) return written;

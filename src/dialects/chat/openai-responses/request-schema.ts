@@ -1,6 +1,6 @@
 /**
- * A Responses request. Types and ranges of the members at its top are checked here, what stands in items and tools is checked by
- * their readers; members that stand here not at all pass. Descriptions are written to follow "must be".
+ * The request schema of Responses. It checks types and ranges of the top-level members; the readers check items and
+ * tools. Unknown members are allowed. Descriptions follow the words "must be".
  */
 import { type TProperties, Type } from 'typebox';
 import {
@@ -24,7 +24,7 @@ const TEXT = () => ({ text: Type.String(), annotations: anything(), ...MARK() })
 
 const PARTS = () => ({
   input_text: closed(TEXT()),
-  // What the provider said of its own words is not asked again.
+  // Log probabilities of earlier output have no meaning in a request.
   output_text: closed({ ...TEXT(), logprobs: anything() }),
   text: closed(TEXT()),
   refusal: closed({ refusal: Type.String() }),
@@ -53,7 +53,7 @@ const PARTS = () => ({
 const content = () =>
   Type.Union([Type.String(), Type.Array(byType(PARTS, { $name: 'ResponsesContentPart', $others: true }))]);
 
-/** Ids and states of earlier items are the provider's own. */
+/** Ids and states of earlier items have no meaning to other providers. */
 const OF_ITEM = () => ({ id: text(), status: text() });
 const CALL = () => ({ call_id: Type.String(), name: Type.String(), namespace: text() });
 

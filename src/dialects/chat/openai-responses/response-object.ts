@@ -1,4 +1,4 @@
-/** The response object around the output: all members that the libraries read, the client's own settings among them. */
+/** The response object without its output: all members that the libraries read, including the client's settings. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish } from '../../../canonical/reply.ts';
@@ -7,7 +7,7 @@ import { OPENAI_RESPONSES } from '../names.ts';
 
 const DEFAULT_TEXT = { format: { type: 'text' } };
 const NO_REASONING: JsonObject = { effort: null, summary: null };
-/** Of a function, and of a schema for the answer: nobody here makes them strict unasked. */
+/** Defaults of functions and output schemas. The gateway does not make them strict on its own. */
 const FUNCTION_DEFAULTS: JsonObject = { description: null, parameters: null, strict: false };
 const SCHEMA_DEFAULTS: JsonObject = { description: null, strict: false };
 const DEFAULTS: JsonObject = {
@@ -36,7 +36,7 @@ const DEFAULTS: JsonObject = {
 };
 const ECHOED = new Set(Object.keys(DEFAULTS));
 
-/** What the client asked for, as the reply repeats it: with all that a strict reader of the format looks for. */
+/** The client's settings as the reply repeats them, completed with the members that strict readers require. */
 export function echoedSettings(call: ChatCall): JsonObject {
   const said = call.origin.dialect === OPENAI_RESPONSES ? pickMembers(call.origin.body, ECHOED) : {};
   const settings = { ...DEFAULTS };
@@ -47,7 +47,7 @@ export function echoedSettings(call: ChatCall): JsonObject {
   return { ...settings, ...keptAs(call) };
 }
 
-/** Settings of text with every member of its format. */
+/** Text settings with all members of the output format. */
 export function wholeText(text: Json): Json {
   if (!isObject(text)) return DEFAULT_TEXT;
   const { format } = text;
@@ -57,7 +57,7 @@ export function wholeText(text: Json): Json {
     : text;
 }
 
-/** Tools with every member of a function. */
+/** Tools with all members of a function. */
 export function wholeTools(tools: Json): Json {
   if (!Array.isArray(tools)) return [];
   const isWhole = (tool: Json) => !isObject(tool) || tool.type !== 'function' || !lacks(tool, FUNCTION_DEFAULTS);
@@ -65,7 +65,7 @@ export function wholeTools(tools: Json): Json {
   return tools.map((tool) => (isWhole(tool) || !isObject(tool) ? tool : completed(tool, FUNCTION_DEFAULTS)));
 }
 
-/** The object's own members first: what is added stands last. */
+/** The object's own members come first. */
 function completed(object: JsonObject, members: JsonObject): JsonObject {
   return { ...object, ...members, ...object };
 }
@@ -74,20 +74,20 @@ function lacks(object: JsonObject, members: JsonObject): boolean {
   return Object.keys(members).some((member) => object[member] === undefined);
 }
 
-/** What says that the reply is kept, and where it goes on from. */
+/** Members that say whether the reply is stored, and which one it continues. */
 export function keptAs({ thread }: ChatCall): JsonObject {
   if (!thread) return {};
   const { previous, replyId } = thread;
   return { store: replyId !== undefined, previous_response_id: previous ?? null };
 }
 
-/** When it was completed, as a reply of this status says it. */
+/** The completion time, if a reply of this status has one. */
 export function completedAt(call: ChatCall, status: Json | undefined, createdSeconds: Json | undefined): number | null {
   if (status !== 'completed') return null;
   return call.completedSeconds ?? (typeof createdSeconds === 'number' ? createdSeconds : 0);
 }
 
-/** How the reply ended, as members of its object. */
+/** The finish reason as members of the response object. */
 export function writeFinish({ reason, raw, explanation }: Finish): JsonObject {
   switch (reason) {
     case 'length':

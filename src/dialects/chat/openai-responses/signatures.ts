@@ -1,20 +1,25 @@
-/** Where this format carries proofs: `encrypted_content` of reasoning items; members of messages and calls that have to be sent back. */
+/**
+ * Reads and writes reasoning signatures in this format: `encrypted_content` of reasoning items, and members of messages
+ * and calls that the provider wants back.
+ */
 import type { Seal } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { type CarriedSeal, carriedSeal, carrySeal } from '../carried-signature.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 
-/** What a carried seal belongs to where it is not a tool call: the text before it. */
+/** The owner of a carried signature that does not belong to a tool call: the text before it. */
 export const OF_TEXT = 'text';
 
-/** `maker`: who is asked; unknown, every seal of the format may go along that does not say whose it is. */
+/**
+ * `owner`: the provider that is asked. If it is unknown, every signature of this format without an owner is accepted.
+ */
 export function isOwn(seal: Seal | undefined, maker?: string): seal is Seal {
   return seal?.dialect === OPENAI_RESPONSES && (seal.maker === undefined || seal.maker === maker);
 }
 
 const MEMBERS = ['phase', 'namespace'];
 
-/** The members of a message or a call without which the provider understands it less well when it comes back. */
+/** Members of a message or call that improve the provider's answer when they are sent back. */
 export function memberSeal(item: JsonObject): Seal | undefined {
   const members: JsonObject = {};
   for (const member of MEMBERS) if (typeof item[member] === 'string') members[member] = item[member];
@@ -22,7 +27,7 @@ export function memberSeal(item: JsonObject): Seal | undefined {
   return { dialect: OPENAI_RESPONSES, value: JSON.stringify(members) };
 }
 
-/** The members that an own seal of a text or a call holds. */
+/** The members in a text's or call's signature of this format. */
 export function sealedMembers(seal: Seal | undefined): JsonObject {
   if (!isOwn(seal)) return {};
   try {
@@ -33,7 +38,7 @@ export function sealedMembers(seal: Seal | undefined): JsonObject {
   }
 }
 
-/** The seal in a reasoning item, another format's on its way back too; an empty one proves nothing. */
+/** The signature in a reasoning item, of this format or carried for another. An empty one counts as none. */
 export function readEncrypted(content: Json | undefined, id?: string): CarriedSeal | undefined {
   if (typeof content !== 'string' || content === '') return undefined;
   const named = id === undefined ? {} : { id };
@@ -45,8 +50,8 @@ export function writeEncrypted(seal: Seal, of?: string): string {
 }
 
 /**
- * A kept reasoning item as its maker takes it back: with the seal as it was, or none. `undefined`: it is another's. Items
- * that are no reasoning, or whose seal nobody has wrapped, are as they are.
+ * A stored reasoning item for its signature owner, with the original signature. `undefined` if another provider owns
+ * it. Other items are returned unchanged.
  */
 export function unwrapped(item: JsonObject, maker: string | undefined): JsonObject | undefined {
   const { encrypted_content: content, ...rest } = item;
@@ -57,7 +62,7 @@ export function unwrapped(item: JsonObject, maker: string | undefined): JsonObje
   return seal.value === '' ? rest : { ...rest, encrypted_content: seal.value };
 }
 
-/** A reasoning item that is of use to its maker alone, so that it is known for one. */
+/** Marks the owner of a reasoning item whose signature only that provider accepts. */
 export function wrapped(item: JsonObject, maker: string): JsonObject {
   const { encrypted_content: content, id } = item;
   if (item.type !== 'reasoning' || (typeof content === 'string' && carriedSeal(content))) return item;

@@ -1,4 +1,4 @@
-/** Tools and the choice among them, flat as this format has them. */
+/** Writes tools and tool choice, in the flat form of this format. */
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
@@ -25,7 +25,7 @@ function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject 
         name: legalToolName(tool.name),
         ...(description !== undefined && { description }),
         parameters: parameters ?? (isOwn ? null : { type: 'object', properties: {} }),
-        // Left out it would mean strict, and most schemas are not fit for that.
+        // The default is strict, for which most schemas are not written.
         strict: strict ?? false,
       };
     }
@@ -51,7 +51,7 @@ function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject 
   }
 }
 
-/** The settings of a search that other formats have too, in their words or in this one's. */
+/** Search settings that other formats have too, converted to this format. */
 function searchOptions({ options }: Extract<Tool, { type: 'web-search' }>, losses: Set<string>): JsonObject {
   const { search_context_size: size, user_location: location, allowed_domains: allowed, ...others } = options;
   const place = isObject(location) && isObject(location.approximate) ? location.approximate : location;

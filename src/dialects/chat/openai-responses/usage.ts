@@ -1,4 +1,4 @@
-/** The usage object of this format: its own names, and beside them those of docs/api.md#usage. */
+/** The usage object of this format, with the additional counts of docs/api.md#usage. */
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
@@ -14,7 +14,7 @@ export function writeResponseUsage(usage: Usage): JsonObject {
   };
 }
 
-/** Null at most while more is to come: of a reply that is over, AI SDK 4 and 5 fail on that. */
+/** Null is allowed only while the reply is running: AI SDK 4 and 5 fail on null in a finished reply. */
 export function usageOfStatus(status: Json | undefined, usage: Usage | undefined, estimate: () => Usage): Json {
   const isUnderWay = status === 'queued' || status === 'in_progress';
   return !usage && isUnderWay ? null : writeResponseUsage(usage ?? estimate());

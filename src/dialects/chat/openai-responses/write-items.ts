@@ -1,4 +1,4 @@
-/** Writes a conversation as the items of a request's input. */
+/** Writes a conversation as input items. */
 import type { Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
@@ -13,13 +13,13 @@ export function writeItems(messages: readonly Message[], script: Script): JsonOb
   return messages.flatMap((message) => new TurnWriter(message, script).items());
 }
 
-/** The items of one turn: content that follows on each other is one message, everything else an item of its own. */
+/** Writes the items of one turn: neighboring content forms one message, everything else is an item of its own. */
 class TurnWriter {
   readonly #message: Message;
   readonly #script: Script;
   readonly #items: JsonObject[] = [];
   #content: Content[] = [];
-  /** What the message under way has to be sent back with. */
+  /** Members that the current message must be sent back with. */
   #members = '';
 
   constructor(message: Message, script: Script) {
@@ -86,17 +86,17 @@ class TurnWriter {
   #messageItem(content: Json, members: JsonObject): JsonObject {
     const { role, originRole } = this.#message;
     if (role === 'system') return { role: originRole === 'developer' ? 'developer' : 'system', content };
-    // Beside its results a tool has nothing to say: what stands there is the user's.
+    // Parts beside tool results are the user's.
     return { role: role === 'tool' ? 'user' : role, content, ...members };
   }
 }
 
-/** Whether the item is a piece of a message's content: those have names of their own. */
+/** Whether the item is a content part of a message, which has types of its own. */
 function isContent({ type }: JsonObject): boolean {
   return typeof type === 'string' && /^(input|output)_|^computer_screenshot$|^(summary_|reasoning_)?text$/.test(type);
 }
 
-/** The provider takes back only reasoning that it has sealed itself. */
+/** The provider accepts only reasoning with its own signature. */
 function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script): JsonObject | undefined {
   const hasProof = isOwn(seal) && (seal.value !== '' || script.isOwn);
   if (!hasProof && !(script.isOwn && !seal)) {
@@ -134,7 +134,7 @@ function writeResult(result: ToolResultPart, script: Script): JsonObject {
   return { type, call_id: legalCallId(result.callId), output };
 }
 
-/** This format has no flag for it. */
+/** The format has no error flag for tool results, so the text says it. */
 function saidToHaveFailed(output: string | Json[]): string | Json[] {
   if (typeof output !== 'string') return [{ type: 'input_text', text: 'Error:' }, ...output];
   return /error|fail/i.test(output) ? output : `Error: ${output}`;

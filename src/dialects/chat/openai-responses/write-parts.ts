@@ -1,4 +1,4 @@
-/** Parts as the content of a message or of a tool's output; what cannot be said goes to the losses. */
+/** Writes parts as the content of a message or of a tool's output. What cannot be expressed is added to the losses. */
 import type { Media, Part, TextPart } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
@@ -6,16 +6,16 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { documentText } from '../request/document-text.ts';
 import { writeAnnotation } from './citations.ts';
 
-/** What writing a conversation needs to know, and where it says what got lost. */
+/** Shared state while writing messages, including the warnings. */
 export interface Script {
-  /** The client spoke this format: what only it can say stays. */
+  /** The client uses this format too, so its own members can stay. */
   isOwn: boolean;
   losses: Set<string>;
 }
 
 export type Content = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'vendor' }>;
 
-/** One plain text is a string. */
+/** A single text is written as a string. */
 export function writeContent(parts: readonly Content[], isAssistant: boolean, script: Script): string | Json[] {
   const [first] = parts;
   const isPlain = first?.type === 'text' && !first.cache && !first.citations;
@@ -47,7 +47,7 @@ function writeSaid({ text, citations = [] }: TextPart): JsonObject {
   return { type: 'output_text', text, annotations: citations.flatMap((citation) => writeAnnotation(citation) ?? []) };
 }
 
-/** Other formats' marks are left out: the provider caches by itself. */
+/** Cache marks of other formats are dropped: the provider caches automatically. */
 function breakpoint({ cache }: { cache?: object }, { isOwn }: Script): JsonObject {
   return cache && isOwn ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {};
 }

@@ -1,4 +1,4 @@
-/** Turns frames into a Responses client's bytes: its own format's pass, every other's are written anew. */
+/** Writes a Responses client's bytes: passes frames of this format on, and writes frames of other formats. */
 import { textIn } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
@@ -39,12 +39,12 @@ class StreamWriter implements Writer {
   readonly #script: ResponseScript;
   readonly #mark: ReplyMark;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
-  /** Events written and not yet handed out. */
+  /** Events that are written and not returned yet. */
   #text = '';
   #sequence = 0;
-  /** The last response object that was passed on: what a failure is told about. */
+  /** The last response object that was passed on. An error event repeats it. */
   #passed: JsonObject | undefined;
-  /** What that has used, once it is known. */
+  /** The usage of that response, if it is known. */
   #usage: Usage | undefined;
   #billed: Usage | undefined;
   #passes = false;
@@ -98,7 +98,7 @@ class StreamWriter implements Writer {
     return this.#handOut();
   }
 
-  /** Some libraries know only the one event, some only the other. */
+  /** Writes two events: each library knows only one of them. */
   fail(error: GatewayError): Uint8Array {
     const { code, message, param, type } = openaiErrorObject(error);
     if (this.#passed) {
@@ -185,14 +185,14 @@ class WholeWriter implements Writer {
   }
 }
 
-/** What a frame's reply has used: its provider's word, or what is billed. */
+/** The usage that the provider reported, or the charged usage. */
 function usageIn({ events }: ResponseFrame, billed: Usage | undefined): Usage | undefined {
   if (billed) return billed;
   for (const event of events) if (event.type === 'usage') return event.usage;
   return undefined;
 }
 
-/** An event as its provider would have sent it: some streams name no events, and one name among none confuses the libraries. */
+/** Writes an event with its name. Some streams have no event names, and the libraries do not accept a mixture. */
 function eventAnew({ bytes, payload: own }: ResponseFrame, payload = own): Uint8Array {
   const isNamed = bytes.length === 0 || /^event:/m.test(textIn(bytes, 0, bytes.length));
   return encoder.encode(isNamed ? eventText(payload) : `data: ${JSON.stringify(payload)}\n\n`);

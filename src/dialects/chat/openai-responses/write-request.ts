@@ -1,4 +1,4 @@
-/** Writes a call of any format as a Responses request. */
+/** Writes a call as a Responses request. */
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
@@ -47,7 +47,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   return writtenFor(call, body, [...losses]);
 }
 
-/** The client's own tools hold members that have no word of ours (`defer_loading` …). */
+/** The client's own tools with members that the canonical form does not have (`defer_loading` and others). */
 function ownTools({ origin }: ChatCall): Members {
   return pickMembers(origin.body, new Set(['tools', 'tool_choice']));
 }
@@ -68,7 +68,7 @@ function writeConversation(call: ChatCall, script: Script): Members {
   };
 }
 
-/** How many of the first messages are `instructions`: of a client of this format the one it wrote there itself. */
+/** How many of the first messages become `instructions`. If the client uses this format: only the one it sent there. */
 function leadingInstructions(messages: readonly Message[], isOwn: boolean): number {
   const first = messages.findIndex(
     ({ role, originRole, parts }) =>
@@ -111,7 +111,7 @@ function writeReasoning(reasoning: Reasoning | undefined, own: JsonObject, isOwn
   return Object.keys(members).length > 0 ? members : undefined;
 }
 
-/** Who asks for thinking by a budget, or adaptively, comes from a format that shows it. */
+/** A client that requests thinking with a budget, or adaptively, uses a format that shows the thinking. */
 function summaryOf(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning || reasoning.summary === 'none' || reasoning.effort === 'none') return undefined;
   const isShown = reasoning.adaptive === true || (reasoning.budgetTokens ?? 0) !== 0;
@@ -165,12 +165,12 @@ function searchesHeldFor({ tools }: ChatCall): number | undefined {
   return search?.type === 'web-search' ? search.maxUses : undefined;
 }
 
-/** The provider takes names of bounded length; some clients send longer ones. */
+/** The provider limits the length of user names. Some clients send longer ones. */
 function shortUser(user: string): string {
   return user.length <= MAX_USER_LENGTH ? user : digestOf(user, 'hex').slice(0, MAX_USER_LENGTH);
 }
 
-/** Nothing is kept at the provider, so the thinking must come back with the reply to go on from. */
+/** The provider stores nothing, so the reasoning must be returned in the reply. */
 function writeInclude({ sampling }: ChatCall, model: string): Json | undefined {
   const include = [
     ...(givesReasoning(model) ? [INCLUDE_REASONING] : []),

@@ -1,4 +1,4 @@
-/** Builds a response from events: the items of its output, and a stream's events about them, in the order the libraries demand. */
+/** Builds a response from events: its output items, and a stream's events in the order that the libraries require. */
 import type { ChatCall, Citation, Seal } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
@@ -14,7 +14,7 @@ import { completedAt, echoedSettings, writeFinish } from './response-object.ts';
 import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './signatures.ts';
 import { usageOfStatus, writeResponseUsage } from './usage.ts';
 
-/** Takes an event of the stream; its sequence number is the taker's. */
+/** Receives an event of the stream. The receiver numbers it. */
 export type Emit = (type: string, members: JsonObject) => void;
 
 type Opening<Type> = Extract<PartOpening, { type: Type }>;
@@ -27,9 +27,9 @@ interface Item {
 
 interface PartState {
   opens: PartOpening;
-  /** Absent until the part has said something. */
+  /** Absent until the part's first text. */
   item: Item | undefined;
-  /** A text's piece of its message, and its place there. */
+  /** A text's content part, and its index in the message. */
   piece: JsonObject;
   at: number;
   said: string;
@@ -42,7 +42,7 @@ export class ResponseScript {
   readonly #emit: Emit;
   readonly #output: JsonObject[] = [];
   readonly #parts: PartState[] = [];
-  /** The message that text is being added to, and the members it has to be sent back with. */
+  /** The message that receives text, and the members it must be sent back with. */
   #message: { item: Item; content: JsonObject[]; members: string } | undefined;
   #head: JsonObject | undefined;
   #finish: Finish = { reason: 'stop' };
@@ -54,12 +54,12 @@ export class ResponseScript {
     this.#emit = emit;
   }
 
-  /** What the call is billed, where its provider reported nothing. */
+  /** Sets the usage that is charged when the provider reported none. */
   bill(usage: Usage): void {
     this.#usage = usage;
   }
 
-  /** The format has one choice: others have no place. */
+  /** The format has one choice. Others are ignored. */
   take(event: ReplyEvent): void {
     if ('choice' in event && event.choice !== 0) return;
     switch (event.type) {
@@ -103,7 +103,7 @@ export class ResponseScript {
     }
   }
 
-  /** Why a reply was refused is a piece of its message here. */
+  /** The explanation of a refusal becomes a content part of the message. */
   #end(finish: Finish): void {
     this.#finish = finish;
     const refusal = explainedRefusal(finish, this.#parts);
@@ -113,7 +113,7 @@ export class ResponseScript {
     this.#text(part, refusal);
   }
 
-  /** The whole response of a reply that is complete; a stream's last event holds it. */
+  /** The complete response. A stream's last event contains it. */
   complete(): JsonObject {
     if (!this.#head) this.#begin('', undefined, undefined);
     for (const part of this.#parts) if (part) this.#close(part);
@@ -126,7 +126,7 @@ export class ResponseScript {
     });
   }
 
-  /** The response as far as it came; `undefined` where it has not begun. */
+  /** The response so far, with the error; `undefined` if it has not begun. */
   broken(error: JsonObject): JsonObject | undefined {
     if (!this.#head) return undefined;
     return this.#response({ status: 'failed', error, usage: this.#usage ? writeResponseUsage(this.#usage) : null });
@@ -191,7 +191,7 @@ export class ResponseScript {
     }
   }
 
-  /** Adds an item; the message before it is over. */
+  /** Adds an item and ends the message before it. */
   #add(body: JsonObject): Item {
     if (!this.#head) this.#begin('', undefined, undefined);
     this.#closeMessage('completed');
@@ -239,7 +239,7 @@ export class ResponseScript {
       case 'image':
         part.said += delta;
         return;
-      // An audio file is told by its words, which this format can say.
+      // Audio is written as its transcript, which this format can express.
       case 'audio':
       case 'vendor':
         return;
@@ -260,7 +260,7 @@ export class ResponseScript {
     this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta, logprobs: [] });
   }
 
-  /** The message that holds the text, which is opened with its first word: only then is known what it is sent back with. */
+  /** The message that holds the text. It is opened with the first text, when its members are known. */
   #pieceOf(part: PartState): Item {
     if (part.item && !part.isOver) return part.item;
     const members = isOwn(part.seal) ? part.seal.value : (this.#message?.members ?? '');
@@ -305,7 +305,7 @@ export class ResponseScript {
     else if (part.isOver) this.#carrySeal(part);
   }
 
-  /** A reasoning signature of a text or a call has no place of its own here: an item that does nothing but carry it follows its part. */
+  /** This format has no member for a text's or call's signature: a reasoning item that carries it follows the part. */
   #carrySeal({ opens, seal, item }: PartState): void {
     if (!seal || isOwn(seal) || opens.type === 'reasoning') return;
     const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;

@@ -1,7 +1,7 @@
-/** Log probabilities as chat completions and responses have them: a row for each token. */
+/** Log probabilities in the shape of chat completions and Responses: one row per token. */
 import { isObject, type Json } from '../../../canonical/json.ts';
 
-/** The rows without where their tokens stand, which text completions alone say. */
+/** Removes the text offsets, which only text completions have. */
 export function tokenRows(rows: Json[]): Json[] {
   if (!rows.some((row) => isObject(row) && row.text_offset !== undefined)) return rows;
   return rows.map((row) => {

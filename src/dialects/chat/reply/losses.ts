@@ -1,4 +1,4 @@
-/** What of a reply its client's format cannot say: found from the events, reported, never dropped in silence. */
+/** Finds what the client's format cannot express in a reply, and reports it as warnings. */
 import type { Citation } from '../../../canonical/call.ts';
 import type { FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 
@@ -6,31 +6,34 @@ type PartType = PartOpening['type'];
 
 const NONE: readonly string[] = [];
 
-/** What a format has room for in a reply. */
+/** What a format can express in a reply. */
 export interface ReplySupport {
   readonly dialect: string;
-  /** Kinds of parts it cannot say as they are: what became of them, as the end of a sentence. */
+  /**
+   * Part types that the format cannot express unchanged. The value completes the warning: it says what became of the
+   * part.
+   */
   readonly without: { readonly [type in PartType]?: string };
-  /** Kinds of parts that may have log probabilities. */
+  /** Part types that may have log probabilities. */
   readonly logprobs: readonly PartType[];
-  /** Whether it can say where a statement comes from. */
+  /** Whether the format can express this citation. */
   shows(citation: Citation): boolean;
-  /** Members of `extras` it has a place for. */
+  /** The members of `extras` that the format has. */
   readonly extras: readonly string[];
   readonly severalChoices: boolean;
-  /** It names the stop sequence that was met. */
+  /** Whether it reports which stop sequence was met. */
   readonly stopSequence: boolean;
-  /** It keeps one proof of all its texts. */
+  /** Whether it keeps one signature for all texts together. */
   readonly oneTextProof: boolean;
-  /** The ends of a reply for which it has words of explanation. */
+  /** Finish reasons that can have an explanation. */
   readonly explains: readonly FinishReason[];
 }
 
-/** Watches the events that a writer writes anew. */
+/** Inspects the events that a writer translates. */
 export class ReplyLosses {
   readonly #room: ReplySupport;
   #warnings: Set<string> | undefined;
-  /** The kind of each part, by choice and part. */
+  /** Part types, by choice and part. */
   readonly #types: PartType[][] = [];
   #sealedText: number | undefined;
 
@@ -38,7 +41,7 @@ export class ReplyLosses {
     this.#room = room;
   }
 
-  /** A sentence each, in the order in which they were found. */
+  /** One sentence each, in the order in which they were found. */
   get warnings(): readonly string[] {
     return this.#warnings ? [...this.#warnings] : NONE;
   }
@@ -124,7 +127,7 @@ function nameOf({ item }: Extract<PartOpening, { type: 'vendor' }>): string {
   return name === undefined ? 'A block' : `\`${name}\``;
 }
 
-/** The warnings as a comment of a stream, which every library of a format with comments skips; nothing where there are none. */
+/** The warnings as a comment in the stream, which client libraries skip. Empty without warnings. */
 export function warningComment(warnings: readonly string[]): string {
   return warnings.length > 0 ? `: modelport-warnings: ${warnings.join(' ').replace(/[^\x20-\x7e]/g, '?')}\n\n` : '';
 }

@@ -1,7 +1,7 @@
-/** The words of a refusal where a format says them in the reply, and another beside its end. */
+/** The explanation of a refusal. Some formats put it into the reply's text, others beside the finish reason. */
 import type { Finish, ReplyPart } from '../../../canonical/reply.ts';
 
-/** Why a reply was refused, where no part of it says so. */
+/** The reason of a refusal, if no part of the reply contains it. */
 export function explainedRefusal(
   { reason, explanation }: Finish,
   parts: readonly (Pick<ReplyPart, 'opens'> | undefined)[],

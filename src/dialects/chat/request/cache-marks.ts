@@ -1,4 +1,4 @@
-/** Marks after which a provider may cache the prompt: some formats have none, because their providers cache on their own. */
+/** Warns about cache marks when the target's format has none, because its provider caches automatically. */
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 
 export const CACHE_MARKS_DROPPED = 'Cache marks were dropped: the model caches on its own.';

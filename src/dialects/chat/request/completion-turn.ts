@@ -1,8 +1,11 @@
-/** A text completion as the user's turn of a conversation: what every chat format makes of one. */
+/** Turns a text completion into a user turn, for providers that only have chat formats. */
 import type { ChatCall, Completion, Message } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 
-/** The turn's text. Throws `invalid_request` (param `prompt`) for a prompt of token ids, which only its own provider can read. */
+/**
+ * The text of the turn. Throws `invalid_request` (param `prompt`) for a prompt of token ids: only the model's own
+ * provider can decode them.
+ */
 export function completionAsTurn(prompt: string | readonly number[], suffix: string | undefined): string {
   if (typeof prompt !== 'string') {
     throw new GatewayError(
@@ -20,7 +23,7 @@ export function completionAsTurn(prompt: string | readonly number[], suffix: str
   ].join('\n\n');
 }
 
-/** What a conversation cannot say of a text completion, a sentence each. */
+/** A warning for each member of the completion that a chat request cannot express. */
 export function completionLosses(completion: Completion): string[] {
   const losses: string[] = [];
   if (completion.bestOf !== undefined && completion.bestOf > 1) {

@@ -1,4 +1,4 @@
-/** What kind of document a file is: its type where that says something, else what its name ends in. */
+/** Finds the type of a document: its media type if it is specific, otherwise its file extension. */
 import type { Media } from '../../../canonical/call.ts';
 
 const BY_ENDING: { readonly [ending: string]: string } = {
@@ -24,10 +24,10 @@ const BY_ENDING: { readonly [ending: string]: string } = {
   css: 'text/css',
   rtf: 'text/rtf',
 };
-/** Types that clients write where they do not know: they say nothing. */
+/** Types that clients send when they do not know the type. */
 const SAYS_NOTHING = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
-/** `undefined` where neither says anything. */
+/** Returns `undefined` if the type is unknown. */
 export function documentType({ mimeType = '', name = '', title = '' }: Media): string | undefined {
   if (!SAYS_NOTHING.has(mimeType)) return mimeType;
   const [, ending = ''] = /\.(\w+)$/.exec(name === '' ? title : name) ?? [];

@@ -1,10 +1,12 @@
-/** How many tokens a conversation may have, where nobody has counted: near the truth, for clients that ask or are shown it. */
+/**
+ * Estimates the input tokens of a chat call, for token counting endpoints and for replies whose provider reported none.
+ */
 import type { ChatCall, Media, Part } from '../../../canonical/call.ts';
 
 const BYTES_PER_TOKEN = 3;
 const TOKENS_PER_TURN = 4;
 const TOKENS_PER_IMAGE = 1500;
-/** A page of a PDF has some 50 kB of base64 and 2,000 tokens. */
+/** A PDF page has about 50 kB of base64 and 2,000 tokens. */
 const BASE64_PER_TOKEN = 25;
 
 export function estimateInputTokens(call: ChatCall): number {

@@ -1,4 +1,7 @@
-/** JSON schemas in the form the provider's decoder takes: what it refuses is said in the description instead. */
+/**
+ * Converts JSON schemas to the strict subset that the provider supports. Unsupported keywords become text in the
+ * description.
+ */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 const KEPT = new Set([
@@ -17,10 +20,13 @@ const KEPT = new Set([
   'definitions',
 ]);
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']);
-/** Said nowhere: they change nothing for the model. */
+/** Keywords without meaning for the model: removed without mention. */
 const MUTE = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'propertyOrdering', 'nullable', 'oneOf']);
 
-/** Whether nothing is lost when every object is closed: the provider knows no open ones. */
+/**
+ * Whether the schema keeps its meaning when every object gets `additionalProperties: false`, which strict mode
+ * requires.
+ */
 export function canBeStrict(schema: Json | undefined): boolean {
   if (Array.isArray(schema)) return schema.every(canBeStrict);
   if (!isObject(schema)) return true;
@@ -61,7 +67,7 @@ export function strictSchema(schema: Json): Json {
   return strict;
 }
 
-/** A reference stands alone, but for the definitions at the root. */
+/** `$ref` allows no siblings but the definitions at the root. */
 function refSchema(schema: JsonObject, $ref: string): JsonObject {
   const alone: JsonObject = { $ref };
   for (const table of ['$defs', 'definitions']) if (schema[table]) alone[table] = nested(table, schema[table]);
@@ -94,7 +100,7 @@ function asList(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A tool's parameters: an object, with no choice at its top, where the provider refuses one. */
+/** A tool's parameters: an object without `oneOf`, `anyOf` or `allOf` at the top, which the provider refuses. */
 export function toolSchema(parameters: JsonObject | undefined): JsonObject {
   if (!parameters || Object.keys(parameters).length === 0) return { type: 'object', properties: {} };
   const branches = [parameters.anyOf, parameters.oneOf, parameters.allOf].flatMap(asList).filter(isObject);

@@ -1,4 +1,4 @@
-/** Turns as formats of alternating roles want them: joined, and every call's results at once in the turn after it. */
+/** Arranges turns for formats that require alternating roles and every tool result in the turn after its call. */
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 
 export type Turn = {
@@ -6,13 +6,13 @@ export type Turn = {
   content: JsonObject[];
 };
 
-/** How a format's blocks name the call that they make, or that they are the result of. */
+/** Reads the tool call id from a format's blocks: as the call, or as its result. */
 export interface Links {
   call(block: JsonObject): Json | undefined;
   result(block: JsonObject): Json | undefined;
 }
 
-/** Turns that alternate, each call's result first in the user's turn right after it. */
+/** Joins turns so that roles alternate, and moves each tool result to the start of the user turn after its call. */
 export function alternating(turns: readonly Turn[], links: Links): Turn[] {
   const joined = joinTurns(turns);
   return joined.some((turn) => holdsResult(turn, links)) ? joinTurns(bringResultsHome(joined, links)) : joined;
@@ -23,7 +23,7 @@ function holdsResult({ role, content }: Turn, { result }: Links): boolean {
   return false;
 }
 
-/** Drops empty turns and joins neighbours of one role. */
+/** Drops empty turns and joins neighbors of one role. */
 function joinTurns(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {
@@ -35,7 +35,7 @@ function joinTurns(turns: readonly Turn[]): Turn[] {
   return joined;
 }
 
-/** Puts each call's result first into the user's turn right after it, wherever it stood. */
+/** Moves each tool result to the start of the user turn after its call, from wherever it was. */
 function bringResultsHome(turns: readonly Turn[], { call, result }: Links): Turn[] {
   const homes = new Map<unknown, number>();
   const results = new Map<number, JsonObject[]>();

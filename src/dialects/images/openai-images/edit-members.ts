@@ -1,10 +1,10 @@
-/** How JSON holds the images that a call is to change. */
+/** Writes the images to edit as JSON members. */
 
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 
-/** `losses` says what of it the provider has no place for. */
+/** What the provider cannot express is reported in `losses`. */
 export function editMembers({ images, mask }: ImageCall, { requiresEditImages }: Quirks, losses: string[]): JsonObject {
   const addresses = images.map(addressOf);
   const [first = '', ...others] = addresses;

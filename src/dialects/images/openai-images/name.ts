@@ -1,2 +1,2 @@
-/** This format's name in the table. */
+/** The name of this format. */
 export const OPENAI_IMAGES = 'openai-images';

@@ -1,4 +1,4 @@
-/** OpenAI's images, `POST /v1/images/generations` and `/v1/images/edits`, and the nested shape of the first. */
+/** OpenAI's images, `POST /v1/images/generations` and `/v1/images/edits`, and a nested request shape for the first. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { openaiError } from '../../shared/error-bodies.ts';

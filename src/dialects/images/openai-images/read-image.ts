@@ -1,4 +1,4 @@
-/** An image in a request: an address, a data URL, base64, or an object around one of them. */
+/** Reads an image in a request: a URL, a data URL, base64, or an object with one of them. */
 import type { Media } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';

@@ -1,4 +1,4 @@
-/** Shape 2 of a request for images: `input.messages` and `parameters`, as the flat shape's members. */
+/** Reads the nested request shape: `input.messages` and `parameters`, as members of the flat shape. */
 import type { Media } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';

@@ -1,4 +1,4 @@
-/** Reads images: one JSON body, or a stream of events that bring sketches first. */
+/** Reads images: one JSON body, or a stream with partial images. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
@@ -20,7 +20,7 @@ const SETTINGS = ['size', 'quality', 'background', 'output_format'] as const;
 
 function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
   const { created, usage } = body;
-  // SiliconFlow's word for them is another.
+  // SiliconFlow's name for `data`.
   const data = body.data ?? body.images;
   if (isObject(body.error)) throw readErrorObject(body.error);
   if (!Array.isArray(data) || data.length === 0) throw unreadable();
@@ -41,14 +41,14 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
   ];
 }
 
-/** Of several images some providers hold one back, and say so in its place. */
+/** Some providers filter single images and put the reason in the image's place. */
 function isMade(image: Json): boolean {
   return isObject(image) && (isSaid(image.b64_json) || isSaid(image.url));
 }
 
 const isSaid = (value: Json | undefined) => typeof value === 'string' && value !== '';
 
-/** Codes of a provider's own failures; all others are its refusals. */
+/** Error codes of failures at the provider. All other codes are refusals. */
 const FAILURE = /internal|unavailable|timeout/i;
 const REFUSAL = { type: 'invalid_request_error' };
 
@@ -83,17 +83,17 @@ export function imageEvents(image: Json, choice: number, { format }: ImageCall):
 
 const handedOver = ({ images }: ImageCall) => (images.length > 0 ? { inputImages: images.length } : {});
 
-/** Tokens where the provider counts them; the images in any case. */
+/** Tokens if the provider reports them, and always the number of images. */
 function usageOf(raw: Json | undefined, images: number): Usage {
   if (!isObject(raw) || (raw.input_tokens ?? raw.prompt_tokens ?? raw.output_tokens) === undefined)
     return { input: 0, output: 0, images, source: 'reported' };
   const usage = readUsage(raw, {});
-  // Images that came of no tokens are a provider that counts none.
+  // Zero tokens mean that the provider does not count tokens.
   if (!usage || usage.input + usage.output === 0) return { input: 0, output: 0, images, source: 'counted' };
   return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
 }
 
-/** What the provider says it has made: `auto` leaves that to it. */
+/** The size and quality that the provider reports. With `auto` the provider chooses them. */
 function madeWords({ size, quality }: JsonObject): Pick<Usage, 'size' | 'quality'> {
   return { ...(typeof size === 'string' && { size }), ...(typeof quality === 'string' && { quality }) };
 }

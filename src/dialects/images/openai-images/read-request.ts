@@ -1,4 +1,4 @@
-/** Reads a request for images: flat, nested (`input.messages`), or an edit, as JSON or as a form. */
+/** Reads a request for images: flat, nested (`input.messages`), or an edit as JSON or as a form. */
 import type { Image, ImageCall, Media } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { type ImageSize, readImageSize } from '../../../canonical/image-size.ts';
@@ -19,7 +19,7 @@ import { ImagesRequest } from './request-schema.ts';
 /** All other members are extras. */
 const SAID = saidMembers(ImagesRequest);
 const check = memberCheck(ImagesRequest);
-/** In the place of a form's bytes. */
+/** Used instead of a form's bytes. */
 const NO_MEMBERS = new TextEncoder().encode('{}');
 const MONEY = {
   choices: ['n'],
@@ -29,10 +29,10 @@ const MONEY = {
   content: new Set(['input', 'image', 'images', 'mask']),
 } satisfies MoneySpelling;
 const inBoth = (names: readonly string[]) => [...names, ...names.map((name) => `parameters.${name}`)];
-/** The same where settings stand in `parameters` too. */
+/** In the nested shape, settings also occur in `parameters`. */
 const NESTED_MONEY: MoneySpelling = { ...MONEY, choices: inBoth(MONEY.choices), size: inBoth(MONEY.size) };
 
-/** Throws `invalid_request` naming the member that is wrong. */
+/** Throws `invalid_request` that names the wrong member. */
 export function readCall(request: WireRequest): ImageCall {
   const boundary = formBoundary(request.headers.get('content-type'));
   const edit = request.path.action === 'edits';
@@ -105,7 +105,7 @@ function readSize({ size: said, aspect_ratio: ratio }: Pick<ImagesRequest, 'size
   return { ...shape, ...size };
 }
 
-/** `image`, `images`: addresses, data URLs or bare base64, alone, in a list, or in objects around them. */
+/** `image`, `images`: URLs, data URLs or base64; one, a list, or objects with one of them. */
 function readImages({ image, images }: JsonObject): Media[] {
   const [said, path] = images === undefined || images === null ? [image, 'image'] : [images, 'images'];
   if (said === undefined || said === null) return [];
@@ -117,12 +117,12 @@ function readMask(mask: Json | undefined): Media | undefined {
   return mask === undefined || mask === null ? undefined : readImage(mask, 'mask');
 }
 
-/** Fields of a form as members; those that are sent as JSON elsewhere are texts here. */
+/** Form fields as members. Members that are JSON values in other requests are texts here. */
 function membersOf({ fields }: Form): JsonObject {
   return Object.fromEntries(fields.filter(([name]) => memberOf(name) !== 'image' && memberOf(name) !== 'mask'));
 }
 
-/** The images that a form holds under this name: its files, and what its fields name by address or say in base64. */
+/** The images of a form under this name: files, and fields with a URL or base64. */
 function imagesIn({ fields, files }: Form, member: string): Image[] {
   const given = files.filter(({ name }) => memberOf(name) === member);
   const said = fields.filter(([name]) => memberOf(name) === member);
@@ -139,10 +139,10 @@ function imagesIn({ fields, files }: Form, member: string): Image[] {
   ];
 }
 
-/** Lists are written as `image[]` and `image[0]`, too. */
+/** Lists may be named `image[]` or `image[0]`. */
 const memberOf = (name: string) => name.replace(/\[\d*\]$/, '');
 
-/** Enough for every beginning. */
+/** Enough bytes to detect every type. */
 const TELLING_BYTES = 12;
 
 const typeOfFile = ({ head }: Upload) => typeOfBase64(Buffer.from(head.subarray(0, TELLING_BYTES)).toString('base64'));

@@ -1,6 +1,6 @@
 /**
- * A request for images: flat, nested (`input.messages`), or an edit. Settings are checked as they stand in the flat shape; images
- * and nested messages by their readers. Descriptions are written to follow "must be".
+ * The request schema of images: flat, nested (`input.messages`), or an edit. Settings are checked in the flat shape;
+ * the readers check images and nested messages. Descriptions follow the words "must be".
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { anything, boolean, oneOf, text, whole } from '../../shared/request-shape.ts';
@@ -34,7 +34,7 @@ const MEMBERS = {
   mask: anything({ $about: 'Where the image is to change.' }),
 } satisfies TProperties;
 
-/** What is checked: the nested shape's members are laid beside these before. */
+/** Used for the checks. Members of the nested shape are moved to the top first. */
 export const ImagesRequest = Type.Object(
   { ...MEMBERS, input: anything(), parameters: anything() },
   { $name: 'ImagesRequest' },
@@ -62,10 +62,10 @@ const nested = () =>
     { $name: 'NestedImagesRequest' },
   );
 
-/** The bodies as the documentation shows them. */
+/** The bodies, for the API documentation. */
 export const generationsBody = () => Type.Union([Type.Object(MEMBERS, { $name: 'ImageGenerationRequest' }), nested()]);
 export const editsBody = () => Type.Object(MEMBERS, { $name: 'ImageEditRequest' });
-/** The fields of a form, in which images are files. */
+/** The form fields, for the API documentation. Images are files. */
 export const editsForm = () =>
   Type.Object(
     {

@@ -1,4 +1,4 @@
-/** How a provider is told the size of an image: as pixels, as a shape, or both apart. */
+/** Writes the image size as the provider expects it: pixels, an aspect ratio, or both in separate members. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
 import type { Json } from '../../../canonical/json.ts';
@@ -7,7 +7,7 @@ import { drawnSize, finenessWord } from '../generated-size.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-/** Those that the call needs; `losses` says what of the size asked for the model cannot draw. */
+/** The size members of a request. A size that the model does not support is reported in `losses`. */
 export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[]): Members {
   if (quirks.requiresImageRatios) return shapeMembers(size, quirks, losses);
   const word = finenessWord(size, quirks);
@@ -30,7 +30,7 @@ function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[])
   return { ...(ratio && { aspect_ratio: ratio.said }), ...(resolution !== undefined && { resolution }) };
 }
 
-/** The same in the client's own body, whose members say it in one way: what the provider has otherwise takes their place. */
+/** The same for the client's own body: replaces the client's size members by the provider's. */
 export function sizePatches(call: ImageCall, quirks: Quirks, said: Members): Members {
   const { requiresImageRatios, supportsImageSizes, supportsImageBounds, requiresImageSides } = quirks;
   if (!requiresImageRatios && !supportsImageSizes && !supportsImageBounds && !requiresImageSides) return {};

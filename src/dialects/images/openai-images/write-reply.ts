@@ -1,4 +1,7 @@
-/** Writes images: one JSON body, or a stream of events; a provider's own bytes pass where the images stand in them as asked. */
+/**
+ * Writes images: one JSON body, or a stream of events. The provider's own bytes are passed on if their images are as
+ * requested.
+ */
 import type { ImageCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../../canonical/reply.ts';
@@ -33,7 +36,7 @@ function wholeWriter(call: ImageCall): Writer {
       return passed ? frame.bytes : NO_BYTES;
     },
     end: () => (passed ? NO_BYTES : encoder.encode(JSON.stringify(bodyOf(call, reply)))),
-    // A whole reply fails before any of it has left.
+    // Nothing has been sent yet, so the error becomes the response.
     fail: () => NO_BYTES,
     keepAlive: () => NO_BYTES,
   };
@@ -48,7 +51,7 @@ interface Image {
   members: JsonObject;
 }
 
-/** Every image of the reply, in order; the words beside one are its revised prompt where it has none of its own. */
+/** All images of the reply, in order. Text beside an image becomes its revised prompt, if it has none. */
 function imagesOf({ choices }: Reply, delivery?: ImageCall['delivery']): Image[] {
   return choices.flatMap(({ parts }) =>
     parts.flatMap(({ opens, content }) => {
@@ -61,7 +64,7 @@ function imagesOf({ choices }: Reply, delivery?: ImageCall['delivery']): Image[]
   );
 }
 
-/** An object of docs/api.md#images. */
+/** The response body (docs/api.md#images). */
 function bodyOf(call: ImageCall, reply: Reply): JsonObject {
   return {
     created: reply.createdSeconds ?? call.receivedSeconds ?? 0,
@@ -71,7 +74,7 @@ function bodyOf(call: ImageCall, reply: Reply): JsonObject {
   };
 }
 
-/** Where the provider counts in images there is nothing to say. */
+/** Returns nothing if the provider bills by image. */
 function tokensOf(usage: Usage): JsonObject {
   const { input, output, imageInput = 0 } = usage;
   if (input + output === 0) return {};
@@ -108,7 +111,7 @@ function streamWriter(call: ImageCall): Writer {
           ...members,
           created_at: created,
           ...reply.extras,
-          // The figures are those of all images: they stand with the last.
+          // The usage covers all images, so it belongs to the last one.
           ...(index === images.length - 1 && reply.usage && tokensOf(reply.usage)),
         }),
       )
@@ -127,7 +130,7 @@ function streamWriter(call: ImageCall): Writer {
       return text === '' ? NO_BYTES : encoder.encode(text);
     },
     pass(frame) {
-      // A provider that cannot stream answers whole.
+      // A provider that cannot stream returns one JSON body.
       if (frame.bytes[0] === OPENING_BRACE) return this.write(frame);
       passed = true;
       return frame.bytes;

@@ -1,4 +1,4 @@
-/** Writes a request for images: flat JSON, or an edit as JSON or as a form, as the provider takes it. */
+/** Writes a request for images: flat JSON, or an edit as JSON or as a form, depending on the provider. */
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
@@ -77,7 +77,7 @@ function fileOf(image: Image, member: string, otherwise: string): FormFile {
   return imageFile(image, member, name ?? `${otherwise}.${mimeType.slice(mimeType.indexOf('/') + 1)}`);
 }
 
-/** The client's own body, whose sizes and words for a delivery are those of the provider. */
+/** The client's own body, with sizes and delivery words replaced by the provider's. */
 export function passCall(call: ImageCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const losses: string[] = [];
@@ -91,7 +91,7 @@ export function passCall(call: ImageCall, model: string, all: Quirks): Written {
   return { body: body.encode(), warnings: [...losses, ...dropped] };
 }
 
-/** Nothing is lost where the provider does not know it: whichever it gives is converted. */
+/** No warning if the provider does not know the requested delivery: the gateway converts the images. */
 function deliveryWord({ delivery }: ImageCall, { rejects, requiresBase64Word }: ModelQuirks): string | undefined {
   if (rejects?.includes('response_format')) return undefined;
   return delivery === 'b64_json' ? requiresBase64Word : delivery;

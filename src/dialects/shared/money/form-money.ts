@@ -1,4 +1,7 @@
-/** What money hangs on in the fields of a form that hands over an audio file: which audio it is, and the words that all bodies have for it. */
+/**
+ * Checks the billing-relevant fields of a multipart form with an audio file: fields that name another audio source, and
+ * the members that all formats share.
+ */
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { folded, type MoneySpelling, respelled } from './money-members.ts';
 
@@ -6,13 +9,13 @@ type Fields = readonly (readonly [name: string, value: string])[];
 
 const MONEY: MoneySpelling = { model: ['model'], tier: ['service_tier'], content: new Set(['prompt']) };
 
-/** Another audio than the one handed over, whose length nobody here knows. */
+/** Names of fields that point to another audio file, whose length the gateway does not know. */
 const SOURCES: ReadonlySet<string> = new Set([
   ...['url', 'uri', 'fileurl', 'fileuri', 'fileid', 'file', 'audiourl', 'audiouri', 'audiofile', 'audio'],
   ...['inputaudio', 'sourceurl', 'cloudstorageurl', 'mediaurl', 'signedurl'],
 ]);
 
-/** The fields that may be told, and a sentence for each that is left out. */
+/** The fields that may be sent to the provider, and a sentence for each dropped one. */
 export function billableFields(fields: Fields): { fields: Fields; dropped?: string[] } {
   const dropped: string[] = [];
   const kept = fields.flatMap(([name, value]) => {
@@ -21,7 +24,7 @@ export function billableFields(fields: Fields): { fields: Fields; dropped?: stri
       dropped.push(`\`${name}\` was dropped: \`file\` is the audio to write down.`);
       return [];
     }
-    // Each by itself: which of several fields of one name a server reads is not known.
+    // Each field is checked alone: if a name occurs twice, servers differ in which one they read.
     const changes = respelled({ [plain]: objectIn(value) ?? value }, MONEY);
     if (!changes) return [[name, value] as const];
     dropped.push(...changes.warnings);
@@ -31,7 +34,7 @@ export function billableFields(fields: Fields): { fields: Fields; dropped?: stri
   return { fields: kept, ...(dropped.length > 0 && { dropped }) };
 }
 
-/** `models[]`, `options[0]`: some servers read lists so. */
+/** Some servers read the field names `models[]` and `options[0]` as lists. */
 function plainName(name: string): string {
   return name.replace(/\[[^\]]*\]$/, '').trim();
 }

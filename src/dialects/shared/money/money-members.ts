@@ -1,34 +1,46 @@
 /**
- * Members of a request that decide what it can cost, in every spelling a provider may read. A client's body is brought to one
- * spelling and one value of each before anything is read from it, held for it or sent: two ceilings beside each other would
- * be held for by the one and answered by the other.
+ * Finds the members of a request that decide what it can cost, in every spelling that a provider may read, and reduces
+ * each to one spelling and one value. Otherwise a body with two token limits could be priced by one of them and
+ * answered by the other.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { patchMembers } from '../../wire/json.ts';
 import { patchedMembers } from '../adjust-members.ts';
 import { repeatingSettings } from './repeated-members.ts';
 
-/** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */
+/**
+ * `ceiling`: maximum output tokens. `choices`: number of answers. `tries`: number of answers generated, of which the
+ * best are returned.
+ */
 type Counted = 'ceiling' | 'choices' | 'tries';
-/** Size: of an image, otherwise than by the format's own word. Set: several images for one. Copy: of what the model reads. */
+/**
+ * `size`: an image size in a name other than the format's own. `set`: several images per request. `copy`: a second copy
+ * of the model's input.
+ */
 type Meaning = Counted | 'tier' | 'model' | 'size' | 'set' | 'copy';
 
-/** How a format says what money hangs on. Names are paths (`generationConfig.maxOutputTokens`), the one to write first. */
+/**
+ * How a format spells the members that decide the cost. Names are paths (`generationConfig.maxOutputTokens`); the first
+ * is the one to write.
+ */
 export interface MoneySpelling {
   readonly ceiling?: readonly string[];
   readonly choices?: readonly string[];
   readonly tries?: readonly string[];
   readonly tier?: readonly string[];
   readonly model?: readonly string[];
-  /** Present: the request is for images, whose counts and sizes have words of their own. */
+  /** Present if the request generates images: these count and size members then apply. */
   readonly size?: readonly string[];
-  /** What is charged for by its length, where it is not told from the whole body: no other spelling of these is passed on. */
+  /**
+   * Input that is priced by its length, when the length is not taken from the whole body. Other spellings of these
+   * members are dropped.
+   */
   readonly read?: readonly string[];
-  /** Members at the top that hold what the model reads, or a schema: nothing in them is a setting. */
+  /** Top-level members that hold model input or a schema. They are not searched for settings. */
   readonly content: ReadonlySet<string>;
 }
 
-/** Names as `folded` makes them. */
+/** Keys in the form that `folded` returns. */
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...each('ceiling', ['maxtokens', 'maxcompletiontokens', 'maxoutputtokens', 'maxnewtokens', 'numpredict', 'npredict']),
   ...each('ceiling', ['maxgentokens', 'maxgeneratedtokens', 'maxgenerationtokens', 'maxgenlen', 'maxtokenstosample']),
@@ -50,7 +62,7 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ]),
 ]);
 
-/** Words that mean money where images are asked for. */
+/** More names, for requests that generate images. */
 const IMAGE_MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...MEANINGS,
   ...each('size', ['size', 'imagesize', 'width', 'height', 'resolution', 'imageresolution', 'sampleimagesize']),
@@ -62,13 +74,13 @@ function each(meaning: Meaning, names: readonly string[]): [string, Meaning][] {
   return names.map((name) => [name, meaning]);
 }
 
-/** Objects that hold no settings wherever they stand; a budget for thinking stands within the ceiling. */
+/** Objects that never hold settings. A thinking budget counts towards the token limit. */
 const OPAQUE: ReadonlySet<string> = new Set([
   ...['metadata', 'labels', 'reasoning', 'thinking', 'thinkingconfig', 'schema', 'jsonschema', 'responseschema'],
   ...['responsejsonschema', 'responseformat', 'guidedjson', 'structuredoutputs', 'logitbias', 'outputconfig'],
 ]);
 
-/** Tiers that cost no more than the one a price is of. */
+/** Service tiers that cost no more than the standard price. */
 const PLAIN_TIERS: ReadonlySet<string> = new Set([
   ...['', 'auto', 'default', 'standard', 'standardonly', 'unspecified', 'flex', 'batch', 'ondemand', 'scale', 'none'],
   ...['normal', 'slow'],
@@ -80,7 +92,7 @@ const MAX_REMEMBERED = 10_000;
 const remembered = new Map<string, Meaning | undefined>();
 const rememberedOfImages = new Map<string, Meaning | undefined>();
 
-/** One name for all spellings of it: some servers read members without regard to case, and of Unicode's letters too. */
+/** Reduces all spellings of a name to one: some servers ignore case and match Unicode letters to ASCII ones. */
 export function folded(name: string): string {
   return name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 }
@@ -100,21 +112,24 @@ interface Found {
   value: Json;
 }
 
-/** What of a body is to be changed, and what of it no provider is told any more (a sentence each). */
+/** The members to change in a body, and a sentence for each dropped one. */
 export interface Respelled {
   members: { [member: string]: Json | undefined };
   warnings: string[];
 }
 
-/** A client's body with one spelling of all that money hangs on, and what was left out of it for that. */
+/** A client's body in which each billing-relevant member has one spelling, and a sentence for each dropped one. */
 export interface Billable {
   body: Readonly<JsonObject>;
   bytes: Uint8Array;
-  /** Absent: nothing. */
+  /** Absent if nothing was dropped. */
   dropped?: readonly string[];
 }
 
-/** The body as it is to be read, held for and sent; mostly as it came. `parsed` is what `bytes` hold. */
+/**
+ * Returns the body to read, to price and to send; in most cases it is unchanged. `parsed` is the parsed form of
+ * `bytes`.
+ */
 export function billable(parsed: JsonObject, bytes: Uint8Array, spelling: MoneySpelling): Billable {
   const changes = respelled(parsed, spelling);
   const settings = bytes.length > 0 ? settingsOf(parsed, spelling) : undefined;
@@ -128,10 +143,10 @@ export function billable(parsed: JsonObject, bytes: Uint8Array, spelling: MoneyS
   };
 }
 
-/** Nearly every stream has it, with a flag or two. */
+/** Nearly every streaming request has this member; it holds only flags. */
 const HARMLESS = 'stream_options';
 
-/** Members at the top that hold settings, in which one may stand twice; nothing where there are none. */
+/** Finds top-level members whose objects may hold settings. Returns `undefined` if there are none. */
 function settingsOf(body: JsonObject, { content }: MoneySpelling): string[] | undefined {
   let names: string[] | undefined;
   for (const name in body) {
@@ -141,7 +156,9 @@ function settingsOf(body: JsonObject, { content }: MoneySpelling): string[] | un
   return names;
 }
 
-/** Nothing where the body says each in one way: the common case. */
+/**
+ * Finds the changes that give each meaning one spelling. Returns `undefined` in the common case that nothing changes.
+ */
 export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled | undefined {
   let found: Found[] | undefined;
   const ofImages = spelling.size !== undefined;
@@ -186,12 +203,15 @@ function search(
   return all;
 }
 
-/** A model has its name in many places that choose no other (of an audio file, of a plugin): only what is merged into the body does. */
+/**
+ * A `model` inside an object usually selects something else (a plugin's or an audio file's model). It counts only in
+ * objects that servers merge into the body.
+ */
 function isRead(meaning: Meaning, [first = '']: readonly string[]): boolean {
   return meaning !== 'model' || folded(first) === 'extrabody';
 }
 
-/** Whether the value can be what the name says: a number, or what reads as one. */
+/** Whether the value has the type that the name suggests: a number, or a text that reads as one. */
 function isTold(meaning: Meaning, value: Json): boolean {
   switch (meaning) {
     case 'tier':
@@ -210,7 +230,7 @@ function isNumeral(text: string): boolean {
   return text.trim() !== '' && !Number.isNaN(Number(text));
 }
 
-/** Whether every member found is the format's own, and alone of its meaning. */
+/** Whether every found member is the format's own and the only one of its meaning. */
 function isPlain(found: readonly Found[], spelling: MoneySpelling): boolean {
   const seen = new Set<Meaning>();
   for (const { path, meaning, value } of found) {
@@ -235,7 +255,7 @@ function isPlainTier(value: Json): boolean {
   return PLAIN_TIERS.has(folded(String(value)).replace(/^servicetier/, ''));
 }
 
-/** The size of an image, where it is said in providers' words alone; `from`: those. */
+/** The image size, if only provider-specific members give it. `from` lists those members. */
 function sizeSaid({ size, image_size: own, width, height }: JsonObject): { said: string; from: string[] } | undefined {
   if (size !== undefined && size !== null) return undefined;
   if (typeof own === 'string') return { said: own, from: ['image_size'] };
@@ -255,7 +275,7 @@ function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelli
   const edit = new Edit(body);
   for (const meaning of ['ceiling', 'choices', 'tries'] as const) {
     const told = found.filter((one) => one.meaning === meaning);
-    // In a conversation `n` stands for a word that a text has elsewhere only where it is there itself.
+    // In chat, `n` may take the value of another spelling only if `n` itself is present.
     const mayMove = meaning === 'ceiling' || spelling.size !== undefined;
     if (told.length > 0) mergeCounts(edit, told, spelling[meaning] ?? NOTHING, mayMove);
   }
@@ -275,7 +295,10 @@ function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelli
   return { members: edit.members, warnings: edit.warnings };
 }
 
-/** The smallest counts; it stays where it stands if that is the format's own member, else it takes the first of those. */
+/**
+ * Keeps the smallest count. It stays in place if its member is the format's own; otherwise it moves to the first own
+ * member.
+ */
 function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[], mayMove: boolean): void {
   const isOwn = ({ path }: Found) => own.includes(path.join('.'));
   const name = mayMove || told.some(isOwn) ? edit.placeAmong(own) : undefined;
@@ -286,7 +309,7 @@ function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[],
   const lower = kept ?? counts.find(({ value }) => value === least);
   for (const one of told) {
     if (one === kept) continue;
-    // The format's own checks name what is wrong with its own members.
+    // Wrong values of own members are reported by the format's own checks.
     if (isOwn(one) && !isCount(one.value)) continue;
     if (name === undefined) edit.drop(one.path, 'the format has no such member');
     else if (!isCount(one.value)) edit.drop(one.path, 'it is no count');
@@ -300,7 +323,7 @@ function isCount(value: Json): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 1;
 }
 
-/** Changes within members at the top, each of them copied before its first change. */
+/** Collects changes inside top-level members. A member is copied before its first change. */
 class Edit {
   readonly members: Respelled['members'] = {};
   readonly warnings: string[] = [];
@@ -310,7 +333,7 @@ class Edit {
     this.#body = body;
   }
 
-  /** Of a format's words for one thing the first, or the first whose place is there already. */
+  /** Of the format's spellings, returns the first whose parent object exists, or the first of all. */
   placeAmong(own: readonly string[]): string | undefined {
     const isThere = (name: string) => name.includes('.') && isObject(this.#body[name.slice(0, name.indexOf('.'))]);
     return own.find(isThere) ?? own[0];

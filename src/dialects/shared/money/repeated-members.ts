@@ -1,11 +1,14 @@
-/** Members that stand twice in a setting of a body: a provider that reads the first answers another request than was held for. */
+/**
+ * Finds members that occur twice inside a setting. A provider that reads the first would answer another request than
+ * was priced.
+ */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { memberPlaces, placeNamed } from '../../wire/json.ts';
 
-/** A text of JSON, string by string; a name is one with a colon behind it. */
+/** Matches each string of a JSON text. A member name is a string followed by a colon. */
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
 
-/** Those of these top-level members in which, at any depth, a name stands twice; with the values that were read of them. */
+/** Returns those of the given top-level members that contain a repeated name at any depth, with their parsed values. */
 export function repeatingSettings(
   body: JsonObject,
   bytes: Uint8Array,

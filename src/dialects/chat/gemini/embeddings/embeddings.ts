@@ -1,4 +1,4 @@
-/** Google's embeddings: `:batchEmbedContents`, which its library and its provider speak, and `:embedContent` for one text. */
+/** Google's embeddings: `:batchEmbedContents`, which providers are sent, and `:embedContent` for one text. */
 import type { EmbedCall } from '../../../../canonical/call.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
@@ -18,7 +18,7 @@ import { EmbedContentRequest } from './request-schema.ts';
 
 const BATCH = 'gemini-batch-embed';
 const SINGLE = 'gemini-embed';
-/** What a request says besides its content. */
+/** Members of a request other than its content. */
 const SAID = saidMembers(EmbedContentRequest);
 const check = memberCheck(EmbedContentRequest);
 
@@ -53,7 +53,7 @@ export const geminiBatchEmbed: Dialect<EmbedCall> = {
   readError,
 };
 
-/** `POST …/models/{model}:embedContent`: only a client speaks it, its call is a batch of one. */
+/** `POST …/models/{model}:embedContent`. Only clients speak it; the call is sent as a batch of one. */
 export const geminiEmbed: Dialect<EmbedCall> = {
   ...geminiBatchEmbed,
   name: SINGLE,
@@ -68,11 +68,11 @@ export const geminiEmbed: Dialect<EmbedCall> = {
     ),
 };
 
-/** One text and what is said of it. */
+/** A text and its settings. */
 interface AskedText {
   text: string;
   parts: JsonObject[];
-  /** Of what is no text, at most. */
+  /** The maximum tokens of input that is not text. */
   mediaTokens: number;
   task?: string;
   title?: string;
@@ -112,7 +112,7 @@ function askedBy(request: Json, path: string): AskedText {
 
 const LEAST_MEDIA_TOKENS = 1600;
 const BYTES_PER_MEDIA_TOKEN = 16;
-/** What the provider fetches itself has no size yet: as much as it embeds at once. */
+/** The provider fetches this media itself, so its size is unknown: assume the model's maximum input. */
 const UNSEEN_TOKENS = 8192;
 
 function tokensOf(part: JsonObject): number {
@@ -157,7 +157,7 @@ function writeCall(call: EmbedCall, model: string): Written {
   return { body: new TextEncoder().encode(JSON.stringify({ requests })), warnings };
 }
 
-/** Each request names the model again. */
+/** Every request of a batch repeats the model. */
 function passCall({ origin }: EmbedCall, model: string): Written {
   const body = new OwnBody(origin.body);
   const requests = body.get('requests');

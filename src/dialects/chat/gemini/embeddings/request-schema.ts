@@ -1,4 +1,7 @@
-/** Requests for Google's embeddings. Contents are checked by their reader. Descriptions are written to follow "must be". */
+/**
+ * The request schemas of Google's embeddings. Their reader checks the contents. Descriptions follow the words "must
+ * be".
+ */
 import { type TProperties, Type } from 'typebox';
 import { anything, open } from '../../../shared/request-shape.ts';
 import { Content } from '../request-schema.ts';
@@ -17,6 +20,6 @@ const MEMBERS = {
 
 export const EmbedContentRequest = Type.Object(MEMBERS, { $name: 'EmbedContentRequest' });
 
-/** As the documentation shows it: its reader takes the requests one by one. */
+/** For the API documentation; the reader checks the requests one by one. */
 export const batchEmbedBody = () =>
   Type.Object({ requests: Type.Array(EmbedContentRequest) }, { $name: 'BatchEmbedContentsRequest' });

@@ -1,4 +1,4 @@
-/** Embeddings on Vertex AI, `POST …/models/{model}:predict`: only the provider speaks it. */
+/** Embeddings on Vertex AI, `POST …/models/{model}:predict`. Only providers speak this format. */
 import type { EmbedCall } from '../../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../../../canonical/reply.ts';
@@ -28,14 +28,14 @@ function writeCall(call: EmbedCall): Written {
   return { body: new TextEncoder().encode(JSON.stringify({ instances, parameters })), warnings };
 }
 
-/** Older models are sold by the character, which the reply counts for all texts together; newer ones by the token. */
+/** Older models are billed by character, which the reply counts for all texts together; newer ones by token. */
 function meaningOf({ predictions, metadata }: JsonObject, call: EmbedCall): ReplyEvent[] {
   if (!Array.isArray(predictions) || predictions.length !== call.inputs.length) throw unreadable();
   let tokens = 0;
   const vectors: Vector[] = predictions.map((one, index) => {
     const embeddings = isObject(one) && isObject(one.embeddings) ? one.embeddings : {};
     if (!Array.isArray(embeddings.values)) throw unreadable();
-    // One that nobody has counted makes the sum none.
+    // A text without a count makes the sum unknown.
     tokens += figure((isObject(embeddings.statistics) ? embeddings.statistics.token_count : undefined) ?? Number.NaN);
     return { index, values: embeddings.values as number[] };
   });

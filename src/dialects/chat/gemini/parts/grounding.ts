@@ -1,16 +1,16 @@
-/** Where an answer comes from: places are counted in UTF-8 bytes here, in code points everywhere else. */
+/** Citations. This format counts positions in UTF-8 bytes, all others in code points. */
 import type { Citation } from '../../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
 import { GEMINI } from '../../names.ts';
 import type { DecodedText } from './read-parts.ts';
 
 export interface PlacedCitation {
-  /** The text part it stands in. */
+  /** The text part it belongs to. */
   part: number;
   citation: Citation;
 }
 
-/** The citations of a candidate whose texts are whole. */
+/** Reads the citations of a candidate whose texts are complete. */
 export function readCitations(
   grounding: JsonObject,
   recited: JsonObject,
@@ -38,12 +38,12 @@ export function readCitations(
   return placed;
 }
 
-/** Whether a source says where it is, or what it says. */
+/** Whether the source has a URL or a text. */
 export function isShown({ url, citedText, vendor }: Citation): boolean {
   return url !== undefined || citedText !== undefined || vendor?.dialect === GEMINI;
 }
 
-/** `groundingMetadata` of a candidate; `texts` are its text parts by their numbers. */
+/** `groundingMetadata` of a candidate. `texts`: its text parts by index. */
 export function writeGrounding(citations: readonly PlacedCitation[], texts: ReadonlyMap<number, string>): JsonObject {
   const chunks: JsonObject[] = [];
   const supports: JsonObject[] = [];
@@ -90,11 +90,11 @@ function chunkOf({ url, title, citedText, vendor }: Citation): JsonObject {
   if (url !== undefined || citedText === undefined) {
     return { web: { ...(url !== undefined && { uri: url }), title: title ?? url ?? '' } };
   }
-  // AI SDK 4 demands an address even of what has none.
+  // AI SDK 4 requires a `uri`, even for a source without one.
   return { retrievedContext: { uri: '', title: title ?? '', text: citedText } };
 }
 
-/** The place in code points. The words themselves say more surely than the numbers which text is meant. */
+/** The range in code points. The quoted text identifies the range more reliably than the reported numbers. */
 function spanOf(
   segment: JsonObject,
   texts: readonly DecodedText[],

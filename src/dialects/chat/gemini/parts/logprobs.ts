@@ -1,4 +1,6 @@
-/** Log probabilities: a list of what was chosen and a list of what else was likely, as one list of tokens. */
+/**
+ * Log probabilities. This format has one list of chosen tokens and one of alternatives; `Call` has one list of tokens.
+ */
 import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
 
 export function readLogprobs(result: Json | undefined): Json[] {

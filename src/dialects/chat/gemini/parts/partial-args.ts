@@ -1,4 +1,4 @@
-/** Arguments of a call that come in pieces, each with the path where it belongs. */
+/** Joins tool call arguments that arrive in pieces, each with the path of its value. */
 import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
 
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g;
@@ -59,7 +59,7 @@ function put(container: Container, step: string | number, value: Json): void {
   }
 }
 
-/** `$.operations[0].action` -> `operations`, 0, `action` */
+/** `$.operations[0].action` becomes `operations`, 0, `action`. */
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = [];
   for (const [, name, index, single, double] of path.matchAll(STEP)) {

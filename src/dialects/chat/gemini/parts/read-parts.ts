@@ -1,4 +1,4 @@
-/** The parts of one candidate, or of a turn of the model's, as events. */
+/** Converts the parts of a candidate, or of a model turn, to events. */
 import type { Seal } from '../../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../../canonical/reply.ts';
@@ -10,19 +10,19 @@ import { mintCallId } from '../tool-names.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readSignature } from './signature.ts';
 
-/** Where the parts stand, and what the client calls its tools. */
+/** The position of the parts, and the client's tool names. */
 export interface PartsPlace {
   turn: number;
   choice: number;
   tools: ReadonlyMap<string, ClientTool>;
 }
 
-/** The part that may still grow: it ends when the next one begins, for a proof may come after it. */
+/** The part that may continue. It ends when the next one begins, because its signature may arrive late. */
 interface OpenPart {
   number: number;
   type: PartOpening['type'];
   isSealed: boolean;
-  /** What comes now is another part, though of the same kind. */
+  /** The next piece opens another part, even if it has the same type. */
   isOver: boolean;
   mimeType?: string;
   audio?: Base64Join;
@@ -40,7 +40,7 @@ export class PartsDecoder {
   #count = 0;
   #calls = 0;
   #open: OpenPart | undefined;
-  /** The texts so far, for citations that name a place in them. */
+  /** The texts so far, for citations that point into them. */
   readonly texts: DecodedText[] = [];
   images = 0;
 
@@ -56,7 +56,7 @@ export class PartsDecoder {
     return this.#count > 0;
   }
 
-  /** The last text, or nothing where none came. */
+  /** The last text, if there is one. */
   get lastText(): DecodedText | undefined {
     return this.texts.at(-1);
   }
@@ -72,12 +72,12 @@ export class PartsDecoder {
     else if (seal) this.#lateSeal(isThought ? 'reasoning' : 'text', seal, events);
   }
 
-  /** A text that says nothing, for sources that stand alone. */
+  /** Opens an empty text, for sources without a text. */
   openText(events: ReplyEvent[]): void {
     this.#begin({ type: 'text' }, events);
   }
 
-  /** Ends the part that is still open. */
+  /** Ends the open part. */
   close(events: ReplyEvent[]): void {
     const open = this.#open;
     if (!open) return;
@@ -118,11 +118,13 @@ export class PartsDecoder {
     this.#delta(open, text, events);
     if (type === 'text' && this.lastText) this.lastText.text += text;
     this.#seal(open, seal, events);
-    // A text's proof may come with its first piece, a thought's is its end.
+    // The signature of reasoning ends its part; that of a text may come with its first piece.
     if (seal && type === 'reasoning') open.isOver = true;
   }
 
-  /** A proof in a part of its own belongs to what came before it; an empty thought's only to a thought. */
+  /**
+   * A signature in a part of its own belongs to the part before it. One with empty reasoning belongs only to reasoning.
+   */
   #lateSeal(type: 'text' | 'reasoning', seal: Seal, events: ReplyEvent[]): void {
     let open = this.#open;
     const isOwner = open && !open.isSealed && open.type !== 'vendor' && (type === 'text' || open.type === 'reasoning');
@@ -150,7 +152,7 @@ export class PartsDecoder {
     this.#seal(open, seal, events);
   }
 
-  /** An id that the provider left out, or gave twice, is made up. */
+  /** Generates an id if the provider omitted it or used it twice. */
   #idOf(id: unknown, name: string): string {
     const index = this.#calls++;
     const isFit = typeof id === 'string' && id !== '' && !this.#ids.has(id);
@@ -163,7 +165,7 @@ export class PartsDecoder {
     const { mimeType, data: base64 } = data;
     const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/');
     const isAudio = typeof mimeType === 'string' && mimeType.startsWith('audio/');
-    // An image among the thoughts is a draft: it is not the answer.
+    // An image among the thoughts is a draft, not part of the answer.
     if (isThought || typeof base64 !== 'string' || !(isImage || isAudio)) {
       this.#vendor(part, events);
       return;
@@ -178,7 +180,7 @@ export class PartsDecoder {
     this.#seal(open, seal, events);
   }
 
-  /** Speech comes in pieces of one kind. */
+  /** All audio of a reply has one type, so the pieces form one part. */
   #audio(mimeType: string, base64: string, seal: Seal | undefined, events: ReplyEvent[]): void {
     let open = this.#open;
     if (!open?.audio || open.mimeType !== mimeType || open.isSealed) {

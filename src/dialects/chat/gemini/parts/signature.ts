@@ -1,10 +1,13 @@
-/** Proofs in a part: the provider's own, and those of other formats on their way through a client. */
+/** Thought signatures in a part: the provider's own, and those of other formats that the client carries. */
 import type { Seal } from '../../../../canonical/call.ts';
 import type { Json } from '../../../../canonical/json.ts';
 import { carriedSeal, carrySeal } from '../../carried-signature.ts';
 import { GEMINI } from '../../names.ts';
 
-/** The provider takes it for the proof of a call that its model did not make. */
+/**
+ * The value that the provider accepts instead of a signature, for a call that another model made (Gemini API, "Thought
+ * signatures").
+ */
 export const SKIP_VALIDATION = 'skip_thought_signature_validator';
 const NO_PROOFS: readonly string[] = [SKIP_VALIDATION, 'context_engineering_is_the_way_to_go', ''];
 
@@ -13,13 +16,13 @@ export function readSignature(signature: Json | undefined): Seal | undefined {
   return carriedSeal(signature)?.seal ?? { dialect: GEMINI, value: signature };
 }
 
-/** For a client, who hands back whatever it got. */
+/** A signature for the client, which sends it back unchanged. */
 export function carriedSignature(seal: Seal | undefined): { thoughtSignature?: string } {
   if (!seal) return {};
   return { thoughtSignature: seal.dialect === GEMINI ? seal.value : carrySeal(seal) };
 }
 
-/** For the provider, who takes back only its own. */
+/** A signature for the provider, which accepts only its own. */
 export function ownSignature(seal: Seal | undefined): { thoughtSignature?: string } {
   return seal?.dialect === GEMINI ? { thoughtSignature: seal.value } : {};
 }

@@ -1,11 +1,11 @@
-/** Images, audio, video and documents as parts: the bytes themselves, or text. */
+/** Writes images, audio, video and documents as parts: inline, or as text. */
 import type { Media } from '../../../../canonical/call.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import type { JsonObject } from '../../../../canonical/json.ts';
 import { documentText } from '../../request/document-text.ts';
 import { documentType } from '../../request/document-type.ts';
 
-/** What a file is, told from how its base64 begins: the provider refuses what has no type or the wrong one. */
+/** The first bytes (in base64) of known types. The provider rejects a missing or wrong type. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
   ['iVBOR', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -19,10 +19,10 @@ const FALLBACKS = {
   video: 'video/mp4',
   document: 'application/pdf',
 } as const satisfies Record<Media['kind'], string>;
-/** The provider's words for kinds that others call otherwise. */
+/** Media types that the provider names differently. */
 const SYNONYMS: { readonly [mimeType: string]: string } = { 'audio/mpeg': 'audio/mp3', 'image/jpg': 'image/jpeg' };
 
-/** `at` is where the media stands in the call. */
+/** `at`: the path of the media in the call. */
 export function writeMedia(media: Media, at: string, losses: Set<string>): JsonObject {
   const { source, detail, cite, name } = media;
   if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');

@@ -1,4 +1,4 @@
-/** What a reply's parts are on the wire. */
+/** Writes the parts of a reply. */
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../../../canonical/reply.ts';
 import { GEMINI } from '../../names.ts';
@@ -7,7 +7,7 @@ import { carriedSignature } from './signature.ts';
 
 type CallOpening = Extract<PartOpening, { type: 'tool-call' }>;
 
-/** The part, whole; nothing where it says nothing. */
+/** A complete part. Returns an empty list for an empty part. */
 export function writePart({ opens, content, transcript, seal }: ReplyPart): JsonObject[] {
   const signature = carriedSignature(seal);
   switch (opens.type) {
@@ -37,7 +37,7 @@ export function writeCallPart({ id, name, custom }: CallOpening, input: string, 
   return { functionCall: { id, name, args }, ...signature };
 }
 
-/** Arguments are an object here; `undefined` where they are none, or broke off. */
+/** The arguments as an object. Returns `undefined` if they are not an object or incomplete. */
 export function argsOf(input: string): JsonObject | undefined {
   if (input.trim() === '') return {};
   try {

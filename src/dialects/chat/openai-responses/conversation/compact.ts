@@ -1,4 +1,4 @@
-/** OpenAI's `POST /v1/responses/compact`. A provider that has no such endpoint is asked for a summary, in its own format. */
+/** OpenAI's `POST /v1/responses/compact`. A provider without that endpoint is asked for a summary in its own format. */
 import type { ChatCall, Message, Part } from '../../../../canonical/call.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import { newId } from '../../../../canonical/id.ts';
@@ -62,7 +62,10 @@ function readCall(request: WireRequest): ChatCall {
   };
 }
 
-/** Calls of tools and their results as text: providers refuse them in a request that offers no tools, or without the reasoning before them. */
+/**
+ * Writes tool calls and results as text: providers reject them in a request without tools, or without the reasoning
+ * before them.
+ */
 function narrated({ role, parts, ...message }: Message): Message[] {
   const told = parts.flatMap(narratedPart);
   if (told.length === 0) return [];
@@ -91,7 +94,7 @@ function narratedPart(part: Part): Part[] {
   }
 }
 
-/** The client's own body, for a provider that compacts: summaries of ours go as what they say. */
+/** The client's own body for a provider that compacts. Summaries of the gateway are sent as text. */
 function passCall({ origin, model: asked, thread }: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(origin.body);
   const warnings = new Set<string>();
@@ -102,7 +105,7 @@ function passCall({ origin, model: asked, thread }: ChatCall, model: string, qui
   return { body: body.encode(), warnings: [...warnings] };
 }
 
-/** What a provider that compacts answers: what its items hold is for nobody else to read. */
+/** Reads the reply of a provider that compacts. Its items are opaque. */
 function meaningOf({ id, object, output, usage }: JsonObject, call: ChatCall): ReplyEvent[] {
   if (object !== 'response.compaction' || !Array.isArray(output)) throw unreadable();
   const used = isObject(usage) ? readUsage(usage, {}) : undefined;
@@ -135,13 +138,13 @@ function createWriter(call: ChatCall): Writer {
   };
 }
 
-/** The provider's own counts go before those that are added. */
+/** The usage as the provider reported it; added counts follow. */
 function saidUsage({ bytes }: Frame): JsonObject {
   const { usage } = pickMembers(bytes, new Set(['usage']));
   return isObject(usage) ? usage : {};
 }
 
-/** The reply in the provider's place: every turn of the user's, and what says what came between them. */
+/** Makes the reply for a provider without the endpoint: all user turns, and a summary of what is between them. */
 function compacted(call: ChatCall, reply: Reply, usage: Json): JsonObject {
   const summary = summaryOf(reply);
   return {
@@ -160,14 +163,14 @@ function summaryOf({ choices }: Reply): string {
     .join('')
     .trim();
   if (text !== '') return text;
-  // A caller can bring it about, and a client that tries again after a 5xx would pay again.
+  // A caller can cause this, and clients repeat a request after a 5xx, which would be charged again.
   if (choices[0]?.finish?.reason !== 'length')
     throw new GatewayError('upstream_refused', 'The model answered without a summary.', { billed: true });
   const sentence = 'The limit of tokens was reached before the summary began: raise `max_output_tokens`.';
   throw new GatewayError('invalid_request', sentence, { param: 'max_output_tokens', billed: true });
 }
 
-/** Earlier compactions are within the new one. */
+/** Earlier compaction items are part of the new summary. */
 function keptItems({ origin }: ChatCall): JsonObject[] {
   const { input } = pickMembers(origin.body, new Set(['input']));
   const items: Json[] = Array.isArray(input) ? input : [{ role: 'user', content: input ?? '' }];

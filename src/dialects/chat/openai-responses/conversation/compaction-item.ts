@@ -1,4 +1,7 @@
-/** Compaction items of our own: a summary as `encrypted_content`, which any later request hands in again, whoever answers it. */
+/**
+ * Compaction items of the gateway: a summary as `encrypted_content`. Any later request can send it back, to any
+ * provider.
+ */
 import type { Message, Seal } from '../../../../canonical/call.ts';
 import type { JsonObject } from '../../../../canonical/json.ts';
 import { carriedSeal, carrySeal } from '../../carried-signature.ts';
@@ -7,26 +10,29 @@ export const COMPACTION = 'compaction';
 
 const PREFACE = 'Summary of the conversation so far, in place of its earlier turns:';
 
-/** Stands where a part came from an item of ours: a provider of this format is not sent that item, but its summary. */
+/**
+ * Marks a part that was read from a compaction item. A provider of this format receives the summary instead of the
+ * item.
+ */
 const EXPANDED: Seal = { dialect: COMPACTION, value: '' };
 
 export function writeCompaction(id: string, summary: string): JsonObject {
   return { id, type: COMPACTION, encrypted_content: carrySeal({ dialect: COMPACTION, value: summary }) };
 }
 
-/** The summary in an item of ours; `undefined` for every other item, a provider's own compaction included. */
+/** The summary in the gateway's own item; `undefined` for all other items, also for a provider's compaction. */
 function summaryIn({ type, encrypted_content: content }: JsonObject): string | undefined {
   const carried = type === COMPACTION && typeof content === 'string' ? carriedSeal(content) : undefined;
   return carried?.seal.dialect === COMPACTION ? `${PREFACE}\n\n${carried.seal.value}` : undefined;
 }
 
-/** What the item says, as a turn of the user: every format and every model has those. */
+/** The item as a user turn, which every format and model supports. */
 export function compactedTurn(item: JsonObject): Message | undefined {
   const text = summaryIn(item);
   return text === undefined ? undefined : { role: 'user', parts: [{ type: 'text', text, seal: EXPANDED }] };
 }
 
-/** The same as an item of a request to a provider of this format. */
+/** The item as an input item for a provider of this format. */
 export function expandedItem(item: JsonObject): JsonObject | undefined {
   const text = summaryIn(item);
   return text === undefined ? undefined : { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };

@@ -1,4 +1,4 @@
-/** What is kept of a response, and how a request goes on from what was kept. */
+/** What is stored of a response, and how a request continues it. */
 import type { ChatCall } from '../../../../canonical/call.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import { newId } from '../../../../canonical/id.ts';
@@ -15,7 +15,7 @@ import { replay } from './replay.ts';
 
 export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resume: resumeWith(readCall), replay };
 
-/** What would be answered otherwise than the client expects is refused. */
+/** Refuses members whose absence would change the answer. */
 function check({ extras }: ChatCall): void {
   const { background, conversation } = extras[OPENAI_RESPONSES] ?? {};
   if (background === true) {
@@ -43,7 +43,7 @@ const ID_PREFIXES: { readonly [type: string]: string } = {
   compaction: 'cmp_',
 };
 
-/** An item as a list of them shows it: with its type, an id, and its content in pieces. */
+/** Completes an item for a list of items: with type, id, and content as a list of parts. */
 export function named(item: JsonObject): JsonObject {
   const type = typeof item.type === 'string' ? item.type : 'message';
   const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(ID_PREFIXES[type] ?? 'item_');
@@ -56,7 +56,7 @@ export function named(item: JsonObject): JsonObject {
   return { ...item, type, id, content: [piece] };
 }
 
-/** `read`: reads the request once more, with the items before it. */
+/** `read`: reads the request again, with the stored items before its own. */
 export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<ChatCall>['resume'] {
   return (call, before, known) => {
     const items = (call.thread?.items ?? []).map((item, index) =>
@@ -73,15 +73,15 @@ export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<Ch
   };
 }
 
-/** The items of a turn as they are handed in again. */
+/** The items of a turn as input items. */
 function turnItems({ input, output, maker }: KeptTurn): JsonObject[] {
   const said = output.filter(isWhole);
-  // A thought is of use only before what it led to.
+  // Reasoning is accepted only before the item that it led to.
   while (isLooseThought(said.at(-1))) said.pop();
   return [...input, ...said].map((item) => handedIn(item, maker));
 }
 
-/** One that carries the proof of what stands before it belongs there. */
+/** Reasoning that carries the signature of the item before it belongs to that item. */
 function isLooseThought(item: JsonObject | undefined): boolean {
   if (item?.type !== 'reasoning') return false;
   const { encrypted_content: content } = item;
@@ -102,7 +102,7 @@ function lost(index: number): never {
   throw new GatewayError('not_found', sentence, { param });
 }
 
-/** A call that broke off has no arguments that could be read. */
+/** A tool call that was cut off has unreadable arguments. */
 function isWhole({ type, status }: JsonObject): boolean {
   const isCall = type === 'function_call' || type === 'custom_tool_call';
   return !isCall || status === undefined || status === 'completed';
@@ -110,7 +110,10 @@ function isWhole({ type, status }: JsonObject): boolean {
 
 const PLAIN = new Set(Object.keys(ID_PREFIXES));
 
-/** Ids are ours or another provider's, and what was said needs none; providers compare a thought's with what it led to. */
+/**
+ * Removes ids, which are the gateway's or another provider's. Reasoning keeps its id, because providers compare it with
+ * the item that follows.
+ */
 function handedIn(item: JsonObject, maker: string | undefined): JsonObject {
   const kept = maker === undefined ? item : wrapped(item, maker);
   if (item.type === 'reasoning' || !PLAIN.has(String(item.type))) return kept;

@@ -1,4 +1,4 @@
-/** A kept response told as the stream that it may have been: every item whole, in the order the libraries demand. */
+/** Replays a stored response as a stream: every item complete, in the event order that the libraries require. */
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 
 type Emit = (type: string, members: JsonObject) => void;
@@ -6,7 +6,7 @@ type Emit = (type: string, members: JsonObject) => void;
 const encoder = new TextEncoder();
 const UNKNOWN_YET = { completed_at: null, usage: null, error: null, incomplete_details: null };
 
-/** `startingAfter`: the sequence number of the last event that the client has. */
+/** `startingAfter`: the sequence number of the last event that the client received. */
 export function replay(response: JsonObject, startingAfter: number): Uint8Array {
   let text = '';
   let sequence = 0;
@@ -42,7 +42,7 @@ function replayItem(item: JsonObject, index: number, emit: Emit): void {
   emit('response.output_item.done', { output_index: index, item });
 }
 
-/** The item as it was before anything of it was told. */
+/** The item as it was before its first delta. */
 function opened(item: JsonObject): JsonObject {
   switch (item.type) {
     case 'message':
