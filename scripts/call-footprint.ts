@@ -14,7 +14,7 @@ import { streamAnswer, wholeAnswer } from '../test/chat-answers.ts';
 
 const WARM_UPS = 3;
 const REPEATS = 5;
-const KEY = 'sk-footprint-caller-key';
+const KEY = 'sk-footprint-caller-key-of-this-script';
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 interface Case {
@@ -65,10 +65,6 @@ async function startCounted(upstream: string, folder: string) {
   const config = join(folder, 'modelport.yaml');
   await Bun.write(config, JSON.stringify({ providers: [provider], models }));
   let hear: (places: string[]) => void = () => {};
-  let listening: (url: string) => void = () => {};
-  const url = new Promise<string>((resolve) => {
-    listening = resolve;
-  });
   const root = new URL('..', import.meta.url).pathname;
   const child = Bun.spawn({
     cmd: [process.execPath, '--preload', './scripts/count-functions.ts', 'src/main.ts', 'serve'],
@@ -91,22 +87,31 @@ async function startCounted(upstream: string, folder: string) {
       hear = resolve;
       child.send(message);
     });
-  void readUrl(child.stdout, listening);
-  return { url: await url, ask, stop: () => child.kill() };
+  return { url: await addressIn(child.stdout), ask, stop: () => child.kill() };
 }
 
-/** Reads what the service prints, to its end: its first address is where it listens. */
-async function readUrl(output: ReadableStream<Uint8Array>, found: (url: string) => void): Promise<void> {
-  let text = '';
-  for await (const chunk of output) {
-    text += Buffer.from(chunk).toString();
-    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
-    if (url) found(url);
-  }
+/** The address that the service prints once it listens. What it prints later is read too, so that it never waits. */
+function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const readAll = async () => {
+    let text = '';
+    for await (const chunk of output) {
+      text += Buffer.from(chunk).toString();
+      const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(text) ?? [];
+      if (url) resolve(url);
+    }
+    reject(new Error('The service ended before it listened.'));
+  };
+  void readAll();
+  return promise;
 }
 
 async function call(url: string, { path, body, name }: Case): Promise<void> {
-  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${KEY}`,
+    'content-type': 'application/json',
+    'anthropic-version': '2023-06-01',
+  };
   const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`The call "${name}" was answered ${response.status}: ${text}`);
