@@ -6,11 +6,10 @@ import { CallContext, type Entrant } from './call-context.ts';
 import type { Ready } from './candidate.ts';
 import { callNamed, candidateFor, readyFor } from './candidates.ts';
 import { FallbackChain } from './fallback-chain.ts';
-import { routeTo } from './find-route.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
 import { type AddressedMedia, addressedMedia } from './prepare/addressed-media.ts';
-import { urlsTaken } from './target-route.ts';
+import { routeTo, urlsTaken } from './target-route.ts';
 import { unknownModel } from './unknown-model.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */

@@ -11,10 +11,10 @@ import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
 import type { Candidate, Ready } from './candidate.ts';
 import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
-import { routeTo } from './find-route.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { asSpeech } from './prepare/speech-calls.ts';
 import { fitted } from './prepare/truncate.ts';
+import { routeTo } from './target-route.ts';
 
 /** Who asks, and in which format. */
 export interface Asker {

@@ -6,8 +6,8 @@ import type { Reader } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Exchange } from '../transport/exchange.ts';
+import type { TargetCall } from './prepare/steps.ts';
 import { passesBytes, readStart, readWhole, refusalOf } from './read-reply.ts';
-import type { TargetCall } from './target-call.ts';
 import { allFrames } from './upstream.ts';
 
 const LIMITS = { connectMs: 1e9, headersMs: 1e9, firstTokenMs: 1e9, silenceMs: 1e9, wholeMs: 1e9 };

@@ -7,7 +7,7 @@ import { errorInCallersWords } from '../dialects/shared/caller-names.ts';
 import { readThrough } from '../dialects/wire/framing.ts';
 import type { ByteTaker, Exchange } from '../transport/exchange.ts';
 import { spokenReply } from './prepare/speech-calls.ts';
-import type { TargetCall } from './target-call.ts';
+import type { TargetCall } from './prepare/steps.ts';
 import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 
 /** A longer error body is cut: the rest holds no more information. */

@@ -8,13 +8,12 @@ import type { Client } from '../http1/client-request.ts';
 import { type CallContext, type Conclusion, collectReasoning } from './call-context.ts';
 import { CLIENT_GONE } from './client-gone.ts';
 import { claimsMuch } from './doubt.ts';
-import { errorIn, hasReasoning, hasUsage, joinBytes } from './frames.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, isStored } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
 import { addReplyWarnings, replyHeaders } from './reply-headers.ts';
-import { allFrames, type Upstream } from './upstream.ts';
+import { allFrames, errorIn, hasReasoning, hasUsage, joinBytes, type Upstream } from './upstream.ts';
 
 /** `starting` is the search for a target that answers; `client` tells whether the client still waits. */
 export async function relayReply(

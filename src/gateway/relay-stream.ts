@@ -6,14 +6,13 @@ import { charge } from '../ledger/charge.ts';
 import { type CallContext, type Conclusion, conclude, isFinished, watch } from './call-context.ts';
 import { abortCall, CLIENT_GONE, limitDrain } from './client-gone.ts';
 import { claimsMuch } from './doubt.ts';
-import { errorIn, joinBytes } from './frames.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { IdleStreams } from './idle-streams.ts';
 import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, saveReply } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
 import { addReplyWarnings, replyHeaders } from './reply-headers.ts';
-import { type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
+import { errorIn, type Flow, type FrameTaker, flowOf, joinBytes, type Upstream } from './upstream.ts';
 
 /** A target that has begun to answer, or the search for one. */
 type Starting = Upstream | Promise<Upstream>;

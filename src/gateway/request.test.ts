@@ -5,9 +5,9 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { admit } from './admit.ts';
 import type { CallContext } from './call-context.ts';
-import { routeTo } from './find-route.ts';
+import { TargetCall } from './prepare/steps.ts';
 import { buildRequest } from './request.ts';
-import { TargetCall } from './target-call.ts';
+import { routeTo } from './target-route.ts';
 
 let bench: GatewayBench;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { patchMembers } from '../dialects/wire/json.ts';
 import { type Form, formType, streamForm } from '../dialects/wire/multipart.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { ownSignatures } from './prepare/signatures.ts';
-import type { TargetCall } from './target-call.ts';
+import type { TargetCall } from './prepare/steps.ts';
 import type { TargetRoute } from './target-route.ts';
 
 /** A promise only where encoding or signing takes a while. Throws `lossy_translation` where the caller wants no loss. */

@@ -13,17 +13,15 @@ import type { Call } from '../canonical/call.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Cancellation } from '../transport/cancellation.ts';
 import type { CallContext } from './call-context.ts';
-import { routeTo } from './find-route.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { finishTask } from './prepare/follow-task.ts';
 import { sendPieces } from './prepare/pieces.ts';
 import { deliverImages } from './prepare/reply-images.ts';
 import { expectsReasoning, signatureOwnerOf } from './prepare/signatures.ts';
-import { runSteps } from './prepare/steps.ts';
+import { runSteps, TargetCall } from './prepare/steps.ts';
 import { openReader, passesBytes, readStart, readWhole, refusalOf } from './read-reply.ts';
 import { buildRequest } from './request.ts';
-import { TargetCall } from './target-call.ts';
-import { withCredential } from './target-route.ts';
+import { routeTo, withCredential } from './target-route.ts';
 import type { Upstream } from './upstream.ts';
 
 export function sendTo(
@@ -46,7 +44,9 @@ export function sendTo(
 function sendPrepared(prepared: TargetCall): Promise<Upstream> {
   const { deps, context, call, pieces, route } = prepared;
   context.meter.thinks = expectsReasoning(call, route);
-  const starting = pieces ? sendPieces(prepared, pieces, sendOne) : sendOne(prepared, call, context.cancellation);
+  const starting = pieces
+    ? sendPieces(context, pieces, (piece, cancellation) => sendOne(prepared, piece, cancellation))
+    : sendOne(prepared, call, context.cancellation);
   if (context.model.kind !== 'image') return starting;
   return starting.then((upstream) => deliverImages(deps, upstream, context.call));
 }
@@ -64,7 +64,7 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   const reader = openReader(prepared, call, contentType);
   const passes = passesBytes(prepared, call);
   const task = route.provider.tasks?.[route.dialect.name];
-  if (task) return readWhole(reader, await finishTask(prepared, task, exchange, cancellation), passes);
+  if (task) return readWhole(reader, await finishTask(deps, context, route, task, exchange, cancellation), passes);
   if (call.stream) return readStart(exchange, reader, passes, contentType, maxReplyBytes);
   const reading = exchange.readAll(maxReplyBytes);
   const body = reading instanceof Promise ? await reading : reading;

@@ -1,6 +1,5 @@
-/** Step: a call is sent as one of another kind, because that is how the target's model generates images or speech. */
+/** A call as one of another kind, because that is how the target's model generates images or speech. Pure. */
 import type { Call, Kind } from '../../canonical/call.ts';
-import type { Step } from '../target-call.ts';
 import { asConversation, asImages } from './image-calls.ts';
 import { asSpeech } from './speech-calls.ts';
 
@@ -17,14 +16,3 @@ export function asKind(call: Call, kind: Kind): ChangedCall | undefined {
   if (call.kind === 'chat' && kind === 'speech') return asSpeech(call);
   return undefined;
 }
-
-export const changeKind: Step = {
-  applies: ({ call, route }) => call.kind !== route.kind,
-
-  run(prepared) {
-    const changed = asKind(prepared.call, prepared.route.kind);
-    if (!changed) return;
-    prepared.call = changed.call;
-    prepared.losses = changed.losses;
-  },
-};

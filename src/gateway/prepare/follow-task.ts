@@ -4,7 +4,9 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Outgoing, TaskForm } from '../../providers/provider.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { Exchange } from '../../transport/exchange.ts';
-import type { TargetCall } from '../target-call.ts';
+import type { CallContext } from '../call-context.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { TargetRoute } from '../target-route.ts';
 
 /** How a task is polled. */
 export interface Polling {
@@ -20,14 +22,15 @@ export interface Polling {
 
 /** Polls the task that the provider has accepted in the answer `submitted`. */
 export function finishTask(
-  { deps, context, route }: TargetCall,
+  deps: GatewayDeps,
+  { startedMs }: CallContext,
+  { provider, target }: TargetRoute,
   task: TaskForm,
   submitted: Exchange,
   cancellation: Cancellation,
 ): Promise<Uint8Array> {
-  const { provider, target } = route;
   const { limits, maxReplyBytes } = deps.settings;
-  const deadlineMs = context.startedMs + limits.wholeMs;
+  const deadlineMs = startedMs + limits.wholeMs;
   return followTask(submitted, {
     next: (answer) => task.next(target, answer),
     async send(request) {

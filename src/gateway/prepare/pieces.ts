@@ -1,24 +1,18 @@
-/** Step: a call that its target cannot answer in one reply is sent as several calls whose answers are joined. */
+/** A call that its target cannot answer in one reply, sent as several calls whose answers are joined. */
 import type { Call, ImageCall } from '../../canonical/call.ts';
 import { Cancellation } from '../../transport/cancellation.ts';
-import type { Step, TargetCall } from '../target-call.ts';
+import type { CallContext } from '../call-context.ts';
 import type { TargetRoute } from '../target-route.ts';
 import type { Upstream } from '../upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 
-export const splitCall: Step = {
-  applies({ call, route, isSame }) {
-    if (call.kind === 'chat') return !isSame && (call.completion !== undefined || (call.sampling.n ?? 1) > 1);
-    if (call.kind === 'embed') return call.inputs.length > route.quirks.maxInputsPerCall;
-    return call.kind === 'image' && call.n > route.quirks.maxImagesPerCall;
-  },
-
-  run(prepared) {
-    const pieces = inPieces(prepared.call, prepared.route, prepared.isSame);
-    if (pieces.length > 1) prepared.pieces = pieces;
-  },
-};
+/** Whether the target may need several calls for it. */
+export function mayBeSplit(call: Call, { quirks }: TargetRoute, own: boolean): boolean {
+  if (call.kind === 'chat') return !own && (call.completion !== undefined || (call.sampling.n ?? 1) > 1);
+  if (call.kind === 'embed') return call.inputs.length > quirks.maxInputsPerCall;
+  return call.kind === 'image' && call.n > quirks.maxImagesPerCall;
+}
 
 /** The calls that together answer `call`; mostly the call itself. `own`: the target speaks the client's format. */
 export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: boolean): Call[] {
@@ -48,16 +42,15 @@ function imageBatches(call: ImageCall, most: number): ImageCall[] {
   return parts.map((_, part) => ({ ...call, n: Math.min(most, call.n - part * most) }));
 }
 
-type SendOne = (prepared: TargetCall, call: Call, cancellation: Cancellation) => Promise<Upstream>;
+type Send = (call: Call, cancellation: Cancellation) => Promise<Upstream>;
 
 /** Sends all pieces and joins their answers. If one fails the others are cancelled. */
-export async function sendPieces(prepared: TargetCall, calls: readonly Call[], sendOne: SendOne): Promise<Upstream> {
-  const { context } = prepared;
+export async function sendPieces(context: CallContext, calls: readonly Call[], send: Send): Promise<Upstream> {
   const branches = new Cancellation(context.cancellation);
   context.cancellation.add(branches);
   context.sendings = sharesInput(calls) ? calls.length : 1;
   try {
-    const upstreams = await startAll(calls, (call) => sendOne(prepared, call, branches));
+    const upstreams = await startAll(calls, (call) => send(call, branches));
     return joinPieces(calls, upstreams, context.meter);
   } catch (thrown) {
     branches.cancel();

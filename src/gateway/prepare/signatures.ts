@@ -1,31 +1,30 @@
-/** Step: reasoning signatures that the client's format could not carry are put back before the target sees the conversation. */
+/** Reasoning signatures that the client's format could not carry, put back before the target sees the conversation. */
 import type { Call, ChatCall, Message, Part } from '../../canonical/call.ts';
 import type { VendorDialect } from '../../dialects/dialect.ts';
-import type { Step, TargetCall } from '../target-call.ts';
+import type { CallContext } from '../call-context.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import type { TargetRoute } from '../target-route.ts';
 
-export const restoreSignatures: Step = {
-  applies({ deps, context, call, route, isSame }) {
-    if (call.kind !== 'chat' || !route.dialect.wantsProofs || !hasModelTurns(call)) return false;
-    // A client of this format returns signatures itself: one that is missing was left out on purpose.
-    if (isSame && context.dialect.handsProofsBack) return false;
-    return expectsReasoning(call, route) || deps.memory.signatureStore.mayKnow(context.caller.account);
-  },
+/** Whether signatures of earlier turns may be missing that the target wants. */
+export function missesSignatures(
+  { memory }: GatewayDeps,
+  context: CallContext,
+  call: Call,
+  route: TargetRoute,
+): boolean {
+  if (call.kind !== 'chat' || !route.dialect.wantsProofs || !hasModelTurns(call)) return false;
+  // A client of this format returns signatures itself: one that is missing was left out on purpose.
+  if (route.dialect.name === context.dialect.name && context.dialect.handsProofsBack) return false;
+  return expectsReasoning(call, route) || memory.signatureStore.mayKnow(context.caller.account);
+}
 
-  async run(prepared) {
-    const { deps, context, call } = prepared;
-    if (call.kind !== 'chat') return;
-    const { signatureStore } = deps.memory;
-    prepared.call = await signatureStore.restore(
-      context.caller.account,
-      context.signatureOwner ?? '',
-      call,
-      context.at,
-    );
-  },
-};
+export async function withSignatures({ memory }: GatewayDeps, context: CallContext, call: Call): Promise<Call> {
+  if (call.kind !== 'chat') return call;
+  return memory.signatureStore.restore(context.caller.account, context.signatureOwner ?? '', call, context.at);
+}
 
 /** Whether the target's model signs its reasoning in this call and wants the signatures of earlier turns. */
-export function expectsReasoning(call: Call, { dialect, target, quirks }: TargetCall['route']): boolean {
+export function expectsReasoning(call: Call, { dialect, target, quirks }: TargetRoute): boolean {
   return call.kind === 'chat' && dialect.wantsProofs?.(call, target.model, quirks) === true;
 }
 

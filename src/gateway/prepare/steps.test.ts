@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../../test/chat-answers.ts';
 import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
-import type { Call } from '../../canonical/call.ts';
+import type { Call, ImageCall } from '../../canonical/call.ts';
+import { uploadOf } from '../../canonical/upload.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { admit } from '../admit.ts';
 import type { CallContext } from '../call-context.ts';
-import { routeTo } from '../find-route.ts';
-import { TargetCall } from '../target-call.ts';
-import type { TargetRoute } from '../target-route.ts';
-import { runSteps } from './steps.ts';
+import { routeTo, type TargetRoute } from '../target-route.ts';
+import { runSteps, TargetCall } from './steps.ts';
+import { hasUploads } from './uploaded-images.ts';
 
 let bench: GatewayBench;
 beforeAll(async () => {
@@ -105,6 +105,22 @@ describe('a step runs where it applies', () => {
     };
     await runSteps(prepared);
     expect(found).toEqual([prepared.context.caller.account]);
+  });
+
+  test.each([true, false])('uploads: a target that takes files (%s) gets them as they are', async (takesFiles) => {
+    const { prepared } = await prepare({}, {}, { kind: 'image' });
+    const dialect = { ...bench.dialect('openai-images'), takesUploads: () => takesFiles };
+    const upload = {
+      kind: 'image',
+      mimeType: 'image/png',
+      source: { type: 'upload', upload: uploadOf(Buffer.from('a')) },
+    };
+    const call = { ...prepared.call, kind: 'image', images: [upload], n: 1 } as unknown as ImageCall;
+    const changed = new TargetCall(prepared.deps, prepared.context, { ...prepared.route, dialect });
+    changed.call = call;
+    await runSteps(changed);
+    expect(changed.call === call).toBe(takesFiles);
+    expect(hasUploads(changed.call)).toBe(takesFiles);
   });
 
   test('media: an image named by its URL is refused where it may not be fetched', async () => {

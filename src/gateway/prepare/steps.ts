@@ -1,17 +1,95 @@
 /**
- * What happens to some calls before they are sent to a target, in this order. A plain call passes through none of it.
+ * What some calls need before they are sent to a target: media by URL, uploads, images and speech from conversations, reasoning
+ * signatures, splitting. A plain call passes through none of it.
  *
- * Two more steps run once a call, before it is admitted: `load-conversation.ts` (called by `serve.ts`) and `truncate.ts`
- * (called by `admit.ts`). What some replies need stands beside the requests: `reply-images.ts`, `speech-calls.ts`.
+ * Some features belong to other moments: `load-conversation.ts` (before admission), `truncate.ts` (for each model),
+ * `follow-task.ts`, `speech-calls.ts`, `reply-images.ts` and `filtered-reply.ts` (for replies), `save-conversation.ts` (at the end).
  */
-import type { Step, TargetCall } from '../target-call.ts';
-import { changeKind } from './change-kind.ts';
-import { inlineMedia } from './inline-media.ts';
-import { splitCall } from './pieces.ts';
-import { restoreSignatures } from './signatures.ts';
-import { inlineUploads } from './uploaded-images.ts';
+import type { Call } from '../../canonical/call.ts';
+import type { CallContext } from '../call-context.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+import { type TargetRoute, urlsTaken } from '../target-route.ts';
+import { asKind } from './change-kind.ts';
+import { inPieces, mayBeSplit } from './pieces.ts';
+import { missesSignatures, withSignatures } from './signatures.ts';
+import { hasUploads, withInlineUploads } from './uploaded-images.ts';
 
-const STEPS: readonly Step[] = [inlineMedia, inlineUploads, changeKind, restoreSignatures, splitCall];
+const NO_LOSSES: readonly string[] = [];
+
+/** A call on its way to one target, as the steps change it. */
+export class TargetCall {
+  readonly deps: GatewayDeps;
+  readonly context: CallContext;
+  readonly route: TargetRoute;
+  /** The target speaks the client's format. */
+  readonly isSame: boolean;
+  /** What is sent: the client's call, until a step puts another in its place. */
+  call: Call;
+  /** What the steps had to leave out, a sentence each. */
+  losses: readonly string[] = NO_LOSSES;
+  /** The calls that together answer `call`, where the target cannot answer it in one. */
+  pieces: readonly Call[] | undefined;
+
+  constructor(deps: GatewayDeps, context: CallContext, route: TargetRoute) {
+    this.deps = deps;
+    this.context = context;
+    this.route = route;
+    this.isSame = route.dialect.name === context.dialect.name;
+    this.call = context.call;
+  }
+}
+
+/** `applies` is cheap, because every call is asked. `run` is called only where it applies. */
+interface Step {
+  applies(prepared: TargetCall): boolean;
+  run(prepared: TargetCall): void | Promise<void>;
+}
+
+/** In the order in which they run. */
+const STEPS: readonly Step[] = [
+  {
+    // Media that are named by URL are fetched and sent inline, where the target does not fetch them itself.
+    applies: ({ context }) => context.media !== undefined,
+    async run(prepared) {
+      const { media } = prepared.context;
+      if (media) prepared.call = await media.inlineFor(urlsTaken(prepared.route));
+    },
+  },
+  {
+    // Uploaded images are sent inline, where the target does not take files.
+    applies: ({ call }) => hasUploads(call),
+    async run(prepared) {
+      const { call, route } = prepared;
+      if (!hasUploads(call) || route.dialect.takesUploads?.(call, route.target.model, route.quirks)) return;
+      prepared.call = await withInlineUploads(call);
+    },
+  },
+  {
+    // A conversation is sent as a request for images or speech, or the other way round.
+    applies: ({ call, route }) => call.kind !== route.kind,
+    run(prepared) {
+      const changed = asKind(prepared.call, prepared.route.kind);
+      if (!changed) return;
+      prepared.call = changed.call;
+      prepared.losses = changed.losses;
+    },
+  },
+  {
+    // Stored reasoning signatures are put back into the conversation.
+    applies: ({ deps, context, call, route }) => missesSignatures(deps, context, call, route),
+    async run(prepared) {
+      prepared.call = await withSignatures(prepared.deps, prepared.context, prepared.call);
+    },
+  },
+  {
+    // Several prompts, choices, texts or images are sent as several calls.
+    applies: ({ call, route, isSame }) => mayBeSplit(call, route, isSame),
+    run(prepared) {
+      const pieces = inPieces(prepared.call, prepared.route, prepared.isSame);
+      if (pieces.length > 1) prepared.pieces = pieces;
+    },
+  },
+];
 
 /** Runs the steps that apply; a promise only where one does. */
 export function runSteps(prepared: TargetCall): TargetCall | Promise<TargetCall> {

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { ImageCall, UploadedImage } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
-import type { TargetCall } from '../target-call.ts';
-import { inlineUploads, isUploaded } from './uploaded-images.ts';
+import { hasUploads, withInlineUploads } from './uploaded-images.ts';
 
 const uploaded = (text: string): UploadedImage => ({
   kind: 'image',
@@ -29,31 +28,13 @@ const CALL: ImageCall = {
   size: {},
 };
 
-const callTo = (takesUploads: boolean, call: ImageCall) =>
-  ({
-    call,
-    route: {
-      dialect: { name: 'd', takesUploads: () => takesUploads },
-      target: { model: 'm', baseUrl: 'http://p.test', credential: undefined, settings: {} },
-      quirks: {},
-    },
-  }) as unknown as TargetCall;
-
-test('a target that takes forms is sent the files', async () => {
-  const prepared = callTo(true, CALL);
-  expect(inlineUploads.applies(prepared)).toBe(true);
-  await inlineUploads.run(prepared);
-  expect(prepared.call).toBe(CALL);
+test('files are read into inline images, the mask too; what is inline stays', async () => {
+  expect(hasUploads(CALL)).toBe(true);
+  const call = await withInlineUploads(CALL);
+  expect(call).toEqual({ ...CALL, images: [inline('one'), inline('two')], mask: inline('mask') });
+  expect(hasUploads(call)).toBe(false);
 });
 
-test('other targets are sent inline images, the mask too; what is inline stays', async () => {
-  const prepared = callTo(false, CALL);
-  await inlineUploads.run(prepared);
-  expect(prepared.call).toEqual({ ...CALL, images: [inline('one'), inline('two')], mask: inline('mask') });
-  expect((prepared.call as ImageCall).images.some(isUploaded)).toBe(false);
-});
-
-test('the step does not apply to a call without files', () => {
-  const { mask: _, ...rest } = CALL;
-  expect(inlineUploads.applies(callTo(false, { ...rest, images: [inline('two')] }))).toBe(false);
+test('a mask alone is an upload too', () => {
+  expect(hasUploads({ ...CALL, images: [inline('two')] })).toBe(true);
 });

@@ -1,31 +1,21 @@
-/** Step: images that came as files are read into memory, unless the target takes them as files in a form. */
-import type { Image, ImageCall, Media, UploadedImage } from '../../canonical/call.ts';
+/** Images that came as files, read into memory for targets that do not take files in a form. */
+import type { Call, Image, ImageCall, Media, UploadedImage } from '../../canonical/call.ts';
 import { gathered } from '../../canonical/upload.ts';
-import type { Step, TargetCall } from '../target-call.ts';
 
-export const inlineUploads: Step = {
-  applies: ({ call }) => call.kind === 'image' && hasUploads(call),
-
-  async run(prepared: TargetCall) {
-    const { call, route } = prepared;
-    if (call.kind !== 'image' || route.dialect.takesUploads?.(call, route.target.model, route.quirks)) return;
-    prepared.call = await withInlineImages(call);
-  },
-};
-
-export function isUploaded(image: Image): image is UploadedImage {
-  return image.source.type === 'upload';
-}
-
-function hasUploads({ images, mask }: ImageCall): boolean {
-  return images.some(isUploaded) || (mask !== undefined && isUploaded(mask));
-}
-
-/** One after another: no more is in memory at once than the largest body that is accepted. */
-async function withInlineImages(call: ImageCall): Promise<ImageCall> {
+/** Reads the uploads one after another: no more is in memory at once than the largest body that is accepted. */
+export async function withInlineUploads(call: ImageCall): Promise<ImageCall> {
   const images: Image[] = [];
   for (const image of call.images) images.push(await inlineImage(image));
   return { ...call, images, ...(call.mask && { mask: await inlineImage(call.mask) }) };
+}
+
+/** Whether images of the call came as files. */
+export function hasUploads(call: Call): call is ImageCall {
+  return call.kind === 'image' && (call.images.some(isUploaded) || (call.mask !== undefined && isUploaded(call.mask)));
+}
+
+export function isUploaded(image: Image): image is UploadedImage {
+  return image.source.type === 'upload';
 }
 
 async function inlineImage(image: Image): Promise<Media> {

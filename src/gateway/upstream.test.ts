@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import { errorIn, hasReasoning, hasUsage, joinBytes } from './frames.ts';
+import { errorIn, hasReasoning, hasUsage, joinBytes } from './upstream.ts';
 
 const frame = (...events: ReplyEvent[]) => ({ bytes: new Uint8Array(), events });
 const usage = (input: number, output: number): ReplyEvent => ({
