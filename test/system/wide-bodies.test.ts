@@ -13,6 +13,17 @@ const REPLY = {
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 };
 
+const MESSAGE = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'hi' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 5, output_tokens: 1 },
+};
+
 beforeAll(async () => {
   upstream = Bun.serve({
     port: 0,
@@ -20,12 +31,22 @@ beforeAll(async () => {
     maxRequestBodySize: 2 ** 27,
     async fetch(request) {
       await request.arrayBuffer();
-      return Response.json(REPLY);
+      return Response.json(request.url.endsWith('/messages') ? MESSAGE : REPLY);
     },
   });
   gateway = await startGateway({
-    providers: [{ name: 'up', type: 'openai-compatible', baseUrl: `http://127.0.0.1:${upstream.port}/v1` }],
+    providers: [
+      { name: 'up', type: 'openai-compatible', baseUrl: `http://127.0.0.1:${upstream.port}/v1` },
+      { name: 'other', type: 'anthropic', baseUrl: `http://127.0.0.1:${upstream.port}`, credential: 'sk-up' },
+    ],
     models: [
+      {
+        name: 'translated',
+        kind: 'chat',
+        price: { input: 0, output: 0 },
+        maxOutputTokens: 10,
+        targets: [{ provider: 'other', model: 'm' }],
+      },
       {
         name: 'm',
         kind: 'chat',
@@ -76,6 +97,12 @@ const CASES: [name: string, status: number, body: () => string][] = [
   ],
   ['5 million levels', 400, () => `{"model":"m",${HI},"x":${'['.repeat(5e6)}${']'.repeat(5e6)}}`],
   ['60 MB of base64', 200, () => image(60_000_000)],
+  // Bytes, not characters: two to each.
+  [
+    '60 MB beyond ASCII, translated',
+    200,
+    () => JSON.stringify({ model: 'translated', messages: [{ role: 'user', content: 'é'.repeat(30_000_000) }] }),
+  ],
 ];
 const image = (length: number) =>
   JSON.stringify({
