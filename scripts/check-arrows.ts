@@ -93,15 +93,24 @@ export function arrowFaults(files: readonly SourceFile[], names: KnownNames): Fa
     }),
   );
   const code = parsed.filter(({ file }) => !isTest(file.path));
-  const imports = new Map(
-    code.map(({ file, syntax }) => [file.path, importsOf(file, syntax).flatMap(({ path }) => path ?? [])]),
-  );
+  const imports = graphOf(code);
   const faults = parsed.flatMap(({ file, syntax }) => [
     ...nameFaults(file.path),
     ...importFaults(file, syntax, rows),
     ...(isTest(file.path) ? [] : deedFaults(file, syntax, names)),
   ]);
   return [...faults, ...cycleFaults(imports)];
+}
+
+/** What each file imports of ours. */
+export function importGraph(files: readonly SourceFile[]): ReadonlyMap<string, readonly string[]> {
+  return graphOf(files.map((file) => ({ file, syntax: parse(file.path, file.text) })));
+}
+
+function graphOf(parsed: readonly { file: SourceFile; syntax: Syntax }[]): Map<string, string[]> {
+  return new Map(
+    parsed.map(({ file, syntax }) => [file.path, importsOf(file, syntax).flatMap(({ path }) => path ?? [])]),
+  );
 }
 
 function nameFaults(path: string): Fault[] {

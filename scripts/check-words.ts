@@ -76,10 +76,13 @@ function collect(node: unknown, found: { at: number; text: string }[]): void {
   }
 }
 
-if (import.meta.main) {
+/** What is wrong in the repository's documents and in the sentences of its code. */
+export function publicWordFaults(): Fault[] {
   const pages = listFiles(['docs']).filter(
     (path) => path.endsWith('.md') && !EXEMPT.some((part) => path.startsWith(part)),
   );
   const sources = readSources(['src']).filter(({ path }) => !isTest(path) && !path.includes('/fuzz/'));
-  report('words', wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired));
+  return wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired);
 }
+
+if (import.meta.main) report('words', publicWordFaults());

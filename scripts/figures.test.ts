@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test';
+import {
+  describedOperations,
+  fullFolders,
+  importCycles,
+  repeatedNames,
+  shortFiles,
+  testedFiles,
+  testTiers,
+} from './figures.ts';
+import type { SourceFile } from './source-files.ts';
+
+const file = (path: string, text = ''): SourceFile => ({ path, text });
+
+test('a folder is full beyond 25 files, tests left out', () => {
+  const folder = (name: string, count: number) =>
+    Array.from({ length: count }, (_, index) => [
+      file(`src/${name}/f${index}.ts`),
+      file(`src/${name}/f${index}.test.ts`),
+    ]);
+  const { value, places } = fullFolders([...folder('a', 26), ...folder('b', 25)].flat());
+  expect({ value, places }).toEqual({ value: '1', places: ['src/a: 26'] });
+});
+
+test('short files are counted by their lines', () => {
+  const { places } = shortFiles([
+    file('src/a.ts', 'x;\n'.repeat(15)),
+    file('src/b.ts', 'x;\n'.repeat(16)),
+    file('src/a.test.ts', 'x;\n'),
+  ]);
+  expect(places).toEqual(['src/a.ts: 15']);
+});
+
+test('a type counts wherever it is declared, a function where it is exported', () => {
+  const [types, values] = repeatedNames([
+    file('src/a.ts', 'interface Picture { a: 1 }\nfunction read() {}\nexport const make = 1;'),
+    file('src/b.ts', 'export type Picture = 1;\nfunction read() {}\nexport function make() {}'),
+    file('src/c.ts', 'export class Other {}\nexport function read() {}'),
+  ]);
+  expect(types?.places).toEqual(['Picture (2): src/a.ts, src/b.ts']);
+  expect(values?.places).toEqual(['make (2): src/a.ts, src/b.ts']);
+});
+
+test('a file is tested where a test of its module imports it', () => {
+  const { value, places } = testedFiles([
+    file('src/gateway/a.ts'),
+    file('src/gateway/prepare/b.ts'),
+    file('src/gateway/prepare/b.test.ts', "import { b } from './b.ts';\nimport { a } from '../../ledger/a.ts';"),
+  ]);
+  expect({ value, places }).toEqual({ value: '1 of 2', places: ['not: src/gateway/a.ts'] });
+});
+
+test('cycles are shown by their way', () => {
+  const files = [
+    file('src/a.ts', "import './b.ts';"),
+    file('src/b.ts', "import './a.ts';"),
+    file('src/c.ts', "import './a.ts';"),
+  ];
+  expect(importCycles(files).places).toEqual(['src/a.ts > src/b.ts']);
+});
+
+test('operations are counted by what they describe', () => {
+  const reply = { 200: { content: { 'text/event-stream': { schema: {}, example: {} } } } };
+  const figures = describedOperations({
+    paths: {
+      '/a': { post: { operationId: 'a', requestBody: { content: { json: { schema: {} } } }, responses: reply } },
+      '/b': { get: { operationId: 'b', responses: { 200: {} } } },
+    },
+  });
+  expect(figures.map(({ value }) => value)).toEqual(['2 of 2', '1 of 2', '1 of 2', '1 of 1', '0 of 1', '1 of 2']);
+  expect(figures[4]?.places).toEqual(['not: a']);
+});
+
+test('cases are counted by tier, a table as one', () => {
+  const text =
+    "test('a', () => {});\ntest.each([1])('b', () => {});\ntest.skipIf(x).each([1])('c', () => {});\nother('d', 1);";
+  const figures = testTiers([
+    file('src/a.test.ts', text),
+    file('test/e2e/b.test.ts', text),
+    file('test/system/c.test.ts', text),
+    file('src/a.ts', text),
+  ]);
+  expect(figures.map(({ value }) => value)).toEqual(['3 in 1 files', '3 in 1 files', '3 in 1 files']);
+});
