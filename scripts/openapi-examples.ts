@@ -54,7 +54,7 @@ try {
   const text = JSON.stringify(examples, undefined, 2).replaceAll(gateway.url, 'https://gateway.example');
   writeFileSync(FILE, `${text}\n`);
   // In the format that the linter requires.
-  Bun.spawnSync([join(ROOT, 'node_modules/.bin/biome'), 'format', '--write', FILE]);
+  Bun.spawnSync([process.execPath, 'node_modules/@biomejs/biome/bin/biome', 'format', '--write', FILE], { cwd: ROOT });
   console.log(`${Object.keys(examples).length} examples are in ${FILE}.`);
 } finally {
   await gateway.stop();

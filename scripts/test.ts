@@ -70,7 +70,8 @@ export function skipReasons(output: string): readonly string[] {
 if (import.meta.main) {
   const args = process.argv.slice(2);
   const found = await Array.fromAsync(new Glob('{src,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
-  const all = found.filter((file) => !file.includes('node_modules/'));
+  // Windows writes them with backslashes.
+  const all = found.map((file) => file.replaceAll('\\', '/')).filter((file) => !file.includes('node_modules/'));
   const files = chooseFiles(all, args).toSorted((a, b) => rankOf(a) - rankOf(b));
   const workers = Math.max(2, availableParallelism() * FILES_PER_CORE);
   const { options } = readArguments(args);

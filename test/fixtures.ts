@@ -1,6 +1,11 @@
-/** Reads recorded provider traffic, which is outside the repository. */
+/**
+ * Recorded replies of providers, with their requests where those were kept. Two sets: our own below `test/recordings/`, which ships
+ * (made from the sandbox, or written by hand after the providers' public references), and real traffic, read in place from a folder
+ * outside the repository (`MODELPORT_FIXTURES`) where there is one.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Glob } from 'bun';
 import { packEvent } from './event-stream.ts';
 
 /** One recorded reply, as described by the manifest of the recordings. */
@@ -23,33 +28,86 @@ export interface RecordedCase {
   native_sdk?: { raw?: string; helper?: string };
 }
 
-const FOLDER = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../shared/fixtures');
+/** One of ours: says where it comes from. */
+export interface OwnRecording extends RecordedCase {
+  provenance: 'sandbox' | 'handwritten';
+  /** The script that made it, or the page of the provider's reference that it was written after. */
+  source: string;
+  /** Of the day it was made or written, `2026-11-22`. */
+  date: string;
+}
 
-/** Whether the recordings are available; suites that need them are skipped otherwise. */
-export const hasFixtures = existsSync(join(FOLDER, 'manifest.json'));
+const OUTSIDE = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../shared/fixtures');
+const OWN = join(import.meta.dir, 'recordings');
+/** What the names of our own begin with, so that they are told from those outside. */
+const OWN_PREFIX = 'own/';
 
-if (!hasFixtures) console.warn('No recorded fixtures (MODELPORT_FIXTURES): the suites over recordings are skipped.');
+/** Whether the outside folder is there; suites that need it are skipped where it is not. */
+export const hasFixtures = existsSync(join(OUTSIDE, 'manifest.json'));
 
-const manifest: { entries: RecordedCase[] } = hasFixtures
-  ? JSON.parse(readFileSync(join(FOLDER, 'manifest.json'), 'utf8'))
-  : { entries: [] };
+/** The suites and tests that need the outside folder, counted for the line that says so. */
+export function outsideOnly(texts: Iterable<string>): number {
+  let count = 0;
+  for (const text of texts) count += text.match(/skipIf\(!hasFixtures\)/g)?.length ?? 0;
+  return count;
+}
 
-export const everyRecording: readonly RecordedCase[] = manifest.entries;
+function testTexts(): string[] {
+  const root = join(import.meta.dir, '..');
+  const files = ['src', 'test'].flatMap((folder) => [...new Glob(`${folder}/**/*.test.ts`).scanSync({ cwd: root })]);
+  return files.filter((file) => !file.includes('node_modules')).map((file) => readFileSync(join(root, file), 'utf8'));
+}
+
+const readManifest = <T extends RecordedCase>(folder: string): T[] =>
+  (JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as { entries: T[] }).entries;
+
+export const ownRecordings: readonly OwnRecording[] = readManifest<OwnRecording>(OWN).map((entry) => ({
+  ...entry,
+  file: OWN_PREFIX + entry.file,
+  ...(entry.request_file !== undefined && { request_file: OWN_PREFIX + entry.request_file }),
+}));
+
+if (!hasFixtures) {
+  const count = outsideOnly(testTexts());
+  console.warn(
+    `${count} suites over recordings of real traffic are skipped: MODELPORT_FIXTURES names no folder of them. The ${ownRecordings.length} recordings in test/recordings are used.`,
+  );
+}
+
+/** Both sets. */
+export const everyRecording: readonly RecordedCase[] = [
+  ...ownRecordings,
+  ...(hasFixtures ? readManifest(OUTSIDE) : []),
+];
 
 export function recordedCases(wire: string): RecordedCase[] {
-  return manifest.entries.filter((entry) => entry.wire === wire);
+  return everyRecording.filter((entry) => entry.wire === wire);
+}
+
+/** Ours are no proof of how providers write and count: laws about providers leave them out. */
+export function isOwn(recorded: RecordedCase): boolean {
+  return recorded.file.startsWith(OWN_PREFIX);
+}
+
+/** The least number of cases that a suite over all recordings must have seen: some, where ours are all there are. */
+export function atLeast(count: number): number {
+  return hasFixtures ? count : 1;
+}
+
+function read(file: string): Buffer {
+  return readFileSync(file.startsWith(OWN_PREFIX) ? join(OWN, file.slice(OWN_PREFIX.length)) : join(OUTSIDE, file));
 }
 
 /** The one case whose file name ends with this. */
 export function recordedCase(fileEnd: string): RecordedCase {
-  const found = manifest.entries.filter((entry) => entry.file.endsWith(fileEnd));
+  const found = everyRecording.filter((entry) => entry.file.endsWith(fileEnd));
   if (found.length !== 1 || !found[0]) throw new Error(`${found.length} recorded cases end in ${fileEnd}.`);
   return found[0];
 }
 
 /** The reply's body as its provider sent it. */
 export function replyBytes(recorded: RecordedCase): Uint8Array {
-  const bytes = readFileSync(join(FOLDER, recorded.file));
+  const bytes = read(recorded.file);
   if (recorded.file.endsWith('.chunks.txt')) return framed(recorded.wire, linesOf(bytes));
   if (recorded.file.endsWith('.sse.txt') && !/(\n\n|\r\r|\r\n\r\n)$/.test(bytes.subarray(-4).toString('latin1'))) {
     return Buffer.concat([bytes, Buffer.from('\n\n')]);
@@ -65,7 +123,7 @@ export function replyContentType(recorded: RecordedCase): string {
 /** The request of the reply, if it was recorded. */
 export function requestBytes(recorded: RecordedCase): Uint8Array | undefined {
   if (recorded.request_file === undefined) return undefined;
-  const bytes = readFileSync(join(FOLDER, recorded.request_file));
+  const bytes = read(recorded.request_file);
   // A body that the recorder could not read is stored as `null`.
   return bytes.toString().trim() === 'null' ? undefined : bytes;
 }

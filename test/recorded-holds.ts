@@ -24,7 +24,8 @@ export async function* recordedHolds(): AsyncGenerator<RecordedHold> {
   for (const recorded of everyRecording.filter(({ status }) => status === 200)) {
     const dialect = dialectNamed(NAMES[recorded.wire] ?? recorded.wire);
     const call = dialect && callOf(recorded, dialect.readCall);
-    if (!dialect || !call) continue;
+    // Speech is held for by its text; of what was delivered no tokens are counted.
+    if (!dialect || !call || call.kind === 'speech') continue;
     const meter = new Meter(allTokens(estimateTokens(call)));
     const reader = dialect.reader(call, replyContentType(recorded), {});
     for (const frame of [...reader.read(replyBytes(recorded)), ...reader.end()]) meter.see(frame.events);

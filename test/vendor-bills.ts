@@ -119,6 +119,7 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
       return bedrockCounts(last(recorded, (one) => record(one.metadata)?.usage ?? one.usage));
     case 'openai-embeddings':
     case 'voyage-rerank':
+    case 'dashscope-rerank':
       return tokensAlone(last(recorded, (one) => one.usage));
     case 'cohere-embed':
     case 'cohere-rerank':
@@ -157,14 +158,16 @@ function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Count
   const cached = Math.min(prompt, named);
   const written = number(inside.cache_write_tokens);
   const audio = number(inside.audio_tokens);
+  const image = Math.min(number(inside.image_tokens), prompt - cached - written - audio);
   const spoken = number(made.audio_tokens);
   // OpenRouter has reported more reasoning tokens than output.
   reasoning = Math.min(reasoning, completion);
   return {
-    input: prompt - cached - written - audio,
+    input: prompt - cached - written - audio - image,
     cachedInput: cached,
     cacheWrite: written,
     audioInput: audio,
+    imageInput: image,
     output: completion - reasoning - spoken,
     reasoning,
     audioOutput: spoken,

@@ -58,7 +58,7 @@ const VENDOR_ROWS: readonly VendorDialect[] = [
   voyageRerank,
   dashscopeRerank,
 ];
-const VENDOR_DIALECTS: ReadonlyMap<string, VendorDialect> = new Map(VENDOR_ROWS.map((row) => [row.name, row]));
+export const VENDOR_DIALECTS: ReadonlyMap<string, VendorDialect> = new Map(VENDOR_ROWS.map((row) => [row.name, row]));
 
 export function vendorDialectNamed(name: string): VendorDialect | undefined {
   return VENDOR_DIALECTS.get(name);

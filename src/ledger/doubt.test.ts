@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
-import { hasFixtures } from '../../test/fixtures.ts';
+import { atLeast } from '../../test/fixtures.ts';
 import { recordedHolds } from '../../test/recorded-holds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { Price } from '../canonical/price.ts';
@@ -88,7 +88,7 @@ describe('a report is disputed', () => {
   );
 });
 
-describe.skipIf(!hasFixtures)('recorded replies', () => {
+describe('recorded replies', () => {
   test('are never disputed, even with a hold of 0', async () => {
     let judgedOnes = 0;
     const disputed: string[] = [];
@@ -101,7 +101,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
       expect(`${file} ${isDisputed(reported, cost, held, mostOf(all, reported))}`).toBe(`${file} false`);
     }
     expect(disputed).toEqual([]);
-    expect(judgedOnes).toBeGreaterThan(500);
+    expect(judgedOnes).toBeGreaterThanOrEqual(atLeast(500));
   }, 60_000);
 });
 

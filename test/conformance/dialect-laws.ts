@@ -15,6 +15,8 @@ export interface LawOptions {
   wire?: string;
   /** Whether the gateway refuses the recorded request. */
   refuses?: (recorded: RecordedCase) => boolean;
+  /** The model that the sandbox's requests are written for: one that takes all the format has, which it does itself. */
+  able?: string;
 }
 
 /** Seed 0: one piece; seed 1: byte by byte. */
@@ -100,11 +102,16 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
       (_, recorded) => {
         const original = read(recorded, requestBytes(recorded));
         const quirks: Quirks = { supportsDeveloperRole: true };
-        const written = dialect.writeCall(original, original.model, quirks);
-        expect(meaning(read(recorded, written.body))).toEqual(
-          meaning({ ...original, wantsUsage: original.wantsUsage || original.stream }),
-        );
         const path = options.path?.(recorded);
+        const model = (recorded.provider === 'sandbox' ? options.able : undefined) ?? original.model;
+        const written = dialect.writeCall(original, model, quirks);
+        expect(meaning(read(recorded, written.body))).toEqual(
+          meaning({
+            ...original,
+            model: path?.model ?? model,
+            wantsUsage: original.wantsUsage || original.stream,
+          }),
+        );
         const passed = read(recorded, dialect.passCall(original, 'another-model', quirks).body);
         expect(meaning(passed)).toEqual(
           meaning({

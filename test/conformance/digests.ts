@@ -78,6 +78,17 @@ export function acceptDigests(digests: Digests): void {
   writeFileSync(FILE, `{\n  "targets": ${targets},\n${tables}}\n`);
 }
 
+/** These, and of the recordings that they do not have the ones accepted before. */
+export function withOthers(digests: Digests, accepted: Digests): Digests {
+  const sorted = (table: { [file: string]: string }) =>
+    Object.fromEntries(Object.entries(table).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    targets: digests.targets,
+    replies: sorted({ ...accepted.replies, ...digests.replies }),
+    requests: sorted({ ...accepted.requests, ...digests.requests }),
+  };
+}
+
 /** Translations that have changed: `reply anthropic/a.json as gemini`. */
 export function changesIn(now: Digests, accepted: Digests): string[] {
   const changes: string[] = [];

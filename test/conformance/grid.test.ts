@@ -2,18 +2,19 @@
  * The golden grid: no translation between two formats loses anything, the official libraries read all of them, and none changes unnoticed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { hasFixtures } from '../fixtures.ts';
+import { atLeast, hasFixtures } from '../fixtures.ts';
 import { acceptedDigests, changesIn, digestsOf } from './digests.ts';
-import { type Grid, runGrid } from './grid.ts';
+import { type Grid, runGrid, writeGrid } from './grid.ts';
 
 const TIMEOUT_MS = 300_000;
 let grid: Grid;
 
 beforeAll(async () => {
-  if (hasFixtures) grid = await runGrid();
+  // The libraries are installed for the many recordings outside, not for our few: `npm test` installs nothing.
+  grid = hasFixtures ? await runGrid() : writeGrid();
 }, TIMEOUT_MS);
 
-describe.skipIf(!hasFixtures)('the golden grid', () => {
+describe('the golden grid', () => {
   test('replies keep their meaning in every format, non-streaming and streaming, also for its official library', () => {
     const wrong = grid.replies.filter(({ faults }) => faults.length > 0);
     expect(
@@ -21,7 +22,7 @@ describe.skipIf(!hasFixtures)('the golden grid', () => {
         return `${source.recorded.file} as ${target.name}, ${stream ? 'streamed' : 'whole'}: ${faults.join('; ')}`;
       }),
     ).toEqual([]);
-    expect(grid.replies.length).toBeGreaterThan(8000);
+    expect(grid.replies.length).toBeGreaterThanOrEqual(atLeast(8000));
   });
 
   test('requests keep their meaning for a provider of every other format', () => {
@@ -29,7 +30,7 @@ describe.skipIf(!hasFixtures)('the golden grid', () => {
     expect(
       wrong.map(({ source, target, faults }) => `${source.recorded.file} as ${target.name}: ${faults.join('; ')}`),
     ).toEqual([]);
-    expect(grid.requests.length).toBeGreaterThan(2000);
+    expect(grid.requests.length).toBeGreaterThanOrEqual(atLeast(2000));
   });
 
   test('no translation has changed without being accepted', () => {

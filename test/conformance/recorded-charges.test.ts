@@ -11,7 +11,7 @@ import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { chatCall } from '../chat-call.ts';
-import { everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
+import { atLeast, everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
 import { openrouterBill, reportsUsage, ticksOf, vendorBill } from '../vendor-bills.ts';
 
 /** The dialect of each recorded format with usage. */
@@ -29,6 +29,7 @@ const DIALECTS: { readonly [wire: string]: string } = {
   'vertex-embeddings': 'vertex-embeddings',
   'cohere-rerank': 'rerank',
   'voyage-rerank': 'voyage-rerank',
+  'dashscope-rerank': 'dashscope-rerank',
 };
 
 /** Recordings whose figures are not compared, by format or file, with the reason. */
@@ -38,6 +39,11 @@ const NOT_COMPARED: { readonly [wireOrFile: string]: string } = {
   'bedrock-embed': "no dialect reads Amazon's own embeddings",
   'openai-images': 'images are compared with the other recordings of images',
   'openai-images-edits': 'images are compared with the other recordings of images',
+  'dashscope-images': 'its images are compared by the piece, in its own tests',
+  'dashscope-image-tasks': 'its images are compared by the piece, in its own tests',
+  'openai-speech': 'audio is charged by what was heard of it, in its own tests',
+  'gemini-speech': 'audio is charged by what was heard of it, in its own tests',
+  'openai-transcriptions': 'audio is charged by what was heard of it, in its own tests',
   'anthropic-count-tokens': 'tokens that are only counted cost nothing',
   'gemini-count-tokens': 'tokens that are only counted cost nothing',
   'openai-responses-input-tokens': 'tokens that are only counted cost nothing',
@@ -99,7 +105,7 @@ async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
   return meter.final(async (texts) => texts.map(() => 0));
 }
 
-describe.skipIf(!hasFixtures)('charges for recorded replies', () => {
+describe('charges for recorded replies', () => {
   test('each recording with usage is charged as by its provider, or is exempt with a reason', async () => {
     const differences: string[] = [];
     const excused = new Set<string>();
@@ -118,8 +124,8 @@ describe.skipIf(!hasFixtures)('charges for recorded replies', () => {
       differences.push(`${recorded.file}: ${charged} instead of ${expected?.amount} ${JSON.stringify(usage)}`);
     }
     expect(differences).toEqual([]);
-    expect([...excused].toSorted()).toEqual(Object.keys(NOT_COMPARED).toSorted());
-    expect(compared).toBeGreaterThan(850);
+    if (hasFixtures) expect([...excused].toSorted()).toEqual(Object.keys(NOT_COMPARED).toSorted());
+    expect(compared).toBeGreaterThanOrEqual(atLeast(850));
   }, 120_000);
 
   test('recordings without usage are charged by our count, and no reported usage was missed', async () => {
@@ -130,7 +136,7 @@ describe.skipIf(!hasFixtures)('charges for recorded replies', () => {
     }
   });
 
-  test('our list prices give exactly the costs that xAI reports', async () => {
+  test.skipIf(!hasFixtures)('our list prices give exactly the costs that xAI reports', async () => {
     const prices = new Map(readCatalogue(listedCatalogue(['xai'])).models.map(({ name, price }) => [name, price]));
     let compared = 0;
     for (const recorded of everyRecording.filter(({ provider, wire }) => provider === 'xai' && wire in DIALECTS)) {
@@ -145,7 +151,7 @@ describe.skipIf(!hasFixtures)('charges for recorded replies', () => {
     expect(compared).toBeGreaterThan(10);
   });
 
-  test("with OpenRouter's prices our charge equals the cost it reports for tokens", async () => {
+  test.skipIf(!hasFixtures)("with OpenRouter's prices our charge equals the cost it reports for tokens", async () => {
     let compared = 0;
     for (const recorded of everyRecording.filter(({ provider }) => provider === 'openrouter')) {
       const bill = openrouterBill(recorded);

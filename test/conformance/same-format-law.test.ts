@@ -11,7 +11,7 @@ import { DIALECTS } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { quirksFor } from '../../src/providers/provider.ts';
-import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+import { atLeast, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 
 const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
 /** Provider types by their names in the recordings. */
@@ -104,9 +104,9 @@ const CASES = [...DIALECTS.keys()].flatMap((dialect) =>
   }),
 );
 
-describe.skipIf(!hasFixtures)('same format, same meaning', () => {
+describe('same format, same meaning', () => {
   test('there are recordings of most formats', () => {
-    expect(CASES.length).toBeGreaterThan(400);
+    expect(CASES.length).toBeGreaterThanOrEqual(atLeast(400));
     expect(new Set(CASES.map(({ dialect }) => dialect)).size).toBeGreaterThanOrEqual(8);
   });
 

@@ -5,7 +5,7 @@ import { textOf } from '../broken-stream.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
 import { packChunk, packEvent, packException } from '../event-stream.ts';
-import { hasFixtures, type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { verifySignature } from '../signature-v4.ts';
@@ -34,7 +34,7 @@ function recordedMeaning(recorded: RecordedCase) {
   return { ...heard(events), usage: replyOf(events).usage };
 }
 
-describe.skipIf(!hasFixtures)('Bedrock by Converse', () => {
+describe('Bedrock by Converse', () => {
   const cases = recordedCases('bedrock-converse').filter(({ status }) => status === 200);
   test.each(FORMATS)(
     'every recording reaches a client of %s and is charged by its usage',
@@ -168,7 +168,7 @@ describe('refusals and failures of Bedrock', () => {
   });
 });
 
-describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
+describe('Claude on Bedrock', () => {
   const cases = recordedCases('anthropic-messages').filter(
     ({ status, stream, file }) => status === 200 && stream && !file.includes('duplicate'),
   );

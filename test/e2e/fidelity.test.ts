@@ -1,6 +1,5 @@
 /** Losses of translation in each format: reported in the response, or refused in strict mode. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { hasFixtures } from '../fixtures.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
@@ -83,7 +82,7 @@ describe('losses of a request', () => {
   });
 });
 
-describe.skipIf(!hasFixtures)('losses of a reply', () => {
+describe('losses of a reply', () => {
   const chatDoor = (stream: boolean): Door => ({
     ...(DOORS.chat as Door),
     body: (model) => ({ model, messages: HELLO, stream }),
@@ -91,8 +90,8 @@ describe.skipIf(!hasFixtures)('losses of a reply', () => {
 
   test('are in a header of a non-streaming response, and in a comment at the end of a stream', async () => {
     const stage = await scene.stage({ type: messages.type, upstreamModel: messages.upstreamModel });
-    const recording = 'anthropic/anthropic-web-search-tool.1';
-    stage.script({ fixture: `${recording}.json` }, { fixture: `${recording}.chunks.txt` });
+    const recording = 'own/anthropic-messages/web-search';
+    stage.script({ fixture: `${recording}.json` }, { fixture: `${recording}-stream.sse.txt` });
     const whole = await ask(stage, chatDoor(false));
     expect(whole.headers.get('x-modelport-warnings')).toContain('`web_search_tool_result` of anthropic-messages');
     const { text } = await ask(stage, chatDoor(true));

@@ -1,7 +1,7 @@
 /** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { textOf } from '../broken-stream.ts';
-import { hasFixtures, type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
+import { type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
 import type { CallView } from '../gateway-process.ts';
 import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
@@ -125,6 +125,8 @@ const MENDED = [
   'openai/openai-apply-patch-tool.1.chunks.txt',
   'openai/prism-stream-multiple-output-items-1.sse.txt',
   'openai/prism-stream-unknown-error-responses-1.sse.txt',
+  'own/anthropic-messages/error-stream.sse.txt',
+  'own/openai-responses/failed-stream.chunks.txt',
 ];
 
 let scene: Scene;
@@ -152,7 +154,7 @@ function assertCharge(call: CallView, told: Tokens): void {
   expect(nanoCost(call)).toBe(costOf(told));
 }
 
-describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
+describe('recorded replies in their own format', () => {
   for (const { wire, type, upstreamModel, ask, name, usage } of WIRES) {
     const all = recordedCases(wire).filter((recorded) => recorded.status === 200);
     const unnamed = (text: string) => text.replaceAll(name, '').trim();

@@ -1,6 +1,6 @@
 /** Every recorded stream in OpenAI's format passes through the gateway byte for byte, except the model's name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { hasFixtures, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../fixtures.ts';
+import { atLeast, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../fixtures.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { Chunking } from '../upstream/answer.ts';
@@ -81,9 +81,9 @@ function renamed(recorded: RecordedCase, model: string): string {
   return result.includes('data: [DONE]') ? result : `${result}data: [DONE]\n\n`;
 }
 
-describe.skipIf(!hasFixtures)('recorded streams pass byte for byte', () => {
+describe('recorded streams pass byte for byte', () => {
   test('there are recordings of many providers', () => {
-    expect(SOUND.length).toBeGreaterThan(50);
+    expect(SOUND.length).toBeGreaterThanOrEqual(atLeast(50));
   });
 
   for (const chunking of CUTTINGS) {

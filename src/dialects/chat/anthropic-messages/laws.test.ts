@@ -14,7 +14,7 @@ const versioned: Dialect<ChatCall> = {
     anthropicMessages.readCall({ ...request, headers: new Headers({ 'anthropic-version': '2023-06-01' }) }),
 };
 
-dialectLaws(versioned, chatCall());
+dialectLaws(versioned, chatCall(), { able: 'claude-sonnet-4-5' });
 
 /** Replies recorded both ways: to the same request, but by another run of the model. */
 const twins = [

@@ -17,7 +17,7 @@ function pathOf({ endpoint, stream }: RecordedCase) {
   return { model, action: stream ? 'streamGenerateContent' : 'generateContent' };
 }
 
-dialectLaws(gemini, chatCall(), { wire: WIRE, path: pathOf, refuses: refersToFile });
+dialectLaws(gemini, chatCall(), { wire: WIRE, path: pathOf, refuses: refersToFile, able: 'gemini-2.5-flash' });
 
 const referring = recordedCases(WIRE).filter(refersToFile);
 

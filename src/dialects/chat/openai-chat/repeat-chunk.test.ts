@@ -1,6 +1,6 @@
 /** Chunks that are recognised by the one before mean what they would mean if each were parsed. */
 import { describe, expect, test } from 'bun:test';
-import { cutBytes, hasFixtures, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import { atLeast, cutBytes, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
 import { fc } from '../../../../test/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
@@ -147,10 +147,8 @@ describe('a chunk like the one before', () => {
     }
   });
 
-  const streams = hasFixtures
-    ? recordedCases('openai-chat').filter((one) => replyContentType(one).includes('event-stream'))
-    : [];
-  test.skipIf(streams.length === 0)('every recorded stream', () => {
+  const streams = recordedCases('openai-chat').filter((one) => replyContentType(one).includes('event-stream'));
+  test('every recorded stream', () => {
     let compared = 0;
     for (const recorded of streams) {
       const wanted = parsed(replyBytes(recorded));
@@ -160,6 +158,6 @@ describe('a chunk like the one before', () => {
       expect(seen).toEqual(wanted.slice(0, seen.length));
       expect(seen.length).toBeGreaterThanOrEqual(wanted.length - 2);
     }
-    expect(compared).toBeGreaterThan(20);
+    expect(compared).toBeGreaterThanOrEqual(atLeast(20));
   });
 });

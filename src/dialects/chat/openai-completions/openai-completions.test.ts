@@ -49,7 +49,7 @@ const withoutModel = (body: string) => body.replaceAll(/"model": ?"[^"]*"/g, '"m
 const recorded = recordedCases('openai-completions');
 const replies = recorded.filter((one) => one.status === 200);
 
-describe.skipIf(!hasFixtures)('recorded replies', () => {
+describe('recorded replies', () => {
   test.each(replies)('$file: any cutting gives the same frames, and their bytes are the recording', (one) => {
     const bytes = replyBytes(one);
     const whole = readAll([bytes], replyContentType(one));
@@ -105,7 +105,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
     expect(openaiCompletions.passCall(call, request.model, {})).toEqual({ body: call.origin.body, warnings: [] });
   });
 
-  test('the usage of a stream is not shown to a client that did not ask', () => {
+  test.skipIf(!hasFixtures)('the usage of a stream is not shown to a client that did not ask', () => {
     const one = recordedCase('envoy-completion-streaming-usage.sse.txt');
     const writer = openaiCompletions.writer(streamCall());
     const passed = readAll([replyBytes(one)]).map((frame) => writer.pass(frame));
@@ -113,7 +113,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
     expect(text(writer.end())).toBe('data: [DONE]\n\n');
   });
 
-  test('log probabilities are written in the columns they came in', () => {
+  test.skipIf(!hasFixtures)('log probabilities are written in the columns they came in', () => {
     const bytes = replyBytes(recordedCase('envoy-completion-suffix.json'));
     const writer = openaiCompletions.writer(callOf(CALL));
     for (const frame of readAll([bytes], 'application/json')) writer.write(frame);
@@ -121,7 +121,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
     expect(columns(writer.end())).toEqual(columns(bytes));
   });
 
-  test('several prompts keep their flat order', () => {
+  test.skipIf(!hasFixtures)('several prompts keep their flat order', () => {
     const reply = replyOf(
       eventsOf(readAll([replyBytes(recordedCase('envoy-completion-token-batch.json'))], 'application/json')),
     );
@@ -129,7 +129,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
     expect(reply.usage).toMatchObject({ input: 49, output: 57 });
   });
 
-  test('an unknown model is the provider’s refusal', () => {
+  test.skipIf(!hasFixtures)('an unknown model is the provider’s refusal', () => {
     const one = recordedCase('envoy-completion-unknown-model.json');
     const error = openaiCompletions.readError(one.status, new Headers(), replyBytes(one));
     expect(error).toMatchObject({
