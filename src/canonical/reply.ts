@@ -22,7 +22,8 @@ export type ReplyEvent =
   /** If there are several, the last one counts. */
   | { type: 'usage'; usage: Usage }
   | { type: 'reply-end' }
-  | { type: 'error'; error: GatewayError };
+  /** `isLocal`: one event of a stream could not be read; what follows it was read all the same. */
+  | { type: 'error'; error: GatewayError; isLocal?: true };
 
 /** Results of calls other than chat. */
 export type Result =

@@ -86,6 +86,8 @@ export class CallContext implements Entrant, Admission {
   /** How often the whole input is sent: several choices may be several upstream calls. */
   sendings = 1;
   warnings: readonly string[] = [];
+  /** Events of the reply that could not be read and were left out. */
+  skippedEvents = 0;
   /** The target that answers, once one does, and its dialect. */
   target: ModelTarget | undefined;
   upstreamDialect = '';

@@ -44,7 +44,7 @@ export function openReader({ route, context }: TargetCall, call: Call, contentTy
   const reader = framing?.holds(contentType)
     ? readThrough(framing.open(), dialect.reader(call, framing.inner, quirks))
     : dialect.reader(call, contentType, quirks);
-  const bounded = boundedReader(reader, call);
+  const bounded = boundedReader(reader, call, context);
   return call.kind === 'speech' && context.call.kind === 'chat' ? spokenReply(bounded, call) : bounded;
 }
 

@@ -33,9 +33,9 @@ interface Streaming extends GatewayCase {
 }
 
 /** A stream that has begun with its first text. */
-async function streaming(setup: CaseSetup = {}): Promise<Streaming> {
+async function streaming(setup: CaseSetup = {}, members: object = {}): Promise<Streaming> {
   const at = await bench.open(setup);
-  const body = chatRequest(at.model, { stream: true, stream_options: { include_usage: true } });
+  const body = chatRequest(at.model, { stream: true, stream_options: { include_usage: true }, ...members });
   const context = await admit(at.deps, at.entrant(body), at.underWay);
   const starting = attempt(at.deps, context);
   const request = await at.transport.next();
@@ -107,6 +107,35 @@ describe('a stream', () => {
     at.relay.cancel();
     expect(at.sink.text).toBe(text);
     expect(at.calls).toHaveLength(1);
+  });
+});
+
+describe('an event that cannot be read', () => {
+  test('is left out of a text: the rest arrives, a comment tells of it, and the reported usage is charged', async () => {
+    const at = await streaming();
+    at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
+    at.request.pushEvents(lo, finish, usage);
+    at.request.pushDone();
+    expect(await at.sink.over).toBe('ended');
+    expect(at.sink.text).not.toContain('"choi\n');
+    expect(at.sink.text).toContain('"lo"');
+    expect(at.sink.text).toEndWith(
+      ": modelport-warnings: One event of the provider's stream could not be read: some of the text is missing.\n\ndata: [DONE]\n\n",
+    );
+    expect(at.context.warnings).toHaveLength(1);
+    expect(at.calls.map(({ outcome, cost }) => [outcome, cost])).toEqual([['ok', COST]]);
+  });
+
+  test('ends the stream with an error where the call has tools', async () => {
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+    const at = await streaming({}, { tools });
+    at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
+    at.request.pushEvents(lo, finish, usage);
+    at.request.pushDone();
+    await at.sink.over;
+    expect(at.sink.text).toContain('"error"');
+    expect(at.sink.text).not.toContain('[DONE]');
+    expect(at.calls[0]).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
   });
 });
 

@@ -1,5 +1,6 @@
 /** Sends a stream to the client frame by frame, at the client's pace, and settles the call before the last bytes leave. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
+import { warningComment } from '../dialects/chat/reply/losses.ts';
 import type { Frame, Writer } from '../dialects/dialect.ts';
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 import { charge } from '../ledger/charge.ts';
@@ -11,7 +12,7 @@ import type { IdleStreams } from './idle-streams.ts';
 import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, saveReply } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
-import { addReplyWarnings, replyHeaders } from './reply-headers.ts';
+import { addReplyWarnings, replyHeaders, skipWarning } from './reply-headers.ts';
 import { errorIn, type Flow, type FrameTaker, flowOf, joinBytes, type Upstream } from './upstream.ts';
 
 /** A target that has begun to answer, or the search for one. */
@@ -209,6 +210,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
         this.last = this.isSame ? this.writer.pass(unbilled) : this.writer.write(unbilled);
       }
       addReplyWarnings(this.context, this.writer);
+      if (this.context.skippedEvents > 0) this.tellOfSkips();
       const ending = this.writer.end();
       const conclusion: Conclusion = this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
       await concludeAndSave(this.deps, this.context, this.writer, conclusion, this.isDoubted);
@@ -217,6 +219,12 @@ export class StreamRelay implements ByteSource, FrameTaker {
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
     }
+  }
+
+  /** The headers have left before the gap: the warning is a comment before the last frame, in the formats that have comments. */
+  private tellOfSkips(): void {
+    if (!this.writer.contentType.startsWith('text/event-stream')) return;
+    this.last = joinBytes([Buffer.from(warningComment([skipWarning(this.context)])), this.last]);
   }
 
   /** What is still to be sent, up to `ending`, with the usage that was charged where the provider's report was disputed. */

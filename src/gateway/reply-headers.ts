@@ -26,6 +26,13 @@ export function limitHeaders({ limitHeaders: own }: Dialect, limits: RateLimits,
 /** Adds to the warnings of the request those of its reply. */
 export function addReplyWarnings(context: CallContext, { warnings }: Writer): void {
   if (warnings.length > 0) context.warnings = [...context.warnings, ...warnings];
+  if (context.skippedEvents > 0) context.warnings = [...context.warnings, skipWarning(context)];
+}
+
+/** What is missing from the reply because it could not be read. */
+export function skipWarning({ skippedEvents: count }: CallContext): string {
+  const events = count === 1 ? 'One event' : `${count} events`;
+  return `${events} of the provider's stream could not be read: some of the text is missing.`;
 }
 
 const MAX_WARNINGS_LENGTH = 4000;

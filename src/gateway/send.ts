@@ -34,6 +34,7 @@ export function sendTo(
   context.target = choice;
   context.upstreamDialect = route.dialect.name;
   context.warnings = [];
+  context.skippedEvents = 0;
   context.sendings = 1;
   context.signatureOwner = signatureOwnerOf(route.dialect, choice.provider);
   if (context.call.kind === 'chat' && context.call.thread) context.call.thread.maker = context.signatureOwner;

@@ -32,7 +32,9 @@ if (import.meta.main) {
           const call = chatCall({ stream: recorded.stream });
           const started = performance.now();
           try {
-            const reader = boundedReader(dialect.reader(call, replyContentType(recorded), {}), call);
+            const reader = boundedReader(dialect.reader(call, replyContentType(recorded), {}), call, {
+              skippedEvents: 0,
+            });
             const writer = target.writer(call);
             let length = 0;
             for (const frame of [...reader.read(mutated), ...reader.end()]) {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import type { Call } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
-import { boundedReader, MOST_PARTS } from './bounded-reader.ts';
+import { boundedReader, MOST_PARTS, MOST_SKIPPED } from './bounded-reader.ts';
 
 const NO_BYTES = new Uint8Array();
 
@@ -15,7 +16,7 @@ function readerOf(events: readonly ReplyEvent[]): Reader {
 
 /** What comes through the gate, by type; the code of an error. */
 function through(events: readonly ReplyEvent[], call: Call = chatCall({})): string[] {
-  const reader = boundedReader(readerOf(events), call);
+  const reader = boundedReader(readerOf(events), call, { skippedEvents: 0 });
   const frames = [...reader.read(NO_BYTES), ...reader.end()];
   return frames.flatMap(({ events }) =>
     events.map((event) => (event.type === 'error' ? event.error.code : event.type)),
@@ -98,10 +99,56 @@ test('what a decoder throws, at once or on first look, is an upstream failure', 
     { read: throws, end: () => [] },
     { read: () => [], end: throws },
   ]) {
-    const bounded = boundedReader(reader, chatCall({}));
+    const bounded = boundedReader(reader, chatCall({}), { skippedEvents: 0 });
     const frames = [...bounded.read(NO_BYTES), ...bounded.end()];
     expect(frames.flatMap(({ events }) => events)).toMatchObject([
       { type: 'error', error: { code: 'upstream_failed' } },
     ]);
+  }
+});
+
+describe('an event that cannot be read', () => {
+  const text: ReplyEvent = { type: 'part-start', choice: 0, part: 0, opens: { type: 'text' } };
+  const end: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'stop' } };
+  const tools = [{ type: 'function' as const, name: 'f', parameters: {} }];
+  const unreadable = (): ReplyEvent => ({
+    type: 'error',
+    error: new GatewayError('upstream_failed', 'Unreadable.'),
+    isLocal: true,
+  });
+
+  test('is left out of a text, and counted', () => {
+    const skips = { skippedEvents: 0 };
+    const reader = boundedReader(readerOf([text, unreadable(), delta(0, 0), end, unreadable()]), chatCall({}), skips);
+    const events = [...reader.read(NO_BYTES), ...reader.end()].flatMap((frame) => frame.events);
+    expect(events.map(({ type }) => type)).toEqual(['part-start', 'part-delta', 'choice-end', 'reply-end']);
+    expect(skips.skippedEvents).toBe(2);
+  });
+
+  test('breaks the stream where it is one too many', () => {
+    const few = Array.from({ length: MOST_SKIPPED }, unreadable);
+    expect(through([text, ...few, end])).toEqual(['part-start', 'choice-end', 'reply-end']);
+    expect(through([text, ...few, unreadable(), end])).toEqual(['part-start', 'upstream_failed']);
+  });
+
+  for (const [name, events, members] of [
+    ['before any text', [], {}],
+    ['after a text has ended', [text, { type: 'part-end', choice: 0, part: 0 }], {}],
+    ['in reasoning', [text, { type: 'part-start', choice: 0, part: 1, opens: { type: 'reasoning' } }], {}],
+    [
+      'in a tool call',
+      [{ type: 'part-start', choice: 0, part: 0, opens: { type: 'tool-call', id: 'a', name: 'f' } }],
+      {},
+    ],
+    ['where a tool call may come', [text], { tools }],
+    ['in JSON', [text], { output: { type: 'json' } }],
+    ['in one of several choices', [text], { sampling: { n: 2 } }],
+  ] satisfies [string, ReplyEvent[], Parameters<typeof chatCall>[0]][]) {
+    test(`breaks the stream ${name}`, () => {
+      expect(through([...events, unreadable(), end], chatCall(members))).toEqual([
+        ...events.map(({ type }) => type),
+        'upstream_failed',
+      ]);
+    });
   }
 });

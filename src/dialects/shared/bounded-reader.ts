@@ -24,21 +24,35 @@ const LAST_SECOND = 253_402_300_800;
 
 const NO_BYTES = new Uint8Array();
 
-/** Wraps `reader` with the checks, for a reply to `call`. */
-export function boundedReader(reader: Reader, call: Call): Reader {
-  return new BoundedReader(reader, call);
+/** Events of one stream that may be left out because they could not be read. More than a few are no accident. */
+export const MOST_SKIPPED = 3;
+
+/** Counts what was left out of a reply. */
+export interface Skips {
+  skippedEvents: number;
+}
+
+/** Wraps `reader` with the checks, for a reply to `call`. What is left out of it is counted in `skips`. */
+export function boundedReader(reader: Reader, call: Call, skips: Skips): Reader {
+  return new BoundedReader(reader, call, skips);
 }
 
 class BoundedReader implements Reader {
   readonly #reader: Reader;
   readonly #call: Call;
   readonly #mostChoices: number;
+  readonly #skips: Skips;
+  #skipped = 0;
+  /** The last part that began, if it is a text and has not ended; else -1. */
+  #text = -1;
+  #hasChoiceEnded = false;
   /** Set after the first broken bound. Everything after it is ignored. */
   #isBroken = false;
 
-  constructor(reader: Reader, call: Call) {
+  constructor(reader: Reader, call: Call, skips: Skips) {
     this.#reader = reader;
     this.#call = call;
+    this.#skips = skips;
     this.#mostChoices = choicesOf(call) + (call.kind === 'image' ? SPARE_IMAGES : 0);
   }
 
@@ -68,12 +82,27 @@ class BoundedReader implements Reader {
     for (let at = 0; at < frames.length; at++) {
       try {
         // `events` is decoded when it is first read, so a decoding error is thrown here.
-        for (const event of frames[at]!.events) this.#check(event);
+        for (const event of frames[at]!.events) {
+          if (event.type !== 'error' || !event.isLocal) this.#check(event);
+          else {
+            this.#skip(event.error);
+            frames.splice(at--, 1);
+            break;
+          }
+        }
       } catch (thrown) {
         return this.#broken(frames.slice(0, at), thrown);
       }
     }
     return frames;
+  }
+
+  /** Leaves an unreadable event out of the reply. Throws `error` where the reply would mean something else without it. */
+  #skip(error: GatewayError): void {
+    const isInText = this.#text >= 0 || this.#hasChoiceEnded;
+    if (!isInText || this.#skipped === MOST_SKIPPED || !isPlainText(this.#call)) throw error;
+    this.#skipped++;
+    this.#skips.skippedEvents++;
   }
 
   #broken(before: Frame[], thrown: unknown): Frame[] {
@@ -82,20 +111,31 @@ class BoundedReader implements Reader {
     return [...before, { bytes: NO_BYTES, events: [{ type: 'error', error }] }];
   }
 
+  #checkPlace(choice: number, part: number): void {
+    if (!isPlace(choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
+    if (!isPlace(part, MOST_PARTS)) throw outOfBounds('the number of a part is out of bounds');
+  }
+
   #check(event: ReplyEvent): void {
     switch (event.type) {
-      case 'part-delta':
       case 'part-start':
+        this.#checkPlace(event.choice, event.part);
+        this.#text = event.opens.type === 'text' ? event.part : -1;
+        return;
+      case 'part-end':
+        this.#checkPlace(event.choice, event.part);
+        if (event.part === this.#text) this.#text = -1;
+        return;
+      case 'part-delta':
       case 'part-transcript':
       case 'part-seal':
       case 'part-citation':
       case 'part-logprobs':
-      case 'part-end':
-        if (!isPlace(event.choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
-        if (!isPlace(event.part, MOST_PARTS)) throw outOfBounds('the number of a part is out of bounds');
+        this.#checkPlace(event.choice, event.part);
         return;
       case 'choice-end':
         if (!isPlace(event.choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
+        this.#hasChoiceEnded = true;
         return;
       case 'reply-start':
         // A wrong timestamp does not fail the reply; it is dropped.
@@ -107,6 +147,14 @@ class BoundedReader implements Reader {
       default:
     }
   }
+}
+
+/**
+ * A reply of one text, in which words are missed and nothing else: a lost event may be the beginning of a tool call or a piece of its
+ * arguments, and JSON with a hole in it is none.
+ */
+function isPlainText(call: Call): boolean {
+  return call.kind === 'chat' && call.tools.length === 0 && !call.output && choicesOf(call) === 1;
 }
 
 function checkResult(result: Result, call: Call): void {

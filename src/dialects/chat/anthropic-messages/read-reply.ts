@@ -9,7 +9,7 @@ import type { Frame, Reader } from '../../dialect.ts';
 import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
+import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { Decoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
@@ -77,7 +77,7 @@ class StreamReader extends SseReader {
     const word = data.trim();
     if (word === '' || word === '[DONE]') return new MessageFrame('useless', bytes, NO_EVENTS);
     const payload = parsedJson(data);
-    if (!isObject(payload)) return this.#broken(unreadable(), bytes);
+    if (!isObject(payload)) return new MessageFrame('useless', bytes, [unreadableEvent()]);
     if (event.event === 'error' && payload.type !== 'error') payload.type = 'error';
     const isStart = payload.type === 'message_start';
     // Libraries fail on a second `message_start`. Inside a block it is an error, because the block never ends.

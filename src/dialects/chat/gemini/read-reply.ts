@@ -11,7 +11,7 @@ import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { ArrayCutter, type ArrayElement } from '../../wire/json-array.ts';
 import { endsInBlankLine, SseCutter, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, unreadable } from '../reply/sse-reader.ts';
+import { brokeOff, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { mendAnswer } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
@@ -91,7 +91,8 @@ class AnswerStream {
 
   /** Returns the frames that can be sent now that `frame` has arrived. */
   release(frame: AnswerFrame): AnswerFrame[] {
-    if (frame.events.at(-1)?.type === 'error') this.isOver = true;
+    const last = frame.events.at(-1);
+    if (last?.type === 'error' && !last.isLocal) this.isOver = true;
     const isBeside = frame.kind === 'blank' || frame.kind === 'useless';
     if (this.#held.length > 0 && isBeside && !this.isOver) {
       this.#held.push(frame);
@@ -159,7 +160,7 @@ class StreamReader implements Reader {
     const word = text.trim();
     if (word === '' || word === '[DONE]') return new AnswerFrame('useless', bytes);
     const payloads = payloadsIn(word);
-    if (!payloads) return new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
+    if (!payloads) return new AnswerFrame('useless', bytes, [unreadableEvent()]);
     const mended = payloads.map(mendAnswer);
     const events = this.#stream.meaningOf(payloads);
     const isPlain = event.dataEnd > 0 && event.event === undefined && endsInBlankLine(bytes);

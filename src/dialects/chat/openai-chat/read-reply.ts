@@ -12,7 +12,7 @@ import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
+import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { Repair } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
@@ -133,10 +133,11 @@ class StreamReader extends SseReader {
     if (isObject(payload)) return this.#chunk(event, payload);
     const word = data.trim();
     if (word === '') return new ChatFrame('useless', bytes, NO_EVENTS);
-    this.#over = true;
-    if (word === DONE) return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
     const error = Array.isArray(payload) && isObject(payload[0]) ? errorIn(payload[0]) : undefined;
-    return new ChatFrame('useless', bytes, [error ?? { type: 'error', error: unreadable() }]);
+    if (word !== DONE && !error) return new ChatFrame('useless', bytes, [unreadableEvent()]);
+    this.#over = true;
+    if (error) return new ChatFrame('useless', bytes, [error]);
+    return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
   }
 
   /** The frame of a chunk that differs from the example only in its text. */

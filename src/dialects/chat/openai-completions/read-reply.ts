@@ -7,7 +7,7 @@ import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, unreadable } from '../reply/sse-reader.ts';
+import { brokeOff, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { readLogprobs } from './logprobs.ts';
 
 /** A frame with the position of its JSON object. */
@@ -45,8 +45,8 @@ function streamReader(quirks: Quirks): Reader {
       if (isObject(payload)) {
         jsonStart = event.dataEnd > 0 ? event.dataStart : -1;
         decode.chunk(payload, events);
-      } else events.push({ type: 'error', error: unreadable() });
-      ended = events.some((found) => found.type === 'error');
+        ended = events.some((found) => found.type === 'error');
+      } else events.push(unreadableEvent());
     }
     return { bytes, events, jsonStart };
   }

@@ -10,7 +10,7 @@ import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
+import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { Mender } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
@@ -87,7 +87,8 @@ class StreamReader extends SseReader {
     const { bytes, data } = event;
     const payload = data === undefined ? undefined : parsedJson(data);
     // Everything after the end is ignored.
-    if (!isObject(payload) || this.#over) return new ResponseFrame('blank', bytes, NO_EVENTS);
+    if (this.#over || data === undefined || isNothing(data)) return new ResponseFrame('blank', bytes, NO_EVENTS);
+    if (!isObject(payload)) return new ResponseFrame('useless', bytes, [unreadableEvent()]);
     if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
     const isMended = this.#mender.mend(payload) || event.dataEnd === 0;
     const events = this.#eventsOf(payload);
@@ -118,6 +119,12 @@ class StreamReader extends SseReader {
     this.#over = true;
     return [errorOf(payload.error)];
   }
+}
+
+/** Some providers end the stream with the word that ends a chat completion. */
+function isNothing(data: string): boolean {
+  const word = data.trim();
+  return word === '' || word === '[DONE]';
 }
 
 function wholeReader(call: ChatCall, quirks: Quirks): Reader {

@@ -1,6 +1,7 @@
 /** What the readers of SSE streams share: splitting into events, and errors of a reply that is not complete. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
 
@@ -42,4 +43,9 @@ export function brokeOff(): GatewayError {
 /** The error of a reply that is not in its format. */
 export function unreadable(): GatewayError {
   return new GatewayError('upstream_failed', "The model's reply could not be read.");
+}
+
+/** What an event of a stream means that is not in its format. Whether the reply can do without it is decided in `bounded-reader.ts`. */
+export function unreadableEvent(): ReplyEvent {
+  return { type: 'error', error: unreadable(), isLocal: true };
 }
