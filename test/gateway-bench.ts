@@ -118,7 +118,10 @@ export interface GatewayCase {
   /** A call in this format, read from its body. */
   entrant(body: object, dialect?: string, headers?: { [name: string]: string }): Entrant;
   /** Sends this body through the whole gateway. */
-  serve(body: object, more?: { key?: string; headers?: { [name: string]: string }; dialect?: string }): Promise<Answer>;
+  serve(
+    body: object,
+    more?: { key?: string; headers?: { [name: string]: string }; dialect?: string; path?: WireRequest['path'] },
+  ): Promise<Answer>;
   /** Of the account, in nano-USD. */
   held(): Promise<bigint>;
   spent(): Promise<bigint>;
@@ -228,13 +231,13 @@ export async function startGatewayBench(): Promise<GatewayBench> {
           release: release(),
         };
       },
-      serve: (body, { key: shown = key, headers = {}, dialect = 'openai-chat' } = {}) =>
+      serve: (body, { key: shown = key, headers = {}, dialect = 'openai-chat', path = {} } = {}) =>
         gateway.serve(clientDialect(dialect), {
           key: shown,
           address: '127.0.0.1',
           requestId: newId('req_'),
           announcedBytes: undefined,
-          read: () => wireRequest(body, headers, release()),
+          read: () => ({ ...wireRequest(body, headers, release()), path }),
           client,
         }),
       held: async () => (await balance()).held,

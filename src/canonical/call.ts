@@ -29,6 +29,8 @@ export interface Asked {
   extras: { [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), with lower-case names. */
   headers: { [name: string]: string };
+  /** What the caller wishes of the hosts behind a provider that understands it, bounded by the model's price. */
+  hostWishes?: JsonObject;
   /**
    * When the call was received, in seconds since 1970. Dialects have no clock, and some replies need a time that the provider did not send.
    */

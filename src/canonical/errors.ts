@@ -30,6 +30,7 @@ export const ERRORS = {
   address_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
   model_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
   scope_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  routing_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
   insufficient_balance: locked(402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
   budget_exhausted: locked(402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
   model_not_found: refused(404, 'not_found_error', 'NOT_FOUND'),

@@ -54,7 +54,10 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await edge.store.keyById(key.id)).toMatchObject({ expiresAt: Date.parse('2100-01-01'), models: ['alpha'] });
     await run('keys update', key.id, '--expires', 'none', '--name', 'desk', '--aliases', 'x=alpha, y=gamma:8b');
     expect((await edge.store.keyById(key.id))?.aliases).toEqual({ x: 'alpha', y: 'gamma:8b' });
-    await run('keys update', key.id, '--aliases', 'none');
+    await run('keys update', key.id, '--caller-routing', 'off');
+    expect((await edge.store.keyById(key.id))?.callerRouting).toBe(false);
+    await run('keys update', key.id, '--aliases', 'none', '--caller-routing', 'none');
+    expect(await edge.store.keyById(key.id)).not.toHaveProperty('callerRouting');
     expect(await edge.store.keyById(key.id)).not.toHaveProperty('aliases');
     expect(await edge.store.keyById(key.id)).not.toHaveProperty('expiresAt');
     expect((await run('keys rotate', key.id, '--grace', '60')).key).not.toBe(key.key);

@@ -22,11 +22,12 @@ export const KEY_OPTIONS = {
   expires: text,
   models: text,
   aliases: text,
+  'caller-routing': text,
   addresses: text,
   scopes: text,
   ...LIMIT_OPTIONS,
 };
-export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
+export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--caller-routing on|off] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
 
 /** Removes a limit. */
 const NONE = 'none';
@@ -59,6 +60,8 @@ export function readKeyChanges(given: Given): KeyChange {
   if (expires !== undefined) change.expiresAt = expires === NONE ? null : readTime(expires);
   const aliases = given.option('aliases');
   if (aliases !== undefined) change.aliases = aliases === NONE ? null : readAliases(aliases);
+  const routing = given.option('caller-routing');
+  if (routing !== undefined) change.callerRouting = readSwitch(routing, 'caller-routing');
   for (const [option, wrong] of LISTS) {
     const written = given.option(option);
     if (written === undefined) continue;
@@ -69,6 +72,12 @@ export function readKeyChanges(given: Given): KeyChange {
     change[option] = written === NONE ? null : list;
   }
   return change;
+}
+
+function readSwitch(written: string, option: string): boolean | null {
+  if (written === NONE) return null;
+  if (written !== 'on' && written !== 'off') throw new UsageError(`--${option} must be on or off.`);
+  return written === 'on';
 }
 
 function readAliases(written: string): { [name: string]: string } {

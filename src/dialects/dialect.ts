@@ -15,6 +15,8 @@ import type { Form } from './wire/multipart.ts';
 export interface WireRequest {
   body: Uint8Array;
   headers: Pick<Headers, 'get' | 'has'>;
+  /** `false`: there is no header of the gateway's own (`x-modelport-…`) among them. */
+  hasOwnHeaders?: boolean;
   /** Path parameters, for example `model` on the Gemini paths. */
   path: { [name: string]: string };
   query: URLSearchParams;

@@ -1,7 +1,7 @@
 /** Whether a call may begin: the model is available, the key may use it, its rates and the balance cover it. */
-import { nameFor } from '../access/access.ts';
 import { SCOPE_OF } from '../access/scopes.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
+import { askedModel } from './asked-model.ts';
 import { CallContext, type Entrant } from './call-context.ts';
 import type { Ready } from './candidate.ts';
 import { callNamed, candidateFor, readyFor } from './candidates.ts';
@@ -10,20 +10,18 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
 import { type AddressedMedia, addressedMedia } from './prepare/addressed-media.ts';
 import { routeTo, urlsTaken } from './target-route.ts';
-import { unknownModel } from './unknown-model.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
 export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<CallContext>): Promise<CallContext> {
   const { caller, at } = entrant;
   const asked = entrant.call;
-  const model = deps.catalog.find(nameFor(caller, asked.model));
-  if (!model) throw unknownModel(deps, caller, asked.model);
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
-  deps.access.allowModel(caller, model, asked.model);
+  const { model, wishes } = askedModel(deps, caller, asked.model, entrant.asking);
+  const asker = wishes ? { caller, dialect: entrant.dialect, wishes } : entrant;
   // What may fail is reckoned first: who has been let in holds a place, which is given back below.
   const named = callNamed(asked, model.name);
-  const chain = model.fallbacks ? new FallbackChain(deps, entrant, named, model) : undefined;
-  const ready = chain ? chain.start() : readyFor(deps, candidateFor(deps, entrant, named, model));
+  const chain = model.fallbacks ? new FallbackChain(deps, asker, named, model) : undefined;
+  const ready = chain ? chain.start() : readyFor(deps, asker, candidateFor(deps, asker, named, model));
   const { candidate } = ready;
   const { call, estimatedInput, extras, amount: covered } = candidate;
   const { amount, checkpoint, tokens } = chain ?? candidate;

@@ -17,6 +17,7 @@ import { choices, type Extras } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
+import type { Asking } from './asking.ts';
 import type { Chain, Ready } from './candidate.ts';
 import { disputedUsage } from './doubt.ts';
 import { TOOL_FORMATS } from './extra-members.ts';
@@ -40,6 +41,8 @@ export interface Entrant {
   readonly release?: (() => void) | undefined;
   /** What it takes of what may be under way. */
   readonly load: Load;
+  /** What its caller wishes of models and providers. */
+  readonly asking?: Asking | undefined;
 }
 
 /** What it was let in with. */
@@ -71,6 +74,7 @@ export class CallContext implements Entrant, Admission {
   readonly strict: boolean;
   readonly release: (() => void) | undefined;
   readonly load: Load;
+  readonly asking: Asking | undefined;
   model: Model;
   targets: readonly ModelTarget[];
   readonly hold: Hold;
@@ -116,6 +120,7 @@ export class CallContext implements Entrant, Admission {
     this.strict = entrant.strict;
     this.release = entrant.release;
     this.load = entrant.load;
+    this.asking = entrant.asking;
     this.model = admission.model;
     this.targets = admission.targets;
     this.hold = admission.hold;

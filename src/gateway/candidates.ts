@@ -9,8 +9,10 @@ import { memberSpan, patchMembers } from '../dialects/wire/json.ts';
 import { charge } from '../ledger/charge.ts';
 import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
+import { isPassedOn, type Wishes } from '../routing/wishes.ts';
+import { wishedModel } from './asked-model.ts';
 import type { Candidate, Ready } from './candidate.ts';
-import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
+import { boundedRoute, type Destination, extrasOf, mayCostExtra } from './extras.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { asSpeech } from './prepare/speech-calls.ts';
 import { fitted } from './prepare/truncate.ts';
@@ -18,16 +20,21 @@ import { routeTo } from './target-route.ts';
 
 /** Who asks, and in which format. */
 export interface Asker {
+  /** What is wished of providers. */
+  readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
   readonly dialect: Dialect;
 }
 
 /** Throws `invalid_request` where the model does not serve such a call. */
-export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, model: Model): Candidate {
+export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole: Model): Candidate {
+  const model = wishedModel(whole, asker.wishes);
   // Only formats whose server keeps conversations say what becomes of one that is too long.
   const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
   if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
+  const said = asker.wishes?.said;
+  if (said && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(said, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
@@ -44,8 +51,14 @@ export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, model
 }
 
 /** Throws `upstream_unavailable` or `rate_limited` where none of its targets may be called now. */
-export function readyFor(deps: GatewayDeps, candidate: Candidate): Ready {
-  return { candidate, targets: deps.catalog.order(candidate.model, deps.random, deps.now()) };
+export function readyFor(deps: GatewayDeps, { wishes }: Asker, candidate: Candidate): Ready {
+  const targets = deps.catalog.order(candidate.model, deps.random, deps.now());
+  return { candidate, targets: wishes && isFirstAlone(wishes) ? targets.slice(0, 1) : targets };
+}
+
+/** Without an order of the caller's, no fallbacks are the first target alone. */
+function isFirstAlone({ order, allowFallbacks }: Wishes): boolean {
+  return !allowFallbacks && order === undefined;
 }
 
 /** The call as if it had been sent to the model of this name. */

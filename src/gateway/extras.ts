@@ -206,13 +206,8 @@ class ExtrasCounter {
 
   /** Limits what a host may cost to the model's own price. */
   #boundRoute(dialect: string, member: string, value: JsonObject): void {
-    const { input, output, perCall } = this.#policy.price;
-    if (input === undefined && output === undefined && perCall === undefined) return;
-    const said = isObject(value.max_price) ? value.max_price : {};
-    const most: JsonObject = { ...said };
-    if (input !== undefined) most.prompt = lower(said.prompt, writePricePerMillion(input));
-    if (output !== undefined) most.completion = lower(said.completion, writePricePerMillion(output));
-    this.#set(dialect, member, { ...value, max_price: most });
+    const bounded = boundedRoute(value, this.#policy.price);
+    if (bounded !== value) this.#set(dialect, member, bounded);
   }
 
   #boundThinking(dialect: string): void {
@@ -280,6 +275,16 @@ function askedCalls({ origin, extras }: ChatCall, tool: RunTool): number | undef
 
 function isCount(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** OpenRouter's `provider`, with `max_price` no higher than this. */
+export function boundedRoute(value: JsonObject, { input, output, perCall }: Price): JsonObject {
+  if (input === undefined && output === undefined && perCall === undefined) return value;
+  const said = isObject(value.max_price) ? value.max_price : {};
+  const most: JsonObject = { ...said };
+  if (input !== undefined) most.prompt = lower(said.prompt, writePricePerMillion(input));
+  if (output !== undefined) most.completion = lower(said.completion, writePricePerMillion(output));
+  return { ...value, max_price: most };
 }
 
 function lower(said: Json | undefined, ours: string): number {

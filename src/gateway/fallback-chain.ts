@@ -22,6 +22,7 @@ const MOST_MODELS = 16;
 
 export class FallbackChain implements Chain {
   readonly #deps: GatewayDeps;
+  readonly #asker: Asker;
   /** By the names of their models. */
   readonly #candidates = new Map<string, Candidate>();
   readonly #failures = new Map<string, GatewayError>();
@@ -34,6 +35,7 @@ export class FallbackChain implements Chain {
   /** `call`: in the name of `model`, which is the one asked for. */
   constructor(deps: GatewayDeps, asker: Asker, call: Call, model: Model) {
     this.#deps = deps;
+    this.#asker = asker;
     this.#current = model;
     const models = reachable(deps, asker, model);
     // What one model bounds in its call must not bind the next.
@@ -99,7 +101,7 @@ export class FallbackChain implements Chain {
     const failure = this.#failures.get(model.name);
     try {
       if (!candidate) throw failure;
-      return readyFor(this.#deps, candidate);
+      return readyFor(this.#deps, this.#asker, candidate);
     } catch (thrown) {
       return { error: asGatewayError(thrown) };
     }

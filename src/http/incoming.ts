@@ -76,7 +76,8 @@ class IncomingRequest implements Incoming {
 
   private wire(body: Uint8Array): WireRequest {
     const { headers, target } = this.client;
-    return { body, headers, path: this.path, query: queryOf(target) };
+    const hasOwnHeaders = headers.hasStart('x-modelport-');
+    return { body, headers, hasOwnHeaders, path: this.path, query: queryOf(target) };
   }
 
   private async readForm(boundary: string, folder: string): Promise<WireRequest> {

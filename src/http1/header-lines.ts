@@ -40,6 +40,11 @@ export class HeaderLines {
     this.lower = text.toLowerCase();
   }
 
+  /** Whether there is a header whose name begins so, in lower case. */
+  hasStart(start: string): boolean {
+    return this.lower.includes(`\r\n${start}`);
+  }
+
   /** The value of the header with this lower-case name; several are joined to a list. `null` if there is none. */
   get(name: string): string | null {
     const line = lineOf(name);

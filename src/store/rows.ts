@@ -61,6 +61,8 @@ export interface KeyRow extends Pace {
   scopes?: string[];
   /** Names that mean another model to this key. */
   aliases?: { [name: string]: string };
+  /** Whether its requests may say which models and providers answer; absent: they may. */
+  callerRouting?: boolean;
   budget?: Budget;
   /** The hash before the last rotation. It is valid until `priorUntil`. */
   priorHash?: string;
@@ -78,6 +80,7 @@ export interface KeyChange {
   addresses?: string[] | null;
   scopes?: string[] | null;
   aliases?: { [name: string]: string } | null;
+  callerRouting?: boolean | null;
   budget?: Budget | null;
   requestsPerMinute?: number | null;
   tokensPerMinute?: number | null;

@@ -149,6 +149,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
         addresses: ['10.0.0.0/8'],
         scopes: [],
         aliases: { x: 'a' },
+        callerRouting: false,
         budget: { total: HUGE, day: 0n },
         requestsPerMinute: 3,
         tokensPerMinute: 4,

@@ -10,6 +10,9 @@ export const openrouter = openaiCompatibleVendor({
   rerank: {},
   completions: true,
   responses: true,
+  // Its hosts are chosen by the same words as providers here: they are told only where the operator says so.
+  members: ({ settings }, _dialect, { hostWishes }) =>
+    hostWishes && settings.callerRouting === 'pass' ? { provider: hostWishes } : {},
   video: openrouterVideo,
   quirks: { supportsDeveloperRole: true, reasoningField: 'reasoning_details' },
 });

@@ -329,6 +329,8 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE models ADD COLUMN fallbacks text;
   ALTER TABLE keys ADD COLUMN aliases text;
   `,
+  // Whether a key's requests may say which providers answer.
+  'ALTER TABLE keys ADD COLUMN caller_routing bigint;',
 ];
 
 /** The advisory lock of migrations in this database. An arbitrary number. */

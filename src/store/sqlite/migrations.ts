@@ -359,6 +359,8 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE models ADD COLUMN fallbacks TEXT;
   ALTER TABLE keys ADD COLUMN aliases TEXT;
   `,
+  // Whether a key's requests may say which providers answer.
+  'ALTER TABLE keys ADD COLUMN caller_routing INTEGER;',
 ];
 
 /** The first versions recorded only the version number. */

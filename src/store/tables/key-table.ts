@@ -20,6 +20,7 @@ interface KeyColumns extends LimitColumns {
   addresses: string | null;
   scopes: string | null;
   aliases: string | null;
+  caller_routing: bigint | null;
   prior_hash: string | null;
   prior_until: bigint | null;
 }
@@ -114,6 +115,7 @@ function changedColumns(change: KeyChange): { [column: string]: Value | undefine
     addresses: jsonText(change.addresses),
     scopes: jsonText(change.scopes),
     aliases: jsonText(change.aliases),
+    caller_routing: change.callerRouting == null ? change.callerRouting : Number(change.callerRouting),
     prior_hash: change.priorHash,
     prior_until: change.priorUntil,
     ...limitColumns(change),
@@ -136,6 +138,7 @@ function toKey(row: KeyColumns): KeyRow {
     ...(row.addresses !== null && { addresses: JSON.parse(row.addresses) as string[] }),
     ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as { [name: string]: string } }),
+    ...(row.caller_routing !== null && { callerRouting: row.caller_routing !== 0n }),
     ...(row.prior_hash !== null && { priorHash: row.prior_hash }),
     ...(row.prior_until !== null && { priorUntil: Number(row.prior_until) }),
     ...limitsFrom(row),

@@ -28,6 +28,9 @@ const MOST_ALIASES = 100;
 const Aliases = Type.Record(Type.String(), Type.String(), {
   description: `an object of up to ${MOST_ALIASES} names and the model that each means to this key, such as {"gpt-4o": "claude-sonnet-4-5"}`,
 });
+const CallerRouting = Type.Boolean({
+  description: 'true or false: whether requests may say which models and providers answer (true by default)',
+});
 const Addresses = Type.Array(Type.String(), {
   description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
 });
@@ -45,6 +48,7 @@ const NewKey = Type.Object(
     expiresAt: Type.Optional(TimeAsked),
     models: Type.Optional(Models),
     aliases: Type.Optional(Aliases),
+    callerRouting: Type.Optional(CallerRouting),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
     ...LIMITS_ASKED,
@@ -59,6 +63,7 @@ const ChangedKey = Type.Object(
     expiresAt: changeable(TimeAsked),
     models: changeable(Models),
     aliases: changeable(Aliases),
+    callerRouting: changeable(CallerRouting),
     addresses: changeable(Addresses),
     scopes: changeable(Scopes),
     ...LIMITS_CHANGED,
@@ -92,6 +97,7 @@ const Key = Type.Object({
   disabledAt: Type.Optional(Time),
   models: Type.Optional(Type.Array(Type.String())),
   aliases: Type.Optional(Type.Record(Type.String(), Type.String())),
+  callerRouting: Type.Optional(Type.Boolean()),
   addresses: Type.Optional(Type.Array(Type.String())),
   scopes: Type.Optional(Type.Array(Type.String())),
   priorUntil: Type.Optional(Time),
@@ -180,7 +186,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
   }
   const account = body.account === undefined ? caller.account : (await accountNamed(deps.store, body.account)).id;
   const { key, hash, last4 } = issueKey(kind);
-  const { expiresAt, models, aliases, addresses, scopes } = body;
+  const { expiresAt, models, aliases, callerRouting, addresses, scopes } = body;
   const row: KeyRow = {
     id: newId('key_'),
     account,
@@ -192,6 +198,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
     ...(expiresAt !== undefined && { expiresAt: timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
     ...(aliases !== undefined && { aliases: aliasesOf(aliases) }),
+    ...(callerRouting !== undefined && { callerRouting }),
     ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitsOf(body),
@@ -202,12 +209,13 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
 }
 
 function changeOf(body: ChangedKey): KeyChange {
-  const { name, expiresAt, models, aliases, addresses, scopes } = body;
+  const { name, expiresAt, models, aliases, callerRouting, addresses, scopes } = body;
   return {
     ...(name !== undefined && { name }),
     ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
     ...(aliases !== undefined && { aliases: aliases && aliasesOf(aliases) }),
+    ...(callerRouting !== undefined && { callerRouting }),
     ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitChangesOf(body),

@@ -1,0 +1,99 @@
+/** Which model a call asks for, with what its caller wishes of it. */
+import { type Caller, nameFor } from '../access/access.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { FALLBACK_REASONS } from '../canonical/fallback.ts';
+import type { Price } from '../canonical/price.ts';
+import type { Model } from '../catalog/catalog.ts';
+import { type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../routing/wishes.ts';
+import type { Asking } from './asking.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { unknownModel } from './unknown-model.ts';
+
+export interface AskedModel {
+  readonly model: Model;
+  /** Of the request, and of the name's suffix. */
+  readonly wishes: Wishes | undefined;
+}
+
+const NO_WISHES: Wishes = { allowFallbacks: true, requireParameters: false };
+
+/** Throws `model_not_found`, `model_not_allowed`, `routing_not_allowed`. */
+export function askedModel(deps: GatewayDeps, caller: Caller, name: string, asking: Asking | undefined): AskedModel {
+  const { model, sort } = modelNamed(deps, caller, name);
+  if (!asking && !sort) return { model, wishes: undefined };
+  if (caller.row.callerRouting === false) throw notAllowed();
+  const wishes = sort ? { ...NO_WISHES, ...asking?.wishes, sort: asking?.wishes?.sort ?? sort } : asking?.wishes;
+  return { model: withFallbacks(deps, caller, model, asking?.models ?? []), wishes };
+}
+
+/** A suffix of the name (`:nitro`, `:floor`) asks for an order, unless a model is called so. */
+function modelNamed(deps: GatewayDeps, caller: Caller, name: string, param = 'model'): { model: Model; sort?: Sort } {
+  const meant = nameFor(caller, name);
+  let model = deps.catalog.find(meant);
+  let sort: Sort | undefined;
+  if (!model || model.wildcard !== undefined) {
+    const suffix = suffixOf(meant);
+    const plain = suffix && deps.catalog.find(nameFor(caller, suffix.name));
+    if (plain) [model, sort] = [plain, suffix.sort];
+  }
+  if (!model) throw param === 'model' ? unknownModel(deps, caller, name) : unknownFallback(name, param);
+  deps.access.allowModel(caller, model, name);
+  return { model, ...(sort && { sort }) };
+}
+
+/** The models that the caller names answer for any reason, before those of the operator. */
+function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: readonly string[]): Model {
+  const fallbacks = names.flatMap((name, i) => {
+    const param = `models[${i}]`;
+    const { model: other } = modelNamed(deps, caller, name, param);
+    if (other.kind !== model.kind) {
+      const sentence = `\`${param}\` is of kind ${other.kind}, and \`${model.name}\` of kind ${model.kind}: both must be the same.`;
+      throw new GatewayError('invalid_request', sentence, { param });
+    }
+    return other.name === model.name ? [] : [{ model: other.name, on: [...FALLBACK_REASONS] }];
+  });
+  return fallbacks.length > 0 ? { ...model, fallbacks: [...fallbacks, ...(model.fallbacks ?? [])] } : model;
+}
+
+/** The model with the targets that the wishes leave. Throws `not_found` where they leave none. */
+export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
+  if (!wishes) return model;
+  const { maxPrice, sort } = wishes;
+  if (maxPrice && !isWithin(model.price, maxPrice)) throw nobody(model, 'its price is above `provider.max_price`');
+  const targets = wishedTargets(model.targets, wishes);
+  if (targets.length === 0) throw nobody(model, 'the members of `provider` that narrow the choice leave none');
+  return { ...model, targets, ...(sort && { strategy: sort }) };
+}
+
+const PICO_PER_USD_TOKEN = 1_000_000;
+const NANO_PER_USD = 1_000_000_000;
+
+/** What the caller pays here, whoever answers. */
+function isWithin(price: Price, most: MaxPrice): boolean {
+  const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN);
+  const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD);
+  return (
+    Number(price.input ?? 0n) <= perToken(most.prompt) &&
+    Number(price.output ?? 0n) <= perToken(most.completion) &&
+    Number(price.audioInput ?? 0n) <= perToken(most.audio) &&
+    Number(price.perCall ?? 0n) <= each(most.request) &&
+    Number(price.perImage ?? 0n) <= each(most.image)
+  );
+}
+
+/** Another model may be what the caller wishes. */
+function nobody({ name }: Model, why: string): GatewayError {
+  const sentence = `No allowed provider is available for the model \`${name}\`: ${why}.`;
+  return new GatewayError('not_found', sentence, { param: 'provider', retryable: true });
+}
+
+function unknownFallback(name: string, param: string): GatewayError {
+  const sentence = `\`${param}\`: the model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models.`;
+  return new GatewayError('model_not_found', sentence, { param });
+}
+
+function notAllowed(): GatewayError {
+  const sentence =
+    'This API key may not say which models and providers answer: leave out `provider`, `models`, suffixes such as `:nitro`, and the headers for them.';
+  return new GatewayError('routing_not_allowed', sentence, { param: 'provider' });
+}

@@ -1,0 +1,8 @@
+/** What a caller wishes of models and providers. */
+import type { Wishes } from '../routing/wishes.ts';
+
+export interface Asking {
+  /** Other models that may answer, in order. */
+  readonly models: readonly string[];
+  readonly wishes: Wishes | undefined;
+}

@@ -1,0 +1,164 @@
+/** Takes out of a request what its caller wishes of models and providers: it concerns this gateway, not the provider. */
+import type { Call } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isEmpty, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Dialect, WireRequest } from '../../dialects/dialect.ts';
+import { patchMembers, pickMembers } from '../../dialects/wire/json.ts';
+import { readModels, readWishes, type Wishes } from '../../routing/wishes.ts';
+import type { Asking } from '../asking.ts';
+
+/** Members of a request that say it; `route` is OpenRouter's older word beside `models`. */
+const MEMBERS = ['provider', 'route'] as const;
+
+/** Formats without a place for them say it in headers: a list of names, a word, or amounts (`prompt=1,completion=2`). */
+const HEADERS: { readonly [header: string]: { member: string; read(text: string): Json } } = {
+  'x-modelport-provider-order': { member: 'order', read: listIn },
+  'x-modelport-provider-only': { member: 'only', read: listIn },
+  'x-modelport-provider-ignore': { member: 'ignore', read: listIn },
+  'x-modelport-provider-sort': { member: 'sort', read: (text) => text },
+  'x-modelport-provider-quantizations': { member: 'quantizations', read: listIn },
+  'x-modelport-allow-fallbacks': { member: 'allow_fallbacks', read: flagIn },
+  'x-modelport-require-parameters': { member: 'require_parameters', read: flagIn },
+  'x-modelport-data-collection': { member: 'data_collection', read: (text) => text },
+  'x-modelport-zdr': { member: 'zdr', read: flagIn },
+  'x-modelport-max-price': { member: 'max_price', read: amountsIn },
+};
+const MODELS_HEADER = 'x-modelport-models';
+
+type Headers = WireRequest['headers'];
+
+/** The call without them, and what they say; `undefined`: it wishes nothing. `said`: what stood in `models`. Throws `invalid_request` naming what is wrong. */
+export function takeWishes(
+  call: Call,
+  said: Json | undefined,
+  { headers, hasOwnHeaders }: WireRequest,
+): { call: Call; asking: Asking } | undefined {
+  const members = wishesIn(call);
+  const told = hasOwnHeaders === false ? undefined : headersIn(headers);
+  if (!members && !told && said === undefined) return undefined;
+  const models = said ?? told?.models;
+  const provider = members?.provider ?? undefined;
+  const wishes = provider !== undefined || told?.provider ? readAll(provider, told?.provider) : undefined;
+  return {
+    call: members ? withoutWishes(call, members) : call,
+    asking: { models: models == null ? [] : readModels(models).filter((name) => name !== call.model), wishes },
+  };
+}
+
+/** What was read of a request. */
+export interface ReadRequest {
+  readonly call: Call;
+  /** What stands in its member `models`, where it has one. */
+  readonly models: Json | undefined;
+}
+
+/** Where a request names no model in `model`, the first of `models` is asked for. */
+export function readRequest(dialect: Dialect, request: WireRequest): ReadRequest {
+  let call: Call;
+  try {
+    call = dialect.readCall(request);
+  } catch (thrown) {
+    const named = thrown instanceof GatewayError && thrown.param === 'model' ? withModel(request) : undefined;
+    if (!named) throw thrown;
+    return withoutModels(dialect, named, dialect.readCall(named));
+  }
+  // Formats leave `models` out of a body, and say so: nobody upstream may take another model than was held for.
+  return call.origin.dropped ? withoutModels(dialect, request, call) : { call, models: undefined };
+}
+
+function withoutModels(dialect: Dialect, request: WireRequest, call: Call): ReadRequest {
+  const models = modelsIn(request);
+  if (models === undefined) return { call, models };
+  const body = patchMembers(request.body, { models: undefined });
+  return { call: dialect.readCall({ ...request, body }), models };
+}
+
+function modelsIn({ body }: WireRequest): Json | undefined {
+  return body.length > 0 ? (pickMembers(body, new Set(['models'])).models ?? undefined) : undefined;
+}
+
+function withModel(request: WireRequest): WireRequest | undefined {
+  if (request.body.length === 0) return undefined;
+  const { model, models } = pickMembers(request.body, new Set(['model', 'models']));
+  const first = Array.isArray(models) ? models[0] : undefined;
+  if (model != null || typeof first !== 'string') return undefined;
+  return { ...request, body: patchMembers(request.body, { model: first }) };
+}
+
+function wishesIn({ extras, origin }: Call): JsonObject | undefined {
+  const own = extras[origin.dialect];
+  if (!own) return undefined;
+  let found: JsonObject | undefined;
+  for (const member of MEMBERS) {
+    const value = own[member];
+    if (value === undefined) continue;
+    found ??= {};
+    found[member] = value;
+  }
+  return found;
+}
+
+function withoutWishes(call: Call, members: JsonObject): Call {
+  const { origin, extras } = call;
+  const own = { ...extras[origin.dialect] };
+  const removed: { [member: string]: undefined } = {};
+  for (const member of Object.keys(members)) {
+    delete own[member];
+    removed[member] = undefined;
+  }
+  const { [origin.dialect]: _, ...others } = extras;
+  const body = origin.body.length > 0 ? patchMembers(origin.body, removed) : origin.body;
+  return { ...call, extras: isEmpty(own) ? others : { ...others, [origin.dialect]: own }, origin: { ...origin, body } };
+}
+
+function headersIn(headers: Headers): { provider?: JsonObject; models?: Json } | undefined {
+  const provider: JsonObject = {};
+  for (const [header, { member, read }] of Object.entries(HEADERS)) {
+    const text = headers.get(header);
+    if (text !== null) provider[member] = read(text.trim());
+  }
+  const models = headers.get(MODELS_HEADER);
+  if (models === null && isEmpty(provider)) return undefined;
+  return { ...(!isEmpty(provider) && { provider }), ...(models !== null && { models: listIn(models) }) };
+}
+
+/** The body goes before the headers, member by member. */
+function readAll(body: Json | undefined, header: JsonObject | undefined): Wishes {
+  const said = readWishes(body ?? {});
+  if (!header) return said;
+  const told = inHeaderWords(() => readWishes(header));
+  const own = body === undefined ? {} : (({ allowFallbacks: _, requireParameters: __, ...rest }) => rest)(said);
+  return {
+    ...told,
+    ...own,
+    allowFallbacks: said.allowFallbacks && told.allowFallbacks,
+    requireParameters: said.requireParameters || told.requireParameters,
+  };
+}
+
+/** What is wrong in a header is named by the header. */
+function inHeaderWords<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.param === undefined) throw thrown;
+    const member = thrown.param.split(/[.[]/)[1];
+    const header = Object.keys(HEADERS).find((name) => HEADERS[name]?.member === member) ?? thrown.param;
+    throw thrown.reworded(thrown.message.replace(thrown.param, header), header);
+  }
+}
+
+function listIn(text: string): Json {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function flagIn(text: string): Json {
+  return text === 'true' ? true : text === 'false' ? false : text;
+}
+
+function amountsIn(text: string): Json {
+  return Object.fromEntries(text.split(',').map((pair) => pair.split('=').map((word) => word.trim())));
+}
