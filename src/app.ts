@@ -21,7 +21,7 @@ import { ledgerKeyOf } from './config/ledger-key.ts';
 import { secretKeys } from './config/secret-key.ts';
 import type { Config } from './config.ts';
 import { createMemory, type Memory } from './conversations/conversations.ts';
-import { vendorDialectNamed } from './dialects/index.ts';
+import { providerDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
 import { createImageShelf, type ImageShelf } from './files/image-store.ts';
 import { openFiles } from './files/open-files.ts';
@@ -325,7 +325,7 @@ function callMembers(call: CallRow, lost: number, cause: unknown): object {
 }
 
 function requiredDialect(name: string) {
-  const dialect = vendorDialectNamed(name);
+  const dialect = providerDialectNamed(name);
   if (!dialect) throw new Error(`There is no dialect "${name}".`);
   return dialect;
 }

@@ -7,7 +7,7 @@ export interface DatabaseLink {
   /** Stops all traffic in both directions. */
   cut(): void;
   /** New connections work again. `resumed`: earlier ones continue with the bytes held back; `reset`: earlier ones are closed. */
-  mend(former: 'resumed' | 'reset'): void;
+  normalize(former: 'resumed' | 'reset'): void;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openDatabaseLink(databaseUrl: string): Promise<DatabaseLin
       isCut = true;
       for (const pair of pairs) hold(pair);
     },
-    mend(former) {
+    normalize(former) {
       isCut = false;
       for (const [near, far] of pairs) {
         if (former === 'reset') {

@@ -13,8 +13,8 @@ import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createMemory } from '../src/conversations/conversations.ts';
-import type { Dialect, VendorDialect, WireRequest } from '../src/dialects/dialect.ts';
-import { dialectNamed, vendorDialectNamed } from '../src/dialects/index.ts';
+import type { Dialect, ProviderDialect, WireRequest } from '../src/dialects/dialect.ts';
+import { dialectNamed, providerDialectNamed } from '../src/dialects/index.ts';
 import type { CallContext, Entrant } from '../src/gateway/call-context.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { GatewayDeps, GatewaySettings } from '../src/gateway/gateway-deps.ts';
@@ -129,7 +129,7 @@ export interface GatewayCase {
 
 export interface GatewayBench {
   /** A format as providers are sent it. */
-  dialect(name: string): VendorDialect;
+  dialect(name: string): ProviderDialect;
   readonly store: Store;
   open(setup?: CaseSetup): Promise<GatewayCase>;
   close(): Promise<void>;
@@ -170,7 +170,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       guard,
       shelf: undefined,
       provider: providerOf,
-      dialect: vendorDialect,
+      dialect: providerDialect,
       signing: createSigning(transport, now),
       // Each letter is a token.
       countTexts: (texts) => Promise.resolve(texts.map(({ length }) => length)),
@@ -280,7 +280,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
 
   return {
     store,
-    dialect: vendorDialect,
+    dialect: providerDialect,
     open,
     async close() {
       access.close();
@@ -305,8 +305,8 @@ function clientDialect(name: string): Dialect {
   return dialect;
 }
 
-function vendorDialect(name: string): VendorDialect {
-  const dialect = vendorDialectNamed(name);
+function providerDialect(name: string): ProviderDialect {
+  const dialect = providerDialectNamed(name);
   if (!dialect) throw new Error(`There is no format ${name}.`);
   return dialect;
 }

@@ -12,7 +12,7 @@ import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createMemory } from '../src/conversations/conversations.ts';
 import type { Dialect } from '../src/dialects/dialect.ts';
-import { dialectNamed, vendorDialectNamed } from '../src/dialects/index.ts';
+import { dialectNamed, providerDialectNamed } from '../src/dialects/index.ts';
 import type { Form } from '../src/dialects/wire/multipart.ts';
 import { admit } from '../src/gateway/admit.ts';
 import { attempt } from '../src/gateway/attempt.ts';
@@ -115,7 +115,7 @@ export async function startOutgoing(
     guard: { check() {}, fetch: () => Promise.reject(new Error('no fetch')), post: () => Promise.reject(new Error()) },
     shelf: undefined,
     provider: providerOf,
-    dialect: (name: string) => vendorDialectNamed(name)!,
+    dialect: (name: string) => providerDialectNamed(name)!,
     signing: { now, token: () => Promise.resolve('token') },
     countTexts: () => Promise.resolve(0),
     settings: {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Call, Kind } from '../src/canonical/call.ts';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { uploadOf } from '../src/canonical/upload.ts';
-import type { VendorDialect } from '../src/dialects/dialect.ts';
+import type { ProviderDialect } from '../src/dialects/dialect.ts';
 import { VENDOR_DIALECTS } from '../src/dialects/index.ts';
 import { openaiVideo } from '../src/providers/video/openai-video.ts';
 import { chatCall } from './chat-call.ts';
@@ -87,7 +87,7 @@ function widthOf(file: string): number {
   return (data ?? embeddings?.float ?? embeddings ?? predictions ?? results ?? [0]).length;
 }
 
-function eventsOf(dialect: VendorDialect, recorded: OwnRecording, chunks: readonly Uint8Array[]) {
+function eventsOf(dialect: ProviderDialect, recorded: OwnRecording, chunks: readonly Uint8Array[]) {
   const reader = dialect.reader(callOf(dialect.kind, recorded), replyContentType(recorded), {});
   return [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.end()].flatMap((frame) => frame.events);
 }

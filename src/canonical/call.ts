@@ -293,7 +293,7 @@ export interface CacheMark {
  * A provider's signature of its own output (signature, encrypted reasoning). It is returned unchanged, and only to the provider that made
  * it.
  */
-export interface Seal {
+export interface ReasoningSignature {
   dialect: string;
   value: string;
   /** The id of the item, if the signature is bound to one. */
@@ -313,14 +313,14 @@ export type Part =
    * A block that only `dialect` has (such as a provider tool's call or result). Other formats lose nothing if the call contains the same
    * elsewhere.
    */
-  | { type: 'vendor'; dialect: string; item: JsonObject; isSaidElsewhere?: boolean };
+  | { type: 'vendor'; dialect: string; item: JsonObject; isReadElsewhere?: boolean };
 
 export interface TextPart {
   type: 'text';
   text: string;
   citations?: Citation[];
   cache?: CacheMark;
-  seal?: Seal;
+  seal?: ReasoningSignature;
 }
 
 export interface MediaPart {
@@ -328,14 +328,14 @@ export interface MediaPart {
   media: Media;
   cache?: CacheMark;
   /** Some providers sign the images they generate. */
-  seal?: Seal;
+  seal?: ReasoningSignature;
 }
 
 /** Reasoning. With an empty text and a signature it is hidden (redacted, encrypted). */
 export interface ReasoningPart {
   type: 'reasoning';
   text: string;
-  seal?: Seal;
+  seal?: ReasoningSignature;
   /** The text is a summary of the reasoning. */
   summary?: boolean;
 }
@@ -349,7 +349,7 @@ export interface ToolCallPart {
   custom?: boolean;
   /** The tool's group, whose name is the beginning of the tool's name. */
   group?: string;
-  seal?: Seal;
+  seal?: ReasoningSignature;
   cache?: CacheMark;
 }
 

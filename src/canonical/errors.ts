@@ -64,8 +64,8 @@ export interface ErrorDetail {
   /** The HTTP status, if it differs from the row (a provider's refusal). */
   status?: number;
   /** The provider's own code and type, if the provider refused the request itself. */
-  vendorCode?: string;
-  vendorType?: string;
+  providerCode?: string;
+  providerErrorType?: string;
   retryAfterSeconds?: number;
   /** What is left of the caller's rate limits, if one was reached. */
   rateLimits?: RateLimits;
@@ -92,8 +92,8 @@ export class GatewayError extends Error {
   readonly inDoubt: boolean;
   readonly billed: boolean;
   readonly param: string | undefined;
-  readonly vendorCode: string | undefined;
-  readonly vendorType: string | undefined;
+  readonly providerCode: string | undefined;
+  readonly providerErrorType: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: RateLimits | undefined;
 
@@ -109,8 +109,8 @@ export class GatewayError extends Error {
     this.credentialRefused = detail.credentialRefused ?? false;
     this.unsent = detail.unsent ?? false;
     this.param = detail.param;
-    this.vendorCode = detail.vendorCode;
-    this.vendorType = detail.vendorType;
+    this.providerCode = detail.providerCode;
+    this.providerErrorType = detail.providerErrorType;
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.rateLimits = detail.rateLimits;
   }
@@ -118,12 +118,12 @@ export class GatewayError extends Error {
   /** The same error with another message. */
   reworded(message: string, param: string | undefined): GatewayError {
     const { code, status, retryable, credentialRefused, unsent, inDoubt, billed, cause } = this;
-    const { vendorCode, vendorType, retryAfterSeconds, rateLimits } = this;
+    const { providerCode, providerErrorType, retryAfterSeconds, rateLimits } = this;
     return new GatewayError(code, message, {
       ...{ status, retryable, credentialRefused, unsent, inDoubt, billed, cause },
       ...(param !== undefined && { param }),
-      ...(vendorCode !== undefined && { vendorCode }),
-      ...(vendorType !== undefined && { vendorType }),
+      ...(providerCode !== undefined && { providerCode }),
+      ...(providerErrorType !== undefined && { providerErrorType }),
       ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
       ...(rateLimits && { rateLimits }),
     });

@@ -52,8 +52,8 @@ test('an error keeps its meaning; public fields that contain a secret are remove
   const error = new GatewayError('upstream_refused', `${SECRET} is bad`, {
     status: 422,
     param: `x.${SECRET}`,
-    vendorCode: SECRET,
-    vendorType: 'invalid_request_error',
+    providerCode: SECRET,
+    providerErrorType: 'invalid_request_error',
     cause: new Error('outer', { cause: { status: 422, code: SECRET } }),
   });
   const told = withoutSecrets(error, ATTEMPT);
@@ -62,8 +62,8 @@ test('an error keeps its meaning; public fields that contain a secret are remove
     status: 422,
     message: '[key] is bad',
     param: 'x.[key]',
-    vendorCode: undefined,
-    vendorType: 'invalid_request_error',
+    providerCode: undefined,
+    providerErrorType: 'invalid_request_error',
     retryable: false,
   });
   expect(Bun.inspect(told.cause)).not.toContain(SECRET);

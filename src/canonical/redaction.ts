@@ -35,9 +35,9 @@ export function withoutSecrets(error: GatewayError, attempted: AttemptedWith): G
   const param = error.param === undefined ? undefined : strike(error.param, all);
   const isKept = (word: string | undefined) => word === undefined || strike(word, all) === word;
   const cause = struckCause(error.cause, all);
-  const words = isKept(error.vendorCode) && isKept(error.vendorType);
+  const words = isKept(error.providerCode) && isKept(error.providerErrorType);
   if (words && message === error.message && param === error.param && cause === error.cause) return error;
-  const { status, retryable, unsent, inDoubt, retryAfterSeconds, rateLimits, vendorCode, vendorType } = error;
+  const { status, retryable, unsent, inDoubt, retryAfterSeconds, rateLimits, providerCode, providerErrorType } = error;
   return new GatewayError(error.code, message, {
     status,
     retryable,
@@ -45,8 +45,8 @@ export function withoutSecrets(error: GatewayError, attempted: AttemptedWith): G
     inDoubt,
     cause,
     ...(param !== undefined && { param }),
-    ...(vendorCode !== undefined && isKept(vendorCode) && { vendorCode }),
-    ...(vendorType !== undefined && isKept(vendorType) && { vendorType }),
+    ...(providerCode !== undefined && isKept(providerCode) && { providerCode }),
+    ...(providerErrorType !== undefined && isKept(providerErrorType) && { providerErrorType }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(rateLimits && { rateLimits }),
   });

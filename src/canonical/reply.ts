@@ -1,5 +1,5 @@
 /** A reply: a stream is these events over time, and a non-streaming response is their sum. */
-import type { CacheMark, Citation, Seal } from './call.ts';
+import type { CacheMark, Citation, ReasoningSignature } from './call.ts';
 import type { GatewayError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
@@ -10,7 +10,7 @@ export type ReplyEvent =
   | { type: 'part-delta'; choice: number; part: number; delta: string }
   /** Speech also has a transcript. */
   | { type: 'part-transcript'; choice: number; part: number; delta: string }
-  | { type: 'part-seal'; choice: number; part: number; seal: Seal }
+  | { type: 'part-seal'; choice: number; part: number; seal: ReasoningSignature }
   | { type: 'part-citation'; choice: number; part: number; citation: Citation }
   | { type: 'part-logprobs'; choice: number; part: number; logprobs: Json[] }
   | { type: 'part-end'; choice: number; part: number }
@@ -97,7 +97,7 @@ export interface ReplyPart {
   opens: PartOpening;
   content: string;
   transcript?: string;
-  seal?: Seal;
+  seal?: ReasoningSignature;
   citations?: Citation[];
   logprobs?: Json[];
 }

@@ -1,5 +1,5 @@
 /** The reasoning and signatures of a turn, and how they are put back into it. */
-import type { Message, Part, ReasoningPart, Seal, TextPart, ToolCallPart } from '../canonical/call.ts';
+import type { Message, Part, ReasoningPart, ReasoningSignature, TextPart, ToolCallPart } from '../canonical/call.ts';
 import type { Reply } from '../canonical/reply.ts';
 
 /** A turn's parts in order; only reasoning and signatures are complete. */
@@ -12,8 +12,8 @@ export interface TurnProofs {
 type ProofPart =
   | ReasoningPart
   /** `empty`: it contains only the signature, and clients drop it. */
-  | { type: 'text'; seal?: Seal; empty?: true }
-  | { type: 'tool-call'; seal?: Seal };
+  | { type: 'text'; seal?: ReasoningSignature; empty?: true }
+  | { type: 'tool-call'; seal?: ReasoningSignature };
 
 /** The signatures in one choice of a reply, or `undefined`. */
 export function proofsOf(choice: Reply['choices'][number], maker: string): TurnProofs | undefined {
@@ -65,6 +65,6 @@ export function putBack(turn: Message, proofs: TurnProofs): Message {
   return { ...turn, parts: [...parts, ...rest.slice(next)] };
 }
 
-function sealed<P extends TextPart | ToolCallPart>(part: P, seal: Seal | undefined): P {
+function sealed<P extends TextPart | ToolCallPart>(part: P, seal: ReasoningSignature | undefined): P {
   return seal ? { ...part, seal } : part;
 }

@@ -78,7 +78,7 @@ export interface Writer {
    * Bytes to send after `fail`, in a separate write, before the connection is closed. Only for formats whose client
    * libraries treat every properly ended stream as complete, even after an error event.
    */
-  lastWords?(error: GatewayError): Uint8Array;
+  afterFail?(error: GatewayError): Uint8Array;
   /**
    * Sets the usage that is charged when the provider reported none. Called before the last frame is written or passed
    * on.
@@ -146,7 +146,7 @@ export interface Written {
 export type { ModelQuirks, Quirks } from './shared/quirks.ts';
 
 /** A format that providers speak. */
-export interface VendorDialect<C extends Call = Call> {
+export interface ProviderDialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
   /** Its requests are chat requests on the wire, so a provider that offers it can also be asked in a chat format. */
@@ -156,11 +156,11 @@ export interface VendorDialect<C extends Call = Call> {
   /** The kinds of media that the provider fetches by URL. All others are sent inline. */
   readonly supportsMediaUrls?: readonly Media['kind'][];
   /** Whether the model signs its reasoning and requires the signatures in the next turn. */
-  wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
+  wantsSignatures?(call: C, model: string, quirks: Quirks): boolean;
   /** Whether the request is a multipart form in which uploaded files stay files. Otherwise they are sent inline. */
   takesUploads?(call: C, model: string, quirks: Quirks): boolean;
   /** Reasoning signatures are valid only at the configured provider that issued them. */
-  readonly boundProofs?: true;
+  readonly hasBoundSignatures?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   reader(call: C, contentType: string, quirks: Quirks): Reader;
   /** Reads an error response. Decides whether another target may succeed. */
@@ -168,9 +168,9 @@ export interface VendorDialect<C extends Call = Call> {
 }
 
 /** A format that clients speak too. */
-export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
+export interface Dialect<C extends Call = Call> extends ProviderDialect<C> {
   /** Clients of the format send reasoning signatures back. A missing one was left out on purpose. */
-  readonly handsProofsBack?: true;
+  readonly returnsSignatures?: true;
   readonly keeping?: Keeping<C>;
   /** Throws `invalid_request` with `param`. */
   readCall(request: WireRequest): C;

@@ -13,7 +13,7 @@ import { openaiChat } from './chat/openai-chat/openai-chat.ts';
 import { openaiCompletions } from './chat/openai-completions/openai-completions.ts';
 import { openaiResponsesCompact } from './chat/openai-responses/conversation/compact.ts';
 import { openaiResponses } from './chat/openai-responses/openai-responses.ts';
-import type { Dialect, VendorDialect } from './dialect.ts';
+import type { Dialect, ProviderDialect } from './dialect.ts';
 import { cohereEmbed } from './embeddings/cohere-embed.ts';
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { dashscopeImages, dashscopeImageTasks } from './images/dashscope-images.ts';
@@ -44,7 +44,7 @@ const ROWS: readonly Dialect[] = [
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(ROWS.map((dialect) => [dialect.name, dialect]));
 
 /** Formats that only providers speak. */
-const VENDOR_ROWS: readonly VendorDialect[] = [
+const PROVIDER_ROWS: readonly ProviderDialect[] = [
   ...ROWS,
   bedrockConverse,
   imagen,
@@ -58,9 +58,11 @@ const VENDOR_ROWS: readonly VendorDialect[] = [
   voyageRerank,
   dashscopeRerank,
 ];
-export const VENDOR_DIALECTS: ReadonlyMap<string, VendorDialect> = new Map(VENDOR_ROWS.map((row) => [row.name, row]));
+export const VENDOR_DIALECTS: ReadonlyMap<string, ProviderDialect> = new Map(
+  PROVIDER_ROWS.map((row) => [row.name, row]),
+);
 
-export function vendorDialectNamed(name: string): VendorDialect | undefined {
+export function providerDialectNamed(name: string): ProviderDialect | undefined {
   return VENDOR_DIALECTS.get(name);
 }
 

@@ -2,7 +2,7 @@
 import type { Access } from '../access/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Memory } from '../conversations/conversations.ts';
-import type { VendorDialect } from '../dialects/dialect.ts';
+import type { ProviderDialect } from '../dialects/dialect.ts';
 import type { ImageShelf } from '../files/image-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
@@ -25,7 +25,7 @@ export interface GatewayDeps {
   shelf: ImageShelf | undefined;
   /** `undefined`: there is no provider of this type. */
   provider(type: string): Provider | undefined;
-  dialect(name: string): VendorDialect;
+  dialect(name: string): ProviderDialect;
   /** The time and the access tokens that providers sign requests with. */
   signing: Signing;
 

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Frame, Reader } from '../dialects/dialect.ts';
 import { boundedReader } from '../dialects/shared/bounded-reader.ts';
-import { errorInCallersWords } from '../dialects/shared/caller-names.ts';
+import { errorInCallerNames } from '../dialects/shared/caller-names.ts';
 import { readThrough } from '../dialects/wire/framing.ts';
 import type { ByteTaker, Exchange } from '../transport/exchange.ts';
 import { spokenReply } from './prepare/speech-calls.ts';
@@ -18,7 +18,7 @@ const MAX_EMPTY_BYTES = 1024 * 1024;
 /** The error that a status of 300 or more means, in the member names of the caller's format. */
 export async function refusalOf({ route, context, isSame }: TargetCall, exchange: Exchange): Promise<unknown> {
   const refusal = route.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
-  return isSame ? refusal : errorInCallersWords(refusal, context.dialect.name);
+  return isSame ? refusal : errorInCallerNames(refusal, context.dialect.name);
 }
 
 /** As much of the body as arrives. If it breaks off the status still counts. */

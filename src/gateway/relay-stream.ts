@@ -254,7 +254,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
       const ending = this.writer.fail(error);
       await saveReply(this.deps, this.context, this.writer);
       const bytes = this.isDoubted ? this.lastBytes(ending) : ending;
-      if (this.writer.lastWords) this.breakConnection(bytes, this.writer.lastWords(error));
+      if (this.writer.afterFail) this.breakConnection(bytes, this.writer.afterFail(error));
       else this.sink?.end(bytes);
     } catch (thrown) {
       this.sink?.fail(thrown);
@@ -262,15 +262,15 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   /**
-   * Closes the connection without the end of the body. `lastWords` must arrive in a read of their own: they wait a moment,
+   * Closes the connection without the end of the body. `afterFail` must arrive in a read of their own: they wait a moment,
    * because a server cannot see when its client has read what was sent before.
    */
-  private breakConnection(ending: Uint8Array, lastWords: Uint8Array): void {
+  private breakConnection(ending: Uint8Array, afterFail: Uint8Array): void {
     this.sink?.write(ending);
-    if (lastWords.length === 0) this.sink?.fail();
+    if (afterFail.length === 0) this.sink?.fail();
     else {
       setTimeout(() => {
-        this.sink?.write(lastWords);
+        this.sink?.write(afterFail);
         this.sink?.fail();
       }, READING_MS);
     }

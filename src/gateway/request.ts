@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Dialect, LateBody, Written } from '../dialects/dialect.ts';
-import { errorInCallersWords, inCallersWords } from '../dialects/shared/caller-names.ts';
+import { errorInCallerNames, inCallerNames } from '../dialects/shared/caller-names.ts';
 import { patchMembers } from '../dialects/wire/json.ts';
 import { type Form, formType, streamForm } from '../dialects/wire/multipart.ts';
 import type { Outgoing } from '../providers/provider.ts';
@@ -82,8 +82,8 @@ function translated(call: Call, route: TargetRoute): Written {
   try {
     const written = bodyFor(call, route, undefined);
     if (written.warnings.length === 0) return written;
-    return { ...written, warnings: written.warnings.map((warning) => inCallersWords(warning, dialect)) };
+    return { ...written, warnings: written.warnings.map((warning) => inCallerNames(warning, dialect)) };
   } catch (thrown) {
-    throw errorInCallersWords(thrown, dialect);
+    throw errorInCallerNames(thrown, dialect);
   }
 }

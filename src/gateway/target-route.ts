@@ -2,7 +2,7 @@
 import type { Call, Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, ModelQuirks, VendorDialect } from '../dialects/dialect.ts';
+import type { Dialect, ModelQuirks, ProviderDialect } from '../dialects/dialect.ts';
 import { quirksOf } from '../dialects/shared/quirks.ts';
 import { type Provider, quirksFor, servedDialect, spokenDialect, type Target } from '../providers/provider.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -11,14 +11,14 @@ import { asKind } from './prepare/change-kind.ts';
 export interface TargetRoute {
   readonly provider: Provider;
   readonly target: Target;
-  readonly dialect: VendorDialect;
+  readonly dialect: ProviderDialect;
   readonly quirks: ModelQuirks;
   /** The kind of call that is sent: a request for images may be sent as a conversation, and a conversation as one for images. */
   readonly kind: Kind;
 }
 
 /** The media that this target fetches itself where a call names their URL. */
-export function urlsTaken({ quirks, dialect }: TargetRoute): NonNullable<VendorDialect['supportsMediaUrls']> {
+export function urlsTaken({ quirks, dialect }: TargetRoute): NonNullable<ProviderDialect['supportsMediaUrls']> {
   return quirks.supportsMediaUrls ?? dialect.supportsMediaUrls ?? [];
 }
 

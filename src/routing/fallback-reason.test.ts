@@ -6,9 +6,9 @@ const reasonOf = (message: string, detail: ErrorDetail = {}, code: ErrorCode = '
   fallbackReason(new GatewayError(code, message, detail));
 
 test.each([
-  ['OpenAI', 'Too long.', { vendorCode: 'context_length_exceeded' }],
-  ['llama.cpp', 'Too long.', { vendorType: 'exceed_context_size_error' }],
-  ['Perplexity', 'The total length of all messages is too long.', { vendorType: 'too_many_prompt_tokens' }],
+  ['OpenAI', 'Too long.', { providerCode: 'context_length_exceeded' }],
+  ['llama.cpp', 'Too long.', { providerErrorType: 'exceed_context_size_error' }],
+  ['Perplexity', 'The total length of all messages is too long.', { providerErrorType: 'too_many_prompt_tokens' }],
   ['Anthropic', 'prompt is too long: 210000 tokens > 200000 maximum', {}],
   ['Google', 'The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).', {}],
   ['Bedrock', 'Input is too long for requested model.', {}],
@@ -24,8 +24,8 @@ test.each([
 
 test.each([
   ['Azure', "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.", {}],
-  ['OpenAI', 'Your request was rejected.', { vendorCode: 'content_policy_violation' }],
-  ['Alibaba', 'Input data may contain inappropriate content.', { vendorCode: 'data_inspection_failed' }],
+  ['OpenAI', 'Your request was rejected.', { providerCode: 'content_policy_violation' }],
+  ['Alibaba', 'Input data may contain inappropriate content.', { providerCode: 'data_inspection_failed' }],
   ['Anthropic', 'Output blocked by content filtering policy', {}],
 ])('%s says that its filter refused', (_, message, detail) => {
   expect(reasonOf(message, detail)).toBe('content_filter');

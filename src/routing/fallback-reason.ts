@@ -31,9 +31,9 @@ const FILTER_SENTENCES: readonly RegExp[] = [
 export function fallbackReason(error: GatewayError): FallbackReason | undefined {
   if (error.inDoubt || error.billed) return undefined;
   if (isRefusal(error)) {
-    const { vendorCode = '', vendorType = '', message } = error;
-    if (LENGTH_CODE.test(vendorCode) || LENGTH_CODE.test(vendorType)) return 'context_length';
-    if (FILTER_CODE.test(vendorCode) || FILTER_CODE.test(vendorType)) return 'content_filter';
+    const { providerCode = '', providerErrorType = '', message } = error;
+    if (LENGTH_CODE.test(providerCode) || LENGTH_CODE.test(providerErrorType)) return 'context_length';
+    if (FILTER_CODE.test(providerCode) || FILTER_CODE.test(providerErrorType)) return 'content_filter';
     if (FILTER_SENTENCES.some((one) => one.test(message))) return 'content_filter';
     if (LENGTH_SENTENCES.some((one) => one.test(message))) return 'context_length';
   }

@@ -48,7 +48,7 @@ export function sealsHandedBack({ messages }: ChatCall): number {
 const SEAL = 'sandbox:';
 
 /** In base64, because some client libraries decode it. */
-export function ownSeal(key: string): string {
+export function chatSignature(key: string): string {
   return Buffer.from(SEAL + key).toString('base64');
 }
 
@@ -128,7 +128,7 @@ export function countInput({ messages, tools, completion }: ChatCall): InputCoun
 
 function tooLong(): GatewayError {
   const sentence = `This model's maximum context length is ${CONTEXT_TOKENS} tokens. However, your messages resulted in more. Please reduce the length of the messages.`;
-  return new GatewayError('invalid_request', sentence, { param: 'messages', vendorCode: 'context_length_exceeded' });
+  return new GatewayError('invalid_request', sentence, { param: 'messages', providerCode: 'context_length_exceeded' });
 }
 
 function seeMedia({ kind, source }: Media, count: InputCount, seeText: (text: string) => void): void {

@@ -3,7 +3,7 @@ import type { ChatCall } from '../canonical/call.ts';
 import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { type Answer, IMAGE_TOKENS } from './answer.ts';
-import { countInput, ownSeal } from './conversation.ts';
+import { chatSignature, countInput } from './conversation.ts';
 import { Allowance, ceilingOf, untilStop } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
@@ -123,7 +123,7 @@ function* thoughts(
   const { choice, part } = parts;
   const { dialect } = call.origin;
   if (SEALING.has(dialect))
-    yield [{ type: 'part-seal', choice, part, seal: { dialect, value: ownSeal(`${key}${choice}`) } }];
+    yield [{ type: 'part-seal', choice, part, seal: { dialect, value: chatSignature(`${key}${choice}`) } }];
   yield [parts.end()];
 }
 

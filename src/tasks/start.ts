@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing } from '../providers/provider.ts';
-import { toldTo } from '../providers/video/own-members.ts';
+import { withOwnMembers } from '../providers/video/own-members.ts';
 import type { Answered, Started, Starting } from '../providers/video/video.ts';
 import { boundedStart } from './bounded-answers.ts';
 import { exchange, send } from './exchange.ts';
@@ -125,7 +125,7 @@ async function prepare(
   { images }: TaskRequest,
 ): Promise<Outgoing> {
   const { task } = held;
-  const { ask, unsaid } = toldTo(video, { ...task.ask, images });
+  const { ask, unsaid } = withOwnMembers(video, { ...task.ask, images });
   const { outgoing, warnings: lost }: Starting =
     task.source !== undefined && video.remix
       ? video.remix(task.source, ask, target)
@@ -186,7 +186,7 @@ export async function recover(deps: TaskDeps, held: Held): Promise<void> {
   const error = await (task.sent ? retrace(deps, held, request) : startLate(deps, held, request));
   if (!error || error.inDoubt) return;
   if (error.retryable) return later(deps, held, error);
-  await fail(deps, held, { code: error.vendorCode ?? error.code, message: error.message });
+  await fail(deps, held, { code: error.providerCode ?? error.code, message: error.message });
 }
 
 /** Returns and throws as `start`. */

@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
 import type { VideoAsk } from '../canonical/task.ts';
-import { toldTo } from '../providers/video/own-members.ts';
+import { withOwnMembers } from '../providers/video/own-members.ts';
 import type { VideoAdapter } from '../providers/video/video.ts';
 
 export interface Qualities {
@@ -24,7 +24,7 @@ export function withTakenSize(ask: VideoAsk, makers: readonly VideoAdapter[]): V
 /** The order with its quality as named in prices. Throws `invalid_request` if the model has no price for it. */
 export function withQuality(ask: VideoAsk, { makers, price, allowsUnpriced }: Qualities): VideoAsk {
   const found = makers.flatMap((video) => {
-    const quality = video.qualityOf?.(toldTo(video, ask).ask.metadata);
+    const quality = video.qualityOf?.(withOwnMembers(video, ask).ask.metadata);
     return quality === undefined ? [] : [{ quality, plain: video.qualityOf?.({}) }];
   });
   const dearer = found.find(({ quality, plain }) => quality !== plain);

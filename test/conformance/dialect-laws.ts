@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
-import type { Dialect, Frame, Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
+import type { Dialect, Frame, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
 
 export interface LawOptions {
@@ -23,7 +23,7 @@ export interface LawOptions {
 const CUTTINGS = [1, 7, 42];
 
 /** The laws of reading replies, also for formats that only providers use. */
-export function readingLaws(dialect: VendorDialect, call: ChatCall, options: LawOptions = {}): void {
+export function readingLaws(dialect: ProviderDialect, call: ChatCall, options: LawOptions = {}): void {
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 
@@ -153,7 +153,7 @@ function named(recorded: RecordedCase): [string, RecordedCase] {
 }
 
 function readFrames(
-  dialect: VendorDialect,
+  dialect: ProviderDialect,
   call: ChatCall,
   recorded: RecordedCase,
   quirks: Quirks,

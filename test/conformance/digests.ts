@@ -1,7 +1,7 @@
 /** Digests of accepted translations, so that every change is noticed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
+import { readCarriedSignature } from '../../src/dialects/chat/carried-signature.ts';
 import { replyBytes } from '../fixtures.ts';
 import type { Grid } from './grid.ts';
 import { TARGETS, type Translation } from './translate-replies.ts';
@@ -58,7 +58,7 @@ function settled(translation: Translation | RequestTranslation, body: string): s
     numbers.set(id, at);
     return `${prefix}${at}`;
   };
-  const opened = body.replace(CARRIED, (text) => JSON.stringify(carriedSeal(text) ?? text));
+  const opened = body.replace(CARRIED, (text) => JSON.stringify(readCarriedSignature(text) ?? text));
   return opened.replace(MADE_UP, number);
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import type { EmbedCall, RerankCall } from '../../src/canonical/call.ts';
 import type { Reply, Vector } from '../../src/canonical/reply.ts';
 import { vectorBase64, vectorNumbers } from '../../src/canonical/vectors.ts';
-import type { Dialect, Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
-import { dialectNamed, vendorDialectNamed } from '../../src/dialects/index.ts';
+import type { Dialect, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
+import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
 import { replyOf } from './dialect-laws.ts';
@@ -87,7 +87,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
 }
 
 /** What the client's reader gets from the translated reply of an upstream. */
-function reread(client: Dialect, upstream: VendorDialect, call: EmbedCall, recorded: RecordedCase): Reply {
+function reread(client: Dialect, upstream: ProviderDialect, call: EmbedCall, recorded: RecordedCase): Reply {
   const own = client.name === upstream.name;
   const writer = client.writer(call);
   const parts = frames(upstream, call, recorded, 7).map((frame) => (own ? writer.pass(frame) : writer.write(frame)));
@@ -97,12 +97,12 @@ function reread(client: Dialect, upstream: VendorDialect, call: EmbedCall, recor
   );
 }
 
-function frames(dialect: VendorDialect, call: EmbedCall | RerankCall, recorded: RecordedCase, seed: number) {
+function frames(dialect: ProviderDialect, call: EmbedCall | RerankCall, recorded: RecordedCase, seed: number) {
   const reader = dialect.reader(call, replyContentType(recorded), quirksOf(recorded));
   return [...cutBytes(replyBytes(recorded), seed).flatMap((chunk) => reader.read(chunk)), ...reader.end()];
 }
 
-function read(dialect: VendorDialect, call: EmbedCall | RerankCall, recorded: RecordedCase): Reply {
+function read(dialect: ProviderDialect, call: EmbedCall | RerankCall, recorded: RecordedCase): Reply {
   const events = frames(dialect, call, recorded, 1).flatMap((frame) => frame.events);
   expect(events.at(-1)).toEqual({ type: 'reply-end' });
   return replyOf(events);
@@ -153,8 +153,8 @@ function rerankCall(): RerankCall {
   };
 }
 
-function requiredUpstream(name: string): VendorDialect {
-  const dialect = vendorDialectNamed(name);
+function requiredUpstream(name: string): ProviderDialect {
+  const dialect = providerDialectNamed(name);
   if (!dialect) throw new Error(`there is no dialect ${name}`);
   return dialect;
 }

@@ -1,8 +1,8 @@
 /** The meaning of a reply to a reader of one format, independent of its splitting into parts and events. */
-import type { Citation, Seal } from '../../src/canonical/call.ts';
+import type { Citation, ReasoningSignature } from '../../src/canonical/call.ts';
 import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
 import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
-import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
+import { readCarriedSignature } from '../../src/dialects/chat/carried-signature.ts';
 
 type PartType = ReplyPart['opens']['type'];
 
@@ -200,8 +200,10 @@ function proofsOf(parts: readonly ReplyPart[], { proofs }: Manner): string[] {
 }
 
 /** A chat's signatures of other formats are separate members. */
-function proofsIn({ dialect, value }: Seal): string[] {
-  const carried = [...value.matchAll(/"(Z3cxOl[A-Za-z0-9+/=]+)"/g)].flatMap(([, text = '']) => carriedSeal(text) ?? []);
+function proofsIn({ dialect, value }: ReasoningSignature): string[] {
+  const carried = [...value.matchAll(/"(Z3cxOl[A-Za-z0-9+/=]+)"/g)].flatMap(
+    ([, text = '']) => readCarriedSignature(text) ?? [],
+  );
   if (carried.length === 0) return [`${dialect} ${value}`];
   return carried.map(({ seal }) => `${seal.dialect} ${seal.value}`);
 }

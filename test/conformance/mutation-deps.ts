@@ -10,7 +10,7 @@ import { newId } from '../../src/canonical/id.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
-import { vendorDialectNamed } from '../../src/dialects/index.ts';
+import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { folderFiles } from '../../src/files/folder-files.ts';
 import { createImageShelf } from '../../src/files/image-store.ts';
 import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
@@ -139,7 +139,7 @@ export async function openMutationRooms(
     ...shared,
     memory: createMemory(store.kept, { responsesMs: 1000, proofsMs: 1000 }),
     shelf: createImageShelf(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
-    dialect: (name: string) => vendorDialectNamed(name)!,
+    dialect: (name: string) => providerDialectNamed(name)!,
     countTexts: () => Promise.resolve(0),
     settings: SETTINGS,
   } as unknown as GatewayDeps);

@@ -12,7 +12,7 @@ import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
 import type { VideoDoor } from '../../src/dialects/video/video-format.ts';
 import { videoGenerations } from '../../src/dialects/video/video-generations.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { toldTo } from '../../src/providers/video/own-members.ts';
+import { withOwnMembers } from '../../src/providers/video/own-members.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
 import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
 import { fc } from '../property.ts';
@@ -236,7 +236,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
               price: BY_SECOND,
               allowsUnpriced: false,
             });
-            const { outgoing } = video.start(toldTo(video, ask).ask, target, 'task-1');
+            const { outgoing } = video.start(withOwnMembers(video, ask).ask, target, 'task-1');
             bodies = Array.from({ length: count }, () => Buffer.from(outgoing.body ?? []).toString());
             held = (Number(quoteVideo(ask, PRICE)) / NANO_PER_TOKEN) * count;
             heldBySecond = (Number(quoteVideo(ask, BY_SECOND)) / NANO_PER_LINE) * count;

@@ -4,8 +4,8 @@ import type { Call } from '../../src/canonical/call.ts';
 import type { Price } from '../../src/canonical/price.ts';
 import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
-import type { Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
-import { vendorDialectNamed } from '../../src/dialects/index.ts';
+import type { ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
+import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/charge.ts';
@@ -81,7 +81,7 @@ const MEMBERS = { kind: 'chat', model: 'm', stream: false, extras: {}, headers: 
 const ORIGIN = { dialect: 'a-dialect', body: new Uint8Array() };
 
 /** The call that a reply answers: its reader needs the number of inputs or documents. */
-function callOf(recorded: RecordedCase, kind: VendorDialect['kind']): Call {
+function callOf(recorded: RecordedCase, kind: ProviderDialect['kind']): Call {
   if (kind !== 'embed' && kind !== 'rerank') return chatCall({ stream: recorded.stream });
   const texts = (width: number) => Array.from({ length: width }, (_, place) => `text ${place}`);
   const members = { ...MEMBERS, origin: ORIGIN };
@@ -97,7 +97,7 @@ function widthOf(recorded: RecordedCase): number {
 
 /** Reads the reply as the gateway does, up to the billed usage. */
 async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
-  const dialect = vendorDialectNamed(DIALECTS[recorded.wire] ?? '');
+  const dialect = providerDialectNamed(DIALECTS[recorded.wire] ?? '');
   if (!dialect) throw new Error(`there is no dialect for ${recorded.wire}`);
   const reader = dialect.reader(callOf(recorded, dialect.kind), replyContentType(recorded), deviationsOf(recorded));
   const meter = new Meter(0);

@@ -5,7 +5,7 @@ import type { Usage } from '../../src/canonical/usage.ts';
 import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import { readPeoplesPrice } from '../../src/catalog/price-text.ts';
-import { vendorDialectNamed } from '../../src/dialects/index.ts';
+import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/charge.ts';
 import {
@@ -59,7 +59,7 @@ async function usageRead(recorded: RecordedCase): Promise<Usage | undefined> {
     n: 1,
     size: {},
   };
-  const reader = vendorDialectNamed(DIALECTS[recorded.wire] ?? '')?.reader(call, replyContentType(recorded), {});
+  const reader = providerDialectNamed(DIALECTS[recorded.wire] ?? '')?.reader(call, replyContentType(recorded), {});
   if (!reader) throw new Error(`there is no dialect for ${recorded.wire}`);
   const meter = new Meter(0);
   for (const frame of [...reader.read(replyBytes(recorded)), ...reader.end()]) meter.see(frame.events);

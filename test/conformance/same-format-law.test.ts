@@ -121,13 +121,16 @@ describe('same format, same meaning', () => {
         expect(Object.keys(REFUSED)).toContain(param.split('.').at(-1) ?? '');
         return;
       }
-      const untold = changed(asked, result.sent).filter(
+      const unsupportedSettings = changed(asked, result.sent).filter(
         (path) =>
           !SAID_BY_US[dialect]?.some((name) => path === name || path.startsWith(`${name}.`)) &&
           !(result.quirks.reasoningField && THOUGHTS.test(path)) &&
           !isTold(path, asked, result),
       );
-      expect({ untold, warnings: untold.length > 0 ? result.warnings : [] }).toEqual({ untold: [], warnings: [] });
+      expect({ unsupportedSettings, warnings: unsupportedSettings.length > 0 ? result.warnings : [] }).toEqual({
+        unsupportedSettings: [],
+        warnings: [],
+      });
     },
   );
 });

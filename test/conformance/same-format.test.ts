@@ -4,7 +4,7 @@ import type { Call } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
-import { dialectNamed, vendorDialectNamed } from '../../src/dialects/index.ts';
+import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { quote } from '../../src/ledger/quote.ts';
 import { providerOf } from '../../src/providers/index.ts';
@@ -33,7 +33,7 @@ describe('a value that only one provider knows', () => {
     ['openai-chat', { model: 'm', messages: hello, reasoning_effort: 'default' }, 'reasoning_effort'],
     ['openai-responses', { model: 'm', input: 'Hi', reasoning: { effort: 'default' } }, 'reasoning'],
   ])('%s %j causes a warning if the provider has another format', (format, body, member) => {
-    const { warnings } = vendorDialectNamed('anthropic-messages')!.writeCall(read(format, body), 'claude-opus-5', {});
+    const { warnings } = providerDialectNamed('anthropic-messages')!.writeCall(read(format, body), 'claude-opus-5', {});
     expect(warnings.join()).toContain(member);
   });
 });
@@ -58,7 +58,7 @@ describe('embeddings of inputs other than text', () => {
     for (const format of ['openai-embeddings', 'cohere-embed', 'vertex-embeddings']) {
       let thrown: unknown;
       try {
-        vendorDialectNamed(format)!.writeCall(call, 'm', {});
+        providerDialectNamed(format)!.writeCall(call, 'm', {});
       } catch (error) {
         thrown = error;
       }
@@ -71,7 +71,7 @@ describe('embeddings of inputs other than text', () => {
 describe('cache markers for a model that supports them', () => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const block = (text: string) => ({ type: 'text', text, ...mark });
-  const chat = vendorDialectNamed('openai-chat')!;
+  const chat = providerDialectNamed('openai-chat')!;
   const written = (body: JsonObject, model: string) => {
     const call = read('anthropic-messages', { model: 'm', max_tokens: 50, ...body });
     const { body: bytes, warnings } = chat.writeCall(call, model, quirksOf(providerOf('openai')!.quirks!, model));
@@ -110,7 +110,7 @@ describe('cache markers for a model that supports them', () => {
 test('functions of the old format are translated without a warning', () => {
   const functions = [{ name: 'f', parameters: { type: 'object' } }];
   const call = read('openai-chat', { model: 'm', messages: hello, functions, function_call: 'auto' });
-  const { body, warnings } = vendorDialectNamed('anthropic-messages')!.writeCall(call, 'claude-opus-5', {});
+  const { body, warnings } = providerDialectNamed('anthropic-messages')!.writeCall(call, 'claude-opus-5', {});
   expect(sent({ body }).tools).toMatchObject([{ name: 'f' }]);
   expect(warnings).toEqual([]);
 });

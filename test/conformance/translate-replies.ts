@@ -4,7 +4,7 @@ import type { GatewayError } from '../../src/canonical/errors.ts';
 import type { Reply, ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
-import type { Dialect, Frame, VendorDialect } from '../../src/dialects/dialect.ts';
+import type { Dialect, Frame, ProviderDialect } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
@@ -17,7 +17,7 @@ export const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-g
 /** The chat formats of clients. */
 export const CONVERSING: readonly Dialect<ChatCall>[] = [...DIALECTS.values()].filter(converses);
 /** Those, and the ones that only providers use. */
-const HEARD: readonly VendorDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
+const HEARD: readonly ProviderDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
 /** Formats of clients; providers may have more. */
 export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
 
@@ -29,7 +29,7 @@ function converses(dialect: Dialect): dialect is Dialect<ChatCall> {
 /** A recorded reply and its meaning. */
 export interface Source {
   recorded: RecordedCase;
-  dialect: VendorDialect<ChatCall>;
+  dialect: ProviderDialect<ChatCall>;
   frames: readonly Frame[];
   events: readonly ReplyEvent[];
   reply: Reply;
@@ -57,7 +57,7 @@ export function sources(): Source[] {
   );
 }
 
-function sourceOf(recorded: RecordedCase, dialect: VendorDialect<ChatCall>): Source {
+function sourceOf(recorded: RecordedCase, dialect: ProviderDialect<ChatCall>): Source {
   const bytes = replyBytes(recorded);
   if (recorded.status !== 200) {
     const error = dialect.readError(recorded.status, new Headers(recorded.response_headers), bytes);

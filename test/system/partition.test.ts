@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres || !canUnshare)('Postgres, disconnected', () => {
       expect(await refused.json()).toMatchObject({ error: { code: 'database_unavailable' } });
       await expectGuess(watcher, caller);
 
-      link.mend(former);
+      link.normalize(former);
       await expectTruth(watcher, caller, reading);
       expect((await spent()) - before).toBe(costOf(USED));
       await until('ready again', async () => (await fetch(`${cutOff.url}/ready`)).ok);

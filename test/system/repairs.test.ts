@@ -29,8 +29,8 @@ describe.skipIf(!hasFixtures)('a recording that breaks its own library', () => {
     const isForgotten = straight.choices?.[0]?.isRemembered === false || straight.choices?.length === 0;
     // Some of the manifest's helpers require more than this client does.
     if (straight.error === undefined && !isForgotten) return;
-    const mended = translationsOf(source).find(({ target }) => target.name === source.dialect.name);
-    const seen = await client.run(servedOf(mended));
+    const normalized = translationsOf(source).find(({ target }) => target.name === source.dialect.name);
+    const seen = await client.run(servedOf(normalized));
     expect(seen.error).toBeUndefined();
     const reason = source.reply.choices[0]?.finish?.reason;
     if (reason === 'stop' || reason === 'tool-calls') expect(seen.choices?.[0]?.isRemembered ?? true).toBe(true);

@@ -22,7 +22,7 @@ const SOONEST_LOOK_MS = 4000;
 const PLACES = 64;
 
 /** The provider's record of one task. */
-interface Made {
+interface GeneratedImage {
   starts: number;
   polls: number[];
   asking: number;
@@ -31,10 +31,10 @@ interface Made {
 
 /** A provider in OpenAI's format that counts requests. It finishes nothing before `finish`, and no task before its second poll. */
 function startVendor() {
-  const tasks = new Map<string, Made>();
+  const tasks = new Map<string, GeneratedImage>();
   const seen = { twiceAtOnce: 0, asking: 0, mostAsking: 0 };
   let finishes = false;
-  async function poll(id: string, made: Made, signal: AbortSignal): Promise<Response> {
+  async function poll(id: string, made: GeneratedImage, signal: AbortSignal): Promise<Response> {
     made.polls.push(Date.now());
     made.asking++;
     seen.asking++;

@@ -3,7 +3,7 @@ import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
-import { unreadable, wholeReader } from '../shared/json-reply.ts';
+import { jsonReader, unreadable } from '../shared/json-reply.ts';
 import { readErrorObject } from '../shared/openai-errors.ts';
 import { joinBytes } from '../wire/json.ts';
 import { speechCounter } from './speech-count.ts';
@@ -43,7 +43,7 @@ function audioReader(call: SpeechCall, first: Uint8Array = new Uint8Array()): Re
 
 /** Reads a text or JSON reply where audio was expected: it is an error. */
 function refusalReader(): Reader {
-  return wholeReader((body) => {
+  return jsonReader((body) => {
     throw isObject(body.error) ? readErrorObject(body.error) : unreadable();
   });
 }

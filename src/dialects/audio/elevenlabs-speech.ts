@@ -1,14 +1,14 @@
 /** ElevenLabs text to speech, `POST /v1/text-to-speech/{voice}/stream`. Only providers speak this format. */
 import type { SpeechCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { VendorDialect, Written } from '../dialect.ts';
+import type { ProviderDialect, Written } from '../dialect.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { waveHeader } from '../wire/wave.ts';
 import { bareAudioReader } from './bare-audio.ts';
 import { mimeTypeOf } from './speech-formats.ts';
 import { unknownSpeechMembers } from './speech-members.ts';
 
-export const elevenlabsSpeech: VendorDialect<SpeechCall> = {
+export const elevenlabsSpeech: ProviderDialect<SpeechCall> = {
   name: 'elevenlabs-speech',
   kind: 'speech',
   writeCall,

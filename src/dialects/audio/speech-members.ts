@@ -2,7 +2,7 @@
 import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import { parseBody } from '../shared/request-body.ts';
-import { saidMembers } from '../shared/request-shape.ts';
+import { topMembers } from '../shared/request-shape.ts';
 import { SpeechRequest } from './openai-speech/request-schema.ts';
 
 /** Makes an OpenAI-format body from the call, so that all members are kept in one place. */
@@ -13,7 +13,7 @@ export function speechBody(
   return new TextEncoder().encode(JSON.stringify({ model, input, voice, instructions, response_format: format }));
 }
 
-const KNOWN = saidMembers(SpeechRequest);
+const KNOWN = topMembers(SpeechRequest);
 
 /** A warning for each such member. */
 export function unknownSpeechMembers({ origin }: SpeechCall): string[] {

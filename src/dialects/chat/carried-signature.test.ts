@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
-import { carriedSeal, carrySeal } from './carried-signature.ts';
+import { carrySignature, readCarriedSignature } from './carried-signature.ts';
 
 test('any seal comes back as it went, as base64 that strict libraries take', () => {
   const seals = fc.record(
@@ -9,9 +9,9 @@ test('any seal comes back as it went, as base64 that strict libraries take', () 
   );
   fc.assert(
     fc.property(seals, fc.option(fc.string(), { nil: undefined }), (seal, of) => {
-      const text = carrySeal(seal, of);
+      const text = carrySignature(seal, of);
       expect(text).toMatch(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
-      expect(carriedSeal(text)).toEqual(of === undefined ? { seal } : { seal, of });
+      expect(readCarriedSignature(text)).toEqual(of === undefined ? { seal } : { seal, of });
     }),
   );
 });
@@ -19,6 +19,6 @@ test('any seal comes back as it went, as base64 that strict libraries take', () 
 test.each(['', 'ErUBCkYIBRgCIkA', 'Z3cxOl', 'Z3cxOlsxXQ==', btoa('gw1:{}'), btoa('gw1:["a"')])(
   '%p is nobody we know',
   (text) => {
-    expect(carriedSeal(text)).toBeUndefined();
+    expect(readCarriedSignature(text)).toBeUndefined();
   },
 );

@@ -2,10 +2,10 @@
  * Encodes a reasoning signature of one format as an opaque string for a client of another format. The client stores it
  * and sends it back.
  */
-import type { Seal } from '../../canonical/call.ts';
+import type { ReasoningSignature } from '../../canonical/call.ts';
 
-export interface CarriedSeal {
-  seal: Seal;
+export interface CarriedSignature {
+  seal: ReasoningSignature;
   /** The part that the signature belongs to, if it is not the part that carries it: a tool call's id, or `text`. */
   of?: string;
 }
@@ -15,13 +15,13 @@ const MARK = 'gw1:';
 const BEGINNING = 'Z3cxOl';
 
 /** The whole string is valid base64, because some client libraries decode it. */
-export function carrySeal({ dialect, value, id, maker }: Seal, of?: string): string {
+export function carrySignature({ dialect, value, id, maker }: ReasoningSignature, of?: string): string {
   const fields = [dialect, value, id ?? null, of ?? null, ...(maker === undefined ? [] : [maker])];
   return Buffer.from(MARK + JSON.stringify(fields)).toString('base64');
 }
 
 /** Decodes what `carrySignature` returned. Returns `undefined` for any other string. */
-export function carriedSeal(text: string): CarriedSeal | undefined {
+export function readCarriedSignature(text: string): CarriedSignature | undefined {
   if (!text.startsWith(BEGINNING)) return undefined;
   let fields: unknown;
   try {
@@ -32,7 +32,7 @@ export function carriedSeal(text: string): CarriedSeal | undefined {
   if (!Array.isArray(fields)) return undefined;
   const [dialect, value, id, of, maker] = fields;
   if (typeof dialect !== 'string' || typeof value !== 'string') return undefined;
-  const seal: Seal = {
+  const seal: ReasoningSignature = {
     dialect,
     value,
     ...(typeof id === 'string' && { id }),

@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { adjustMembers } from '../shared/adjust-members.ts';
-import { unreadable, vendorDialect } from '../shared/json-reply.ts';
+import { providerDialect, unreadable } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { embeddingUsage, foreignExtras, textsOnly } from './embedding-texts.ts';
+import { embeddingUsage, textsOnly, unsupportedExtras } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';
 /** Cohere's member for the purpose of the vectors. Clients may set it in OpenAI's format too. */
@@ -23,7 +23,7 @@ const INPUT_TYPE_OF_TASK: { readonly [task: string]: string } = {
   CLUSTERING: 'clustering',
 };
 
-export const cohereEmbed = vendorDialect<EmbedCall>({
+export const cohereEmbed = providerDialect<EmbedCall>({
   name: NAME,
   kind: 'embed',
   writeCall,
@@ -44,7 +44,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   const body = new WrittenBody(members);
   const warnings = [
     ...adjustMembers(body, quirksOf(all, model)),
-    ...foreignExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
+    ...unsupportedExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
   ];
   if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   if (call.title !== undefined) warnings.push('`title` was dropped: the model takes texts alone.');

@@ -42,7 +42,7 @@ export function countedUsage({ inputs }: EmbedCall): Usage {
 }
 
 /** A warning for each member that only the client's own format has. */
-export function foreignExtras({ extras }: EmbedCall, own: string): string[] {
+export function unsupportedExtras({ extras }: EmbedCall, own: string): string[] {
   return Object.entries(extras).flatMap(([dialect, members]) =>
     dialect === own
       ? []

@@ -9,23 +9,23 @@ import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { unreadable, wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
-import { saidMembers } from '../shared/request-shape.ts';
+import { topMembers } from '../shared/request-shape.ts';
 import { patchMembers, pickMembers } from '../wire/json.ts';
-import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from './embedding-texts.ts';
+import { countedUsage, MOST_TEXTS, readTexts, refuseMedia, unsupportedExtras } from './embedding-texts.ts';
 import { EmbeddingsRequest } from './request-schema.ts';
 
 const NAME = 'openai-embeddings';
 const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 
 /** All other members are extras. */
-const SAID = saidMembers(EmbeddingsRequest);
+const SAID = topMembers(EmbeddingsRequest);
 const check = memberCheck(EmbeddingsRequest);
 
 export const openaiEmbeddings: Dialect<EmbedCall> = {
@@ -33,14 +33,14 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
   kind: 'embed',
   readCall,
   writer: (call) =>
-    wholeWriter(
+    jsonWriter(
       (reply) => bodyOf(call, reply),
       (frame, reply) => passed(call, frame, reply),
     ),
   writeError: openaiError,
   writeCall,
   passCall,
-  reader: (call, _contentType, quirks) => wholeReader((body) => meaningOf(body, call, quirks)),
+  reader: (call, _contentType, quirks) => jsonReader((body) => meaningOf(body, call, quirks)),
   readError: readOpenaiError,
 };
 
@@ -75,7 +75,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   if (call.dimensions !== undefined) members.dimensions = call.dimensions;
   if (call.user !== undefined) members.user = call.user;
   const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
-  const warnings = [...adjustMembers(body, quirks), ...unsaid(call), ...foreignExtras(call, NAME)];
+  const warnings = [...adjustMembers(body, quirks), ...unsaid(call), ...unsupportedExtras(call, NAME)];
   return { body: body.encode(), warnings };
 }
 

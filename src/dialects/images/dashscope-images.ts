@@ -9,14 +9,14 @@ import { writePixels } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { vendorDialect } from '../shared/json-reply.ts';
+import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { dataUrl, encoded, type Made, madeEvents, untold } from './generated-images.ts';
+import { dataUrl, encoded, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { drawnSize, finenessWord } from './generated-size.ts';
 import { refuseImages } from './image-refusal.ts';
 
-export const dashscopeImages = vendorDialect<ImageCall>({
+export const dashscopeImages = providerDialect<ImageCall>({
   name: 'dashscope-images',
   kind: 'image',
   writeCall(call, model, quirks) {
@@ -28,7 +28,7 @@ export const dashscopeImages = vendorDialect<ImageCall>({
     const contents = choices.flatMap(({ message }) =>
       isObject(message) && Array.isArray(message.content) ? message.content : [],
     );
-    return madeEvents(
+    return generatedEvents(
       contents.flatMap((part) => (isObject(part) ? madeOf(part.image) : [])),
       call,
       undefined,
@@ -37,7 +37,7 @@ export const dashscopeImages = vendorDialect<ImageCall>({
   readError: readOpenaiError,
 });
 
-export const dashscopeImageTasks = vendorDialect<ImageCall>({
+export const dashscopeImageTasks = providerDialect<ImageCall>({
   name: 'dashscope-image-tasks',
   kind: 'image',
   writeCall(call, model, quirks) {
@@ -74,7 +74,7 @@ function written(call: ImageCall, model: string, all: Quirks, input: JsonObject,
     ...more,
   };
   const told = ['seed', 'negativePrompt', ...(input.mask_image_url === undefined ? [] : (['mask'] as const))] as const;
-  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...untold(call, told)] };
+  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...unsupportedSettings(call, told)] };
 }
 
 function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string | undefined {
@@ -88,7 +88,7 @@ function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string |
   return drawn && writePixels(drawn, '*');
 }
 
-function madeOf(url: Json | undefined): Made[] {
+function madeOf(url: Json | undefined): GeneratedImage[] {
   return typeof url === 'string' ? [{ url }] : [];
 }
 
@@ -100,11 +100,11 @@ function taskMeaning({ output }: JsonObject, call: ImageCall): ReplyEvent[] {
   const task = isObject(output) ? output : {};
   const results = Array.isArray(task.results) ? task.results.filter(isObject) : [];
   const made = results.flatMap(({ url }) => madeOf(url));
-  if (made.length > 0) return madeEvents(made, call, undefined);
+  if (made.length > 0) return generatedEvents(made, call, undefined);
   const { code, message } = results.find((one) => typeof one.message === 'string') ?? task;
   const sentence = typeof message === 'string' && message !== '' ? message : 'The model returned no image.';
   const isRefusal = typeof code === 'string' && /^(DataInspection|InvalidParameter|IPInfringement)/.test(code);
   throw isRefusal
-    ? new GatewayError('upstream_refused', sentence, { vendorCode: code })
+    ? new GatewayError('upstream_refused', sentence, { providerCode: code })
     : new GatewayError('upstream_failed', 'The model failed to generate the image.', { cause: code });
 }

@@ -9,7 +9,7 @@ import type { ReplyEvent } from '../../canonical/reply.ts';
 import { typeOfBase64 } from './image-type.ts';
 
 /** An image as the provider returned it. */
-export interface Made {
+export interface GeneratedImage {
   base64?: string;
   url?: string;
   mimeType?: string;
@@ -17,7 +17,11 @@ export interface Made {
 }
 
 /** All events of a non-streaming reply but the last. `refusal`: the reason if there are no images. */
-export function madeEvents(made: readonly Made[], call: ImageCall, refusal: string | undefined): ReplyEvent[] {
+export function generatedEvents(
+  made: readonly GeneratedImage[],
+  call: ImageCall,
+  refusal: string | undefined,
+): ReplyEvent[] {
   if (made.length === 0) throw refused(refusal);
   const handedOver = call.images.length > 0 ? { inputImages: call.images.length } : {};
   return [
@@ -27,7 +31,7 @@ export function madeEvents(made: readonly Made[], call: ImageCall, refusal: stri
   ];
 }
 
-function imageEvents({ base64, url, mimeType, revisedPrompt }: Made, choice: number): ReplyEvent[] {
+function imageEvents({ base64, url, mimeType, revisedPrompt }: GeneratedImage, choice: number): ReplyEvent[] {
   const opens = {
     type: 'image' as const,
     mimeType: mimeType ?? typeOfBase64(base64 ?? '') ?? 'image/png',
@@ -43,7 +47,7 @@ function imageEvents({ base64, url, mimeType, revisedPrompt }: Made, choice: num
 }
 
 function refused(why = 'The model returned no image.'): GatewayError {
-  return new GatewayError('upstream_refused', why, { vendorCode: 'content_filter' });
+  return new GatewayError('upstream_refused', why, { providerCode: 'content_filter' });
 }
 
 /** Picks the nearest of the provider's aspect ratios. A different one than requested is reported in `losses`. */
@@ -72,7 +76,7 @@ const WIRE_NAMES = {
 } as const;
 
 /** A warning for each setting that the format cannot express. `supported`: those that it can. */
-export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)[]): string[] {
+export function unsupportedSettings(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)[]): string[] {
   const members = (Object.keys(WIRE_NAMES) as (keyof typeof WIRE_NAMES)[]).filter(
     (member) => call[member] !== undefined && !told.includes(member),
   );

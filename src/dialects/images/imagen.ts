@@ -7,15 +7,15 @@ import { finenessOf } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { unreadable, vendorDialect } from '../shared/json-reply.ts';
+import { providerDialect, unreadable } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { encoded, fittedRatio, type Made, madeEvents, untold } from './generated-images.ts';
+import { encoded, fittedRatio, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { refuseImages } from './image-refusal.ts';
 
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 
-export const imagen = vendorDialect<ImageCall>({
+export const imagen = providerDialect<ImageCall>({
   name: 'imagen',
   kind: 'image',
   writeCall,
@@ -59,7 +59,7 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const told = (['negativePrompt', 'seed', 'format', 'compression'] as const).filter(
     (member) => !rejects.includes(member === 'negativePrompt' ? 'negative_prompt' : member),
   );
-  const warnings = [...losses, ...untold(call, told)];
+  const warnings = [...losses, ...unsupportedSettings(call, told)];
   return { body: encoded({ instances: [{ prompt: call.prompt }], parameters }), warnings };
 }
 
@@ -68,10 +68,10 @@ function meaning({ predictions }: JsonObject, call: ImageCall): ReplyEvent[] {
   if (predictions !== undefined && !Array.isArray(predictions)) throw unreadable();
   const rows = (predictions ?? []).filter(isObject);
   const why = rows.map(({ raiFilteredReason }) => raiFilteredReason).find((reason) => typeof reason === 'string');
-  return madeEvents(rows.flatMap(madeOf), call, typeof why === 'string' ? why : undefined);
+  return generatedEvents(rows.flatMap(madeOf), call, typeof why === 'string' ? why : undefined);
 }
 
-function madeOf({ bytesBase64Encoded: base64, mimeType, prompt }: { [member: string]: Json }): Made[] {
+function madeOf({ bytesBase64Encoded: base64, mimeType, prompt }: { [member: string]: Json }): GeneratedImage[] {
   if (typeof base64 !== 'string') return [];
   return [
     {

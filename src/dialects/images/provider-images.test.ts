@@ -3,7 +3,7 @@ import { hasFixtures, recordedCases, replyBytes } from '../../../test/fixtures.t
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
-import type { VendorDialect } from '../dialect.ts';
+import type { ProviderDialect } from '../dialect.ts';
 import { dashscopeImages, dashscopeImageTasks } from './dashscope-images.ts';
 import { imagen } from './imagen.ts';
 import { stability } from './stability.ts';
@@ -23,11 +23,11 @@ const call = (members: Partial<ImageCall> = {}): ImageCall => ({
   ...members,
 });
 const IMAGE = { kind: 'image', source: { type: 'inline', base64: 'AAAA' }, mimeType: 'image/png' } as const;
-const written = (dialect: VendorDialect<ImageCall>, members: Partial<ImageCall> = {}, model = 'm') => {
+const written = (dialect: ProviderDialect<ImageCall>, members: Partial<ImageCall> = {}, model = 'm') => {
   const { body, warnings } = dialect.writeCall(call(members), model, {});
   return { body: JSON.parse(new TextDecoder().decode(body)), warnings };
 };
-const read = (dialect: VendorDialect<ImageCall>, body: Uint8Array): Reply | GatewayError => {
+const read = (dialect: ProviderDialect<ImageCall>, body: Uint8Array): Reply | GatewayError => {
   const reader = dialect.reader(call(), 'application/json', {});
   const reply = emptyReply();
   for (const event of [...reader.read(body), ...reader.end()].flatMap((frame) => frame.events)) {

@@ -7,10 +7,10 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { vendorDialect } from '../shared/json-reply.ts';
+import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { encoded, fittedRatio, madeEvents, untold } from './generated-images.ts';
+import { encoded, fittedRatio, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { imageFile } from './image-file.ts';
 import { refuseImages } from './image-refusal.ts';
 
@@ -21,7 +21,7 @@ const NAMED = /^sd3/;
 /** How far the result may differ from the given image (0 to 1). */
 const STRENGTH = '0.7';
 
-export const stability = vendorDialect<ImageCall>({
+export const stability = providerDialect<ImageCall>({
   name: 'stability',
   kind: 'image',
   takesUploads: () => true,
@@ -54,7 +54,7 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
       fields: Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
       files: image ? [imageFile(image, 'image', 'image')] : [],
     },
-    warnings: [...losses, ...untold(call, ['negativePrompt', 'seed', 'format', 'style'])],
+    warnings: [...losses, ...unsupportedSettings(call, ['negativePrompt', 'seed', 'format', 'style'])],
   };
 }
 
@@ -67,7 +67,11 @@ function drawnFormat({ format }: ImageCall, losses: string[]): string | undefine
 function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
   const isFiltered = finish === 'CONTENT_FILTERED';
   const made = typeof image === 'string' && !isFiltered ? [{ base64: image }] : [];
-  return madeEvents(made, call, isFiltered ? "The image was held back by the provider's content filter." : undefined);
+  return generatedEvents(
+    made,
+    call,
+    isFiltered ? "The image was held back by the provider's content filter." : undefined,
+  );
 }
 
 /** Its error bodies hold lists of sentences. */

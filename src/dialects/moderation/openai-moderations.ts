@@ -6,7 +6,7 @@ import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
 import { memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { unreadable, wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
@@ -27,14 +27,14 @@ export const openaiModerations: Dialect<ModerationCall> = {
   kind: 'moderation',
   readCall,
   writer: (call) =>
-    wholeWriter(
+    jsonWriter(
       ({ id, result }) => ({ id, model: call.model, results: result?.type === 'ratings' ? result.ratings : [] }),
       (frame) => patchMembers(frame.bytes, { model: call.model }),
     ),
   writeError: openaiError,
   writeCall: passCall,
   passCall,
-  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  reader: (call) => jsonReader((body) => meaningOf(body, call)),
   readError: readOpenaiError,
 };
 

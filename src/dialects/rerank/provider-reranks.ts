@@ -3,12 +3,12 @@ import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Written } from '../dialect.ts';
-import { vendorDialect } from '../shared/json-reply.ts';
+import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { rankingUsage, readRanking } from './ranking.ts';
 
 /** `POST /v1/rerank` with `top_k`; the reply has `data` instead of `results`. */
-export const voyageRerank = vendorDialect<RerankCall>({
+export const voyageRerank = providerDialect<RerankCall>({
   name: 'voyage-rerank',
   kind: 'rerank',
   writeCall: (call, model) => ({
@@ -25,7 +25,7 @@ export const voyageRerank = vendorDialect<RerankCall>({
 });
 
 /** `POST /services/rerank/text-rerank/text-rerank`; request and reply are nested in `input` and `output`. */
-export const dashscopeRerank = vendorDialect<RerankCall>({
+export const dashscopeRerank = providerDialect<RerankCall>({
   name: 'dashscope-rerank',
   kind: 'rerank',
   writeCall: (call, model): Written => ({

@@ -7,13 +7,13 @@ import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { jsonReader, jsonWriter } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { parseBody } from '../shared/request-body.ts';
-import { saidMembers } from '../shared/request-shape.ts';
+import { topMembers } from '../shared/request-shape.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 import { RerankRequest } from './request-schema.ts';
 
@@ -25,7 +25,7 @@ const MONEY: MoneySpelling = {
 };
 const NAME = 'rerank';
 /** All other members are extras. */
-const SAID = saidMembers(RerankRequest);
+const SAID = topMembers(RerankRequest);
 const check = memberCheck(RerankRequest);
 
 export const rerank: Dialect<RerankCall> = {
@@ -33,14 +33,14 @@ export const rerank: Dialect<RerankCall> = {
   kind: 'rerank',
   readCall,
   writer: (call) =>
-    wholeWriter(
+    jsonWriter(
       (reply) => bodyOf(call, reply, {}),
-      (frame, reply) => mended(call, frame, reply),
+      (frame, reply) => normalized(call, frame, reply),
     ),
   writeError: openaiError,
   writeCall,
   passCall,
-  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  reader: (call) => jsonReader((body) => meaningOf(body, call)),
   readError: readOpenaiError,
 };
 
@@ -98,7 +98,7 @@ function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {
  * The provider's body, completed with what the format requires: an id, sorted results, `meta`, and documents only on
  * request.
  */
-function mended(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
+function normalized(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
   const said = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
   return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, said)));
 }

@@ -8,7 +8,7 @@ import { MessagesRequest } from '../chat/anthropic-messages/request-schema.ts';
 import { GenerateRequest } from '../chat/gemini/request-schema.ts';
 import { CompletionRequest } from '../chat/openai-completions/request-schema.ts';
 import { ResponsesRequest } from '../chat/openai-responses/request-schema.ts';
-import { callersNames } from './request-shape.ts';
+import { callerNames } from './request-shape.ts';
 
 const SCHEMAS: { readonly [dialect: string]: TSchema } = {
   'openai-responses': ResponsesRequest,
@@ -18,7 +18,7 @@ const SCHEMAS: { readonly [dialect: string]: TSchema } = {
   gemini: GenerateRequest,
 };
 
-type Names = ReturnType<typeof callersNames>;
+type Names = ReturnType<typeof callerNames>;
 const known = new Map<string, Names>();
 
 /**
@@ -29,7 +29,7 @@ function namesIn(dialect: string): Names | undefined {
   if (!schema) return undefined;
   let names = known.get(dialect);
   if (!names) {
-    names = callersNames(schema);
+    names = callerNames(schema);
     known.set(dialect, names);
   }
   return names;
@@ -41,7 +41,7 @@ const QUOTED = /`([a-z_]+)`/g;
  * Replaces the member names in backticks with those of the caller's format.
  * @example inCallerNames('`max_tokens` was dropped.', 'gemini') // '`generationConfig.maxOutputTokens` was dropped.'
  */
-export function inCallersWords(sentence: string, dialect: string): string {
+export function inCallerNames(sentence: string, dialect: string): string {
   const own = namesIn(dialect);
   return own ? sentence.replace(QUOTED, (quoted, name: string) => (own[name] ? `\`${own[name]}\`` : quoted)) : sentence;
 }
@@ -50,12 +50,12 @@ export function inCallersWords(sentence: string, dialect: string): string {
  * Replaces the member names in an error that was found while writing for a provider of another format: in its message
  * and its `param`.
  */
-export function errorInCallersWords(thrown: unknown, dialect: string): unknown {
+export function errorInCallerNames(thrown: unknown, dialect: string): unknown {
   if (!(thrown instanceof GatewayError) || !(dialect in SCHEMAS)) return thrown;
   const { param } = thrown;
   const [, first = '', rest = ''] = /^([a-z_]+)(.*)$/.exec(param ?? '') ?? [];
   const own = namesIn(dialect)?.[first];
-  const message = inCallersWords(thrown.message, dialect);
+  const message = inCallerNames(thrown.message, dialect);
   if (own === undefined && message === thrown.message) return thrown;
   return thrown.reworded(message, own === undefined ? param : own + rest);
 }

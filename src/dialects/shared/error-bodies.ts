@@ -15,10 +15,10 @@ export const openaiError: ErrorWriter = (error, requestId) =>
 export function openaiErrorObject(error: GatewayError) {
   return {
     message: error.message,
-    type: error.vendorType ?? ERRORS[error.code].openai,
+    type: error.providerErrorType ?? ERRORS[error.code].openai,
     // Always a string: see docs/api.md#errors.
     param: error.param ?? '',
-    code: error.vendorCode ?? error.code,
+    code: error.providerCode ?? error.code,
   };
 }
 
@@ -49,7 +49,7 @@ export const googleError: ErrorWriter = (error, requestId) =>
 
 /** `code` must be a number: Google's library ignores an error whose `code` is a string. */
 export function googleErrorObject(error: GatewayError) {
-  const reason = (error.vendorCode ?? error.code).toUpperCase();
+  const reason = (error.providerCode ?? error.code).toUpperCase();
   const details: object[] = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'modelport' }];
   if (error.param !== undefined) {
     const fieldViolations = [{ field: error.param, description: error.message }];

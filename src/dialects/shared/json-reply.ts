@@ -4,7 +4,7 @@ import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../canonical/reply.ts';
-import type { Frame, Quirks, Reader, VendorDialect, Writer, Written } from '../dialect.ts';
+import type { Frame, ProviderDialect, Quirks, Reader, Writer, Written } from '../dialect.ts';
 import { joinBytes } from '../wire/json.ts';
 
 const NO_BYTES = new Uint8Array();
@@ -49,7 +49,7 @@ class ObjectReader implements Reader {
  * A reader for formats whose frames have no format of their own. `meaning` returns all events but the last and may
  * throw a GatewayError.
  */
-export function wholeReader(meaning: (body: JsonObject) => ReplyEvent[]): Reader {
+export function jsonReader(meaning: (body: JsonObject) => ReplyEvent[]): Reader {
   return objectReader((body, bytes) => [{ bytes, events: eventsOf(body, meaning) }]);
 }
 
@@ -82,7 +82,7 @@ export function unreadable(): GatewayError {
  * A writer of one JSON body. `body` writes a reply that came in another format; `pass` returns the bytes of a reply of
  * this format, changed where the client needs it.
  */
-export function wholeWriter(
+export function jsonWriter(
   body: (reply: Reply) => JsonObject,
   pass: (frame: Frame, reply: Reply) => Uint8Array,
 ): Writer {
@@ -111,17 +111,17 @@ export function wholeWriter(
 }
 
 /** The parts of a format that only providers speak. */
-export interface VendorFormat<C extends Call> {
+export interface ProviderFormat<C extends Call> {
   name: string;
   kind: C['kind'];
   takesUploads?(call: C, model: string, quirks: Quirks): boolean;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   /** Returns all events of a reply but the last. May throw a GatewayError. */
   meaning(body: JsonObject, call: C): ReplyEvent[];
-  readError: VendorDialect['readError'];
+  readError: ProviderDialect['readError'];
 }
 
 /** Makes a dialect of the parts. */
-export function vendorDialect<C extends Call>({ meaning, ...format }: VendorFormat<C>): VendorDialect<C> {
-  return { ...format, reader: (call) => wholeReader((body) => meaning(body, call)) };
+export function providerDialect<C extends Call>({ meaning, ...format }: ProviderFormat<C>): ProviderDialect<C> {
+  return { ...format, reader: (call) => jsonReader((body) => meaning(body, call)) };
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../canonical/call.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { vendorDialectNamed } from '../index.ts';
+import { providerDialectNamed } from '../index.ts';
 
 const MEMBERS = { model: 'm', stream: false, extras: {}, headers: {} } as const;
 const ORIGIN = { dialect: 'a-dialect', body: new Uint8Array() };
@@ -27,7 +27,7 @@ const TRANSCRIPTION = {
 const IMAGE = { ...MEMBERS, origin: ORIGIN, kind: 'image', prompt: TEXT, images: [], n: 1 } as unknown as Call;
 
 function usageOf(dialect: string, call: Call, body: string): Usage | undefined {
-  const reader = vendorDialectNamed(dialect)!.reader(call, 'application/json', {});
+  const reader = providerDialectNamed(dialect)!.reader(call, 'application/json', {});
   const frames = [...reader.read(Buffer.from(body)), ...reader.end()];
   const usages = frames.flatMap(({ events }) => events.flatMap((one) => (one.type === 'usage' ? [one.usage] : [])));
   return usages.at(-1);

@@ -42,10 +42,14 @@ describe('readOpenaiError', () => {
       param: 'messages[0].role',
       code: 'unsupported_value',
     };
-    expect(read(400, { error })).toMatchObject({ vendorType: error.type, vendorCode: error.code, param: error.param });
+    expect(read(400, { error })).toMatchObject({
+      providerErrorType: error.type,
+      providerCode: error.code,
+      param: error.param,
+    });
     const detail = [{ loc: ['body', 'messages', 0, 'content'], msg: 'Wrong.' }];
     expect(read(422, { detail }).param).toBe('messages[0].content');
-    expect(read(400, { error: { message: 'No.', code: 400 } }).vendorCode).toBeUndefined();
+    expect(read(400, { error: { message: 'No.', code: 400 } }).providerCode).toBeUndefined();
   });
 
   test.each([
@@ -108,7 +112,7 @@ test('an error inside a reply goes by the status it names', () => {
   expect(readErrorObject({ code: 429, message: 'slow down' })).toMatchObject({ code: 'rate_limited' });
   expect(readErrorObject({ message: 'no', code: 'tool_use_failed', status_code: 400 })).toMatchObject({
     code: 'upstream_refused',
-    vendorCode: 'tool_use_failed',
+    providerCode: 'tool_use_failed',
   });
   expect(readErrorObject('boom')).toMatchObject({ code: 'upstream_failed' });
 });

@@ -59,8 +59,8 @@ function errorOf(status: number, words: Words, retryAfter: number | undefined): 
         cause,
         status,
         ...(words.param !== undefined && { param: words.param }),
-        ...(words.code !== undefined && { vendorCode: words.code }),
-        ...(words.type !== undefined && { vendorType: words.type }),
+        ...(words.code !== undefined && { providerCode: words.code }),
+        ...(words.type !== undefined && { providerErrorType: words.type }),
       });
     case 429:
       return new GatewayError('rate_limited', `The model is receiving too many requests. ${NEUTRAL}`, {

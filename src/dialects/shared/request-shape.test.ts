@@ -4,16 +4,16 @@ import type { JsonObject } from '../../canonical/json.ts';
 import { extrasOf, memberCheck } from './checked-members.ts';
 import {
   byType,
-  callersNames,
+  callerNames,
   closed,
   knownMembers,
   number,
   objectOf,
   open,
-  saidMembers,
   text,
+  topMembers,
 } from './request-shape.ts';
-import { unsaidMembers } from './unknown-members.ts';
+import { unknownMembers } from './unknown-members.ts';
 
 const PARTS = () => ({ text: closed({ text: Type.String() }), audio: closed({ data: Type.String() }) });
 const Request = Type.Object({
@@ -72,13 +72,13 @@ test('the same schema says what a translation reports, at whatever depth', () =>
     ],
     config: { heat: 1, cold: 2, format: { type: 'x', strict: true } },
   };
-  expect(unsaidMembers(body, known)).toEqual(['items[].mark', 'items[].parts[].size', 'config.format.strict']);
+  expect(unknownMembers(body, known)).toEqual(['items[].mark', 'items[].parts[].size', 'config.format.strict']);
 });
 
 test('which members are extras, and what members are called', () => {
-  expect(extrasOf({ model: 'm', word: 'w', more: 1 }, saidMembers(Request), 'own')).toEqual({
+  expect(extrasOf({ model: 'm', word: 'w', more: 1 }, topMembers(Request), 'own')).toEqual({
     own: { word: 'w', more: 1 },
   });
-  expect(extrasOf({ model: 'm' }, saidMembers(Request), 'own')).toEqual({});
-  expect(callersNames(Request)).toEqual({ temperature: 'config.heat' });
+  expect(extrasOf({ model: 'm' }, topMembers(Request), 'own')).toEqual({});
+  expect(callerNames(Request)).toEqual({ temperature: 'config.heat' });
 });

@@ -90,7 +90,7 @@ export function describedAs(schema: TSchema, member: string): string {
 }
 
 /** The top-level members that `Call` has fields for. All others are extras. */
-export function saidMembers(schema: TSchema): ReadonlySet<string> {
+export function topMembers(schema: TSchema): ReadonlySet<string> {
   const { properties = {} } = nodeOf(schema);
   return new Set(Object.keys(properties).filter((member) => !properties[member]?.$aside));
 }
@@ -139,7 +139,7 @@ function entriesOf(properties: { readonly [member: string]: SchemaNode }): [stri
 }
 
 /** Maps OpenAI's member names to the format's names: `{max_tokens: 'generationConfig.maxOutputTokens'}`. */
-export function callersNames(schema: TSchema): { readonly [member: string]: string } {
+export function callerNames(schema: TSchema): { readonly [member: string]: string } {
   const names: { [member: string]: string } = {};
   collectNames(nodeOf(schema), '', names);
   return names;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { only, unsaidMembers } from './unknown-members.ts';
+import { only, unknownMembers } from './unknown-members.ts';
 
 const BLOCK = {
   types: { text: only('type', 'text'), image: { members: { type: 'all', source: only('url') } } },
@@ -17,10 +17,10 @@ test('what is not read is named by its place, once', () => {
     beside: 5,
   };
   const known = { members: { content: { each: BLOCK }, name: 'all' } } as const;
-  expect(unsaidMembers(body, known)).toEqual(['content[].mark', 'content[].source.size', 'beside']);
+  expect(unknownMembers(body, known)).toEqual(['content[].mark', 'content[].source.size', 'beside']);
 });
 
 test('values of another form than expected are left to who reads them', () => {
-  expect(unsaidMembers('a text', { each: BLOCK })).toEqual([]);
-  expect(unsaidMembers({ content: 'a text' }, { members: { content: { each: BLOCK } } })).toEqual([]);
+  expect(unknownMembers('a text', { each: BLOCK })).toEqual([]);
+  expect(unknownMembers({ content: 'a text' }, { members: { content: { each: BLOCK } } })).toEqual([]);
 });

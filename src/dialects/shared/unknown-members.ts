@@ -20,7 +20,7 @@ export function only(...members: string[]): { members: { [member: string]: Known
 }
 
 /** The paths of all unknown members, without repetition: `messages[].content[].caller`. */
-export function unsaidMembers(value: Json, known: Known): string[] {
+export function unknownMembers(value: Json, known: Known): string[] {
   const found = new Set<string>();
   look(value, known, '', found);
   return [...found];

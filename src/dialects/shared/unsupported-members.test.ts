@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import { CONVERSING } from '../../../test/conformance/translate-replies.ts';
 import { DIALECTS } from '../index.ts';
-import { foreignMembers } from './unsupported-members.ts';
+import { unsupportedMembers } from './unsupported-members.ts';
 
 const EXTRAS = { 'openai-chat': { store: true, seed: null }, gemini: { labels: {} }, 'a-third': { x: null } };
 
 test('what another format says is told apart from what is open', () => {
   const call = chatCall({ extras: EXTRAS });
-  expect(foreignMembers(call, 'gemini')).toEqual([{ dialect: 'openai-chat', names: ['store'] }]);
-  expect(foreignMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
+  expect(unsupportedMembers(call, 'gemini')).toEqual([{ dialect: 'openai-chat', names: ['store'] }]);
+  expect(unsupportedMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
 });
 
 test.each([

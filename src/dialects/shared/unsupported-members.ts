@@ -24,7 +24,7 @@ const DONE_HERE: { readonly [dialect: string]: ReadonlySet<string> } = {
 
 const NOTHING: readonly string[] = [];
 
-export interface ForeignMembers {
+export interface UnsupportedMembers {
   dialect: string;
   names: readonly string[];
 }
@@ -33,14 +33,14 @@ export interface ForeignMembers {
  * Lists the members that the format `own` cannot express. Throws `invalid_request` for a member that cannot be left
  * out.
  */
-export function foreignMembers({ extras, thread, origin }: ChatCall, own: string): ForeignMembers[] {
+export function unsupportedMembers({ extras, thread, origin }: ChatCall, own: string): UnsupportedMembers[] {
   if (thread && origin.dialect !== own) {
     if (thread.references.length > 0) throw keptElsewhere('input');
     if (thread.compacted !== undefined) throw compactedElsewhere(thread.compacted);
   }
-  const found: ForeignMembers[] = [];
+  const found: UnsupportedMembers[] = [];
   for (const dialect in extras) {
-    const names = dialect === own ? NOTHING : foreignNames(extras[dialect] ?? {}, dialect);
+    const names = dialect === own ? NOTHING : unsupportedNames(extras[dialect] ?? {}, dialect);
     if (names.length > 0) found.push({ dialect, names });
   }
   const deep = origin.dialect === own ? NOTHING : (origin.unsaid?.() ?? NOTHING);
@@ -48,7 +48,7 @@ export function foreignMembers({ extras, thread, origin }: ChatCall, own: string
   return found;
 }
 
-function foreignNames(members: JsonObject, dialect: string): string[] {
+function unsupportedNames(members: JsonObject, dialect: string): string[] {
   const names = Object.keys(members).filter((name) => members[name] !== null && !DONE_HERE[dialect]?.has(name));
   const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
   if (kept !== undefined) throw keptElsewhere(kept);

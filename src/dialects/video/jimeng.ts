@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskState, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
-import { saidOnce } from './money.ts';
+import { withoutRepeats } from './money.ts';
 import { JimengRequest } from './request-schemas.ts';
 import { type DoorRequest, defined, FieldReader, readImage, type TaskView, type VideoDoor } from './video-format.ts';
 
@@ -50,7 +50,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
     words: vendorB.name,
     ...defined(known),
   };
-  return saidOnce(ask, undefined);
+  return withoutRepeats(ask, undefined);
 }
 
 function writeTask({ id, state, urls, error }: TaskView): JsonObject {

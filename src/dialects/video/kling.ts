@@ -4,7 +4,7 @@
  */
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
-import { saidOnce } from './money.ts';
+import { withoutRepeats } from './money.ts';
 import { KlingRequest } from './request-schemas.ts';
 import { type DoorRequest, defined, FieldReader, type VideoDoor } from './video-format.ts';
 import { writeResult } from './video-generations.ts';
@@ -31,5 +31,5 @@ function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
     words: vendorA.name,
     ...defined(known),
   };
-  return saidOnce(ask, undefined);
+  return withoutRepeats(ask, undefined);
 }

@@ -47,7 +47,7 @@ interface Found {
  * Returns the request with the price members removed from its metadata. `n`: the number of videos, if the format has a
  * member for it.
  */
-export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
+export function withoutRepeats(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
   const found: Found[] = [];
   const metadata = without(ask.metadata, 'metadata', found, 0);
   const dropped: string[] = [];

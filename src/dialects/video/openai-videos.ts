@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
-import { saidOnce } from './money.ts';
+import { withoutRepeats } from './money.ts';
 import { RemixRequest, VideoRequest } from './request-schemas.ts';
 import {
   type DoorRequest,
@@ -46,7 +46,7 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   if ((known.width === undefined) !== (known.height === undefined)) {
     throw wrong(known.width === undefined ? 'width' : 'height', 'is missing: a size has both');
   }
-  return saidOnce({ model, images, metadata: { ...metadata, ...reader.rest() }, ...defined(known) }, n);
+  return withoutRepeats({ model, images, metadata: { ...metadata, ...reader.rest() }, ...defined(known) }, n);
 }
 
 /** A remix changes the prompt only. Other members are refused. */

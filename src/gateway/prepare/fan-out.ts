@@ -2,17 +2,17 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
-import type { Frame, VendorDialect } from '../../dialects/dialect.ts';
+import type { Frame, ProviderDialect } from '../../dialects/dialect.ts';
 import type { Upstream } from '../upstream.ts';
 
 /** The calls that together answer `call`; mostly the call itself. Their choices, in order, are the choices of the call. */
-export function fanOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
+export function fanOut(call: ChatCall, dialect: ProviderDialect): ChatCall[] {
   const hasOnePrompt = !call.completion || call.completion.prompts.length === 1;
   const hasOneChoice = !dialect.singleChoice || (call.sampling.n ?? 1) === 1;
   return hasOnePrompt && hasOneChoice ? [call] : fannedOut(call, dialect);
 }
 
-function fannedOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
+function fannedOut(call: ChatCall, dialect: ProviderDialect): ChatCall[] {
   const prompts = promptsOf(call);
   const choices = call.sampling.n ?? 1;
   const apart = dialect.singleChoice ? choices : 1;

@@ -13,7 +13,7 @@ export async function unlessFiltered(upstream: Upstream): Promise<Upstream> {
     if (verdict === 'filtered') {
       void drain(upstream);
       throw new GatewayError('upstream_refused', "The provider's content filter refused the request.", {
-        vendorCode: 'content_filter',
+        providerCode: 'content_filter',
       });
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Quirks, VendorDialect } from '../../dialects/dialect.ts';
+import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { Meter } from '../meter.ts';
 import type { TargetRoute } from '../target-route.ts';
@@ -19,7 +19,7 @@ const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampli
 const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 5, size: {} };
 const EMBED: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
 
-const route = (dialect: Partial<VendorDialect>, quirks: Quirks = {}): TargetRoute =>
+const route = (dialect: Partial<ProviderDialect>, quirks: Quirks = {}): TargetRoute =>
   ({ dialect: { name: 'd', ...dialect }, quirks: quirksOf(quirks, 'm') }) as TargetRoute;
 const pieces = (call: Call, way: TargetRoute, own = false) => inPieces(call, way, own).length;
 

@@ -1,6 +1,6 @@
 /** Reasoning signatures that the client's format could not carry, put back before the target sees the conversation. */
 import type { Call, ChatCall, Message, Part } from '../../canonical/call.ts';
-import type { VendorDialect } from '../../dialects/dialect.ts';
+import type { ProviderDialect } from '../../dialects/dialect.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { TargetRoute } from '../target-route.ts';
@@ -12,9 +12,9 @@ export function missesSignatures(
   call: Call,
   route: TargetRoute,
 ): boolean {
-  if (call.kind !== 'chat' || !route.dialect.wantsProofs || !hasModelTurns(call)) return false;
+  if (call.kind !== 'chat' || !route.dialect.wantsSignatures || !hasModelTurns(call)) return false;
   // A client of this format returns signatures itself: one that is missing was left out on purpose.
-  if (route.dialect.name === context.dialect.name && context.dialect.handsProofsBack) return false;
+  if (route.dialect.name === context.dialect.name && context.dialect.returnsSignatures) return false;
   return expectsReasoning(call, route) || memory.signatureStore.mayKnow(context.caller.account);
 }
 
@@ -25,12 +25,12 @@ export async function withSignatures({ memory }: GatewayDeps, context: CallConte
 
 /** Whether the target's model signs its reasoning in this call and wants the signatures of earlier turns. */
 export function expectsReasoning(call: Call, { dialect, target, quirks }: TargetRoute): boolean {
-  return call.kind === 'chat' && dialect.wantsProofs?.(call, target.model, quirks) === true;
+  return call.kind === 'chat' && dialect.wantsSignatures?.(call, target.model, quirks) === true;
 }
 
 /** Who can use the signatures of a target: every provider of its format, or only its own row of the catalog. */
-export function signatureOwnerOf(dialect: VendorDialect, provider: string): string {
-  return dialect.boundProofs ? `${dialect.name}@${provider}` : dialect.name;
+export function signatureOwnerOf(dialect: ProviderDialect, provider: string): string {
+  return dialect.hasBoundSignatures ? `${dialect.name}@${provider}` : dialect.name;
 }
 
 /** Most conversations are at their first turn. */

@@ -87,6 +87,6 @@ test('what is not to be cut is refused where it cannot fit, with OpenAI’s code
   const call = callOf([text('user', LONG)], 'disabled');
   const tokens = estimateInputTokens(call);
   expect(fitted(call, model(tokens))).toBe(call);
-  const refused = expect.objectContaining({ status: 400, param: 'input', vendorCode: 'context_length_exceeded' });
+  const refused = expect.objectContaining({ status: 400, param: 'input', providerCode: 'context_length_exceeded' });
   expect(() => fitted(call, model(Math.floor(tokens / 2)))).toThrow(refused);
 });

@@ -25,7 +25,7 @@ export function fitted(call: ChatCall, { contextTokens, maxOutputTokens }: Model
 function tooLong(): GatewayError {
   const sentence =
     "Your input exceeds the context window of this model: shorten it, or ask for `truncation: 'auto'` to have its oldest turns left out.";
-  return new GatewayError('invalid_request', sentence, { param: 'input', vendorCode: 'context_length_exceeded' });
+  return new GatewayError('invalid_request', sentence, { param: 'input', providerCode: 'context_length_exceeded' });
 }
 
 /** Messages that belong together: a turn of the model with the results of its tool calls, or one of the user. */

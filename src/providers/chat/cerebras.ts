@@ -1,7 +1,7 @@
 /** Cerebras. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const cerebras = openaiCompatibleVendor({
+export const cerebras = openaiCompatibleProvider({
   name: 'cerebras',
   baseUrl: 'https://api.cerebras.ai/v1',
   credentialVariable: 'CEREBRAS_API_KEY',

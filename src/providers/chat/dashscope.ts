@@ -4,7 +4,7 @@ import { isObject } from '../../canonical/json.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
 import type { Provider, TaskForm } from '../provider.ts';
 import { dashscopeVideo } from '../video/dashscope-video.ts';
-import { joinUrl, openaiCompatibleVendor } from './openai-compatible.ts';
+import { joinUrl, openaiCompatibleProvider } from './openai-compatible.ts';
 
 /** Alibaba's own API is beside the compatible one. */
 const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
@@ -86,7 +86,7 @@ const IMAGES = {
   ],
 } satisfies Quirks;
 
-const compatible = openaiCompatibleVendor({
+const compatible = openaiCompatibleProvider({
   name: 'dashscope',
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   credentialVariable: 'DASHSCOPE_API_KEY',

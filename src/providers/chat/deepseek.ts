@@ -1,7 +1,7 @@
 /** DeepSeek. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const deepseek = openaiCompatibleVendor({
+export const deepseek = openaiCompatibleProvider({
   name: 'deepseek',
   baseUrl: 'https://api.deepseek.com',
   credentialVariable: 'DEEPSEEK_API_KEY',

@@ -1,7 +1,7 @@
 /** Fireworks AI. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const fireworks = openaiCompatibleVendor({
+export const fireworks = openaiCompatibleProvider({
   name: 'fireworks',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   credentialVariable: 'FIREWORKS_API_KEY',

@@ -1,7 +1,7 @@
 /** Groq. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const groq = openaiCompatibleVendor({
+export const groq = openaiCompatibleProvider({
   name: 'groq',
   baseUrl: 'https://api.groq.com/openai/v1',
   credentialVariable: 'GROQ_API_KEY',

@@ -1,7 +1,7 @@
 /** Hugging Face's router to other providers. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const huggingface = openaiCompatibleVendor({
+export const huggingface = openaiCompatibleProvider({
   name: 'huggingface',
   baseUrl: 'https://router.huggingface.co/v1',
   credentialVariable: 'HF_TOKEN',

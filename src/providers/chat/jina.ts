@@ -1,9 +1,9 @@
 /** Jina AI: embeddings and rerank. */
 
 import type { Provider } from '../provider.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-const compatible = openaiCompatibleVendor({
+const compatible = openaiCompatibleProvider({
   name: 'jina',
   baseUrl: 'https://api.jina.ai/v1',
   credentialVariable: 'JINA_API_KEY',

@@ -1,7 +1,7 @@
 /** Mistral. It rejects every unknown member. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const mistral = openaiCompatibleVendor({
+export const mistral = openaiCompatibleProvider({
   name: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   credentialVariable: 'MISTRAL_API_KEY',

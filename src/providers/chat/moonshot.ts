@@ -1,7 +1,7 @@
 /** Moonshot (Kimi). */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const moonshot = openaiCompatibleVendor({
+export const moonshot = openaiCompatibleProvider({
   name: 'moonshot',
   baseUrl: 'https://api.moonshot.ai/v1',
   credentialVariable: 'MOONSHOT_API_KEY',

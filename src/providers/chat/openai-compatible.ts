@@ -48,7 +48,7 @@ const PATHS: { readonly [dialect: string]: string } = {
   'voyage-rerank': '/rerank',
 };
 
-export function openaiCompatibleVendor(vendor: Vendor): Provider {
+export function openaiCompatibleProvider(vendor: Vendor): Provider {
   const {
     completions,
     responses,
@@ -118,7 +118,7 @@ export function joinUrl(baseUrl: string, path: string): string {
 }
 
 /** Any other server with these formats. */
-export const openaiCompatible = openaiCompatibleVendor({
+export const openaiCompatible = openaiCompatibleProvider({
   name: 'openai-compatible',
   needsCredential: false,
   // Google's OpenAI-compatible API, at any address.

@@ -2,11 +2,11 @@
 
 import type { Provider } from '../provider.ts';
 import { openaiVideo } from '../video/openai-video.ts';
-import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
+import { authorizeByBearer, openaiCompatibleProvider } from './openai-compatible.ts';
 import { OPENAI_IMAGES, OPENAI_MODELS, OPENAI_ONLY, OPENAI_SPEECH, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
 
 export const openai: Provider = {
-  ...openaiCompatibleVendor({
+  ...openaiCompatibleProvider({
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     credentialVariable: 'OPENAI_API_KEY',

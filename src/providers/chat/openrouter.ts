@@ -1,8 +1,8 @@
 /** OpenRouter. */
 import { openrouterVideo } from '../video/openrouter-video.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const openrouter = openaiCompatibleVendor({
+export const openrouter = openaiCompatibleProvider({
   name: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   credentialVariable: 'OPENROUTER_API_KEY',

@@ -1,7 +1,7 @@
 /** Perplexity. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const perplexity = openaiCompatibleVendor({
+export const perplexity = openaiCompatibleProvider({
   name: 'perplexity',
   baseUrl: 'https://api.perplexity.ai',
   credentialVariable: 'PERPLEXITY_API_KEY',

@@ -3,7 +3,7 @@ import { chatCall } from '../../../test/chat-call.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../../test/fixtures.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { vendorDialectNamed } from '../../dialects/index.ts';
+import { providerDialectNamed } from '../../dialects/index.ts';
 import { memberPatches } from '../../dialects/shared/adjust-members.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { PROVIDERS, providerOf } from '../index.ts';
@@ -108,7 +108,7 @@ describe('every row', () => {
     const spoken = Object.entries(provider.speaks);
     expect(spoken.length > 0 || provider.video !== undefined).toBe(true);
     for (const [kind, names] of spoken) {
-      for (const spokenName of names) expect(vendorDialectNamed(spokenName)?.kind as string).toBe(kind);
+      for (const spokenName of names) expect(providerDialectNamed(spokenName)?.kind as string).toBe(kind);
     }
     if (provider.baseUrl !== undefined) {
       expect(provider.baseUrl).toMatch(/^https?:\/\/[^/]+(\/.*[^/])?$/);

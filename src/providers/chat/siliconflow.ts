@@ -1,7 +1,7 @@
 /** SiliconFlow. Images: https://docs.siliconflow.cn/en/api-reference/images/images-generations. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const siliconflow = openaiCompatibleVendor({
+export const siliconflow = openaiCompatibleProvider({
   name: 'siliconflow',
   baseUrl: 'https://api.siliconflow.com/v1',
   credentialVariable: 'SILICONFLOW_API_KEY',

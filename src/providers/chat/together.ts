@@ -1,7 +1,7 @@
 /** Together AI. Images: https://docs.together.ai/reference/post-images-generations. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const together = openaiCompatibleVendor({
+export const together = openaiCompatibleProvider({
   name: 'together',
   baseUrl: 'https://api.together.ai/v1',
   credentialVariable: 'TOGETHER_API_KEY',

@@ -2,7 +2,7 @@
 import type { Quirks } from '../../dialects/dialect.ts';
 import type { Provider } from '../provider.ts';
 import { volcengineVideo } from '../video/volcengine-video.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
 /** One image per call: a set is requested through the prompt. Its stream events differ and have no partial images. */
 const IMAGES = {
@@ -57,7 +57,7 @@ const IMAGES = {
   ],
 } satisfies Quirks;
 
-const ark = openaiCompatibleVendor({
+const ark = openaiCompatibleProvider({
   name: 'volcengine',
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   credentialVariable: 'ARK_API_KEY',

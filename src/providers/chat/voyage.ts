@@ -1,9 +1,9 @@
 /** Voyage AI: embeddings and rerank. */
 
 import type { Provider } from '../provider.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-const compatible = openaiCompatibleVendor({
+const compatible = openaiCompatibleProvider({
   name: 'voyage',
   baseUrl: 'https://api.voyageai.com/v1',
   credentialVariable: 'VOYAGE_API_KEY',

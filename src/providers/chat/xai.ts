@@ -1,9 +1,9 @@
 /** xAI. Images: https://docs.x.ai/developers/model-capabilities/images/generation, and recordings. */
 
 import { xaiVideo } from '../video/xai-video.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const xai = openaiCompatibleVendor({
+export const xai = openaiCompatibleProvider({
   name: 'xai',
   baseUrl: 'https://api.x.ai/v1',
   credentialVariable: 'XAI_API_KEY',

@@ -1,6 +1,6 @@
 /** Zhipu (GLM): one service at two addresses, `zai` (international) and `zhipu` (China). */
 import type { Quirks } from '../../dialects/dialect.ts';
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openaiCompatibleProvider } from './openai-compatible.ts';
 
 const QUIRKS = {
   renames: { max_completion_tokens: 'max_tokens' },
@@ -42,7 +42,7 @@ const IMAGES = {
   ],
 } satisfies Quirks;
 
-export const zai = openaiCompatibleVendor({
+export const zai = openaiCompatibleProvider({
   name: 'zai',
   baseUrl: 'https://api.z.ai/api/paas/v4',
   credentialVariable: 'ZAI_API_KEY',
@@ -53,7 +53,7 @@ export const zai = openaiCompatibleVendor({
   quirks: QUIRKS,
 });
 
-export const zhipu = openaiCompatibleVendor({
+export const zhipu = openaiCompatibleProvider({
   name: 'zhipu',
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
   credentialVariable: 'ZHIPUAI_API_KEY',

@@ -1,6 +1,6 @@
 /** Azure OpenAI, and other models in Azure AI Foundry. The model is the name of a deployment. */
 
-import { joinUrl, openaiCompatibleVendor, pathOf } from '../chat/openai-compatible.ts';
+import { joinUrl, openaiCompatibleProvider, pathOf } from '../chat/openai-compatible.ts';
 import {
   OPENAI_IMAGES,
   OPENAI_MODELS,
@@ -31,7 +31,7 @@ const ENTRA_ADDRESS = 'https://login.microsoftonline.com';
 const SCOPE = 'https://cognitiveservices.azure.com/.default';
 
 export const azure: Provider = {
-  ...openaiCompatibleVendor({
+  ...openaiCompatibleProvider({
     name: 'azure',
     credentialVariable: 'AZURE_OPENAI_API_KEY',
     baseUrlVariable: 'AZURE_OPENAI_ENDPOINT',

@@ -1,7 +1,7 @@
 /** Snowflake Cortex. Each account has its own address: `…/api/v2/cortex/v1`. */
-import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 
-export const snowflake = openaiCompatibleVendor({
+export const snowflake = openaiCompatibleProvider({
   name: 'snowflake',
   credentialVariable: 'SNOWFLAKE_PAT',
   baseUrlVariable: 'SNOWFLAKE_BASE_URL',

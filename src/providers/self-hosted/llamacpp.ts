@@ -1,7 +1,7 @@
 /** llama.cpp's server. */
-import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 
-export const llamacpp = openaiCompatibleVendor({
+export const llamacpp = openaiCompatibleProvider({
   name: 'llamacpp',
   baseUrl: 'http://localhost:8080/v1',
   baseUrlVariable: 'LLAMACPP_BASE_URL',

@@ -1,7 +1,7 @@
 /** LM Studio. */
-import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 
-export const lmStudio = openaiCompatibleVendor({
+export const lmStudio = openaiCompatibleProvider({
   name: 'lm-studio',
   baseUrl: 'http://localhost:1234/v1',
   baseUrlVariable: 'LM_STUDIO_BASE_URL',

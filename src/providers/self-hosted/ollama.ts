@@ -1,7 +1,7 @@
 /** Ollama, self-hosted or in its cloud. */
-import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 
-export const ollama = openaiCompatibleVendor({
+export const ollama = openaiCompatibleProvider({
   name: 'ollama',
   baseUrl: 'http://localhost:11434/v1',
   baseUrlVariable: 'OLLAMA_BASE_URL',

@@ -1,7 +1,7 @@
 /** vLLM, also inside GPUStack. */
-import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 
-export const vllm = openaiCompatibleVendor({
+export const vllm = openaiCompatibleProvider({
   name: 'vllm',
   baseUrl: 'http://localhost:8000/v1',
   baseUrlVariable: 'VLLM_BASE_URL',

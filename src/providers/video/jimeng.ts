@@ -20,7 +20,7 @@ import {
   said,
   shapeLosses,
   stateOf,
-  videoVendor,
+  videoProvider,
   wordsFor,
 } from './video-provider.ts';
 
@@ -70,7 +70,7 @@ const video: VideoAdapter = {
   readPoll: (answered) => verdictIn(answered) ?? seenIn(dataIn(answered)),
 };
 
-export const jimeng = videoVendor({
+export const jimeng = videoProvider({
   name: 'jimeng',
   baseUrl: 'https://visual.volcengineapi.com',
   credentialVariable: 'JIMENG_API_KEY',

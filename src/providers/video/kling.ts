@@ -23,7 +23,7 @@ import {
   said,
   shapeLosses,
   stateOf,
-  videoVendor,
+  videoProvider,
   wordsFor,
 } from './video-provider.ts';
 
@@ -87,7 +87,7 @@ const video: VideoAdapter = {
   readPoll: (answered) => seenIn(taskIn(answered)),
 };
 
-export const kling = videoVendor({
+export const kling = videoProvider({
   name: 'kling',
   baseUrl: 'https://api-singapore.klingai.com',
   credentialVariable: 'KLING_API_KEY',

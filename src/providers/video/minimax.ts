@@ -23,7 +23,7 @@ import {
   said,
   shapeLosses,
   stateOf,
-  videoVendor,
+  videoProvider,
   wordsFor,
 } from './video-provider.ts';
 
@@ -94,7 +94,7 @@ const video: VideoAdapter = {
   },
 };
 
-export const minimax = videoVendor({
+export const minimax = videoProvider({
   name: 'minimax',
   baseUrl: 'https://api.minimax.io/v1',
   credentialVariable: 'MINIMAX_API_KEY',

@@ -3,7 +3,7 @@ import type { VideoAsk } from '../../canonical/task.ts';
 import type { VideoAdapter } from './video.ts';
 
 /** `unsaid`: a warning for each member that this provider would not understand. */
-export function toldTo({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
+export function withOwnMembers({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
   const { dropped = [] } = ask;
   if (ask.words === undefined || ask.words === words) return { ask, unsaid: dropped };
   const unsaid = Object.keys(ask.metadata).map((name) => `\`${name}\` was dropped: the provider does not take it.`);

@@ -15,7 +15,7 @@ import {
   requiredText,
   said,
   stateOf,
-  videoVendor,
+  videoProvider,
   wordsFor,
 } from './video-provider.ts';
 
@@ -82,7 +82,7 @@ const video: VideoAdapter = {
   cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
 };
 
-export const runway = videoVendor({
+export const runway = videoProvider({
   name: 'runway',
   baseUrl: 'https://api.dev.runwayml.com',
   credentialVariable: 'RUNWAYML_API_SECRET',

@@ -14,7 +14,7 @@ import { type Answered, unreadable } from './video.ts';
 type Row = Pick<Provider, 'name' | 'baseUrl' | 'credentialVariable' | 'video'> & Partial<Provider>;
 
 /** A provider that only generates videos. */
-export function videoVendor(row: Row): Provider {
+export function videoProvider(row: Row): Provider {
   return { needsCredential: true, speaks: {}, url: ({ baseUrl }) => baseUrl, authorize: authorizeByBearer, ...row };
 }
 

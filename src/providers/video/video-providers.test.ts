@@ -8,7 +8,7 @@ import { xai } from '../chat/xai.ts';
 import type { Outgoing, Provider } from '../provider.ts';
 import { kling } from './kling.ts';
 import { minimax } from './minimax.ts';
-import { toldTo } from './own-members.ts';
+import { withOwnMembers } from './own-members.ts';
 import { runway } from './runway.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import { ratioOf, resolutionOf } from './video-provider.ts';
@@ -231,11 +231,11 @@ test.each([
 
 test("one provider's own words are told to that provider alone", () => {
   const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
-  expect(toldTo(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
+  expect(withOwnMembers(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
   const unsaid = [expect.stringContaining('`mode` was dropped'), expect.stringContaining('`cfg_scale` was dropped')];
-  expect(toldTo(videoOf(google), ask)).toEqual({ ask: { ...ask, metadata: {} }, unsaid });
+  expect(withOwnMembers(videoOf(google), ask)).toEqual({ ask: { ...ask, metadata: {} }, unsaid });
   // Of other doors a client says in `metadata` what its model's provider calls so.
-  expect(toldTo(videoOf(google), plain)).toEqual({ ask: plain, unsaid: [] });
+  expect(withOwnMembers(videoOf(google), plain)).toEqual({ ask: plain, unsaid: [] });
   const own = started(kling, { metadata: { external_task_id: 'mine' } });
   expect(own).toMatchObject({ body: { external_task_id: 'video_1' }, warnings: [expect.stringContaining('own ids')] });
 });

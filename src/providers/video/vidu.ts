@@ -18,7 +18,7 @@ import {
   resolutionOf,
   said,
   stateOf,
-  videoVendor,
+  videoProvider,
   wordsFor,
 } from './video-provider.ts';
 
@@ -68,7 +68,7 @@ const video: VideoAdapter = {
   cancel: (handle, target) => posting(`${taskAt(handle, target)}/cancel`, { id: handle }),
 };
 
-export const vidu = videoVendor({
+export const vidu = videoProvider({
   name: 'vidu',
   baseUrl: 'https://api.vidu.com/ent/v2',
   credentialVariable: 'VIDU_API_KEY',

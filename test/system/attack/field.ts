@@ -112,7 +112,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     if (ground.link) ground.link.cut();
     else gateway.signal('SIGSTOP');
     await Bun.sleep(AWAY_MS);
-    if (ground.link) ground.link.mend(++cuts % 2 === 1 ? 'reset' : 'resumed');
+    if (ground.link) ground.link.normalize(++cuts % 2 === 1 ? 'reset' : 'resumed');
     else gateway.signal('SIGCONT');
   }
 

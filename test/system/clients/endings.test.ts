@@ -50,8 +50,8 @@ function cutAfter(events: readonly ReplyEvent[], count: number, format: string) 
   const error = new GatewayError('upstream_failed', SAID);
   const pieces = events.slice(0, count).map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
   pieces.push(writer.fail(error));
-  if (writer.lastWords) pieces.push(writer.lastWords(error));
-  const broken = writer.lastWords !== undefined;
+  if (writer.afterFail) pieces.push(writer.afterFail(error));
+  const broken = writer.afterFail !== undefined;
   return { contentType: writer.contentType, pieces: pieces.map((piece) => Buffer.from(piece).toString()), broken };
 }
 

@@ -15,8 +15,8 @@ export function createWriter(call: TranscriptionCall): Writer {
   return {
     contentType: call.stream ? 'text/event-stream; charset=utf-8' : contentType,
     warnings: NO_WARNINGS,
-    write: (frame) => wholeTold(call, frame) ?? frame.bytes,
-    pass: (frame) => wholeTold(call, frame) ?? frame.bytes,
+    write: (frame) => asStream(call, frame) ?? frame.bytes,
+    pass: (frame) => asStream(call, frame) ?? frame.bytes,
     end: () => NO_BYTES,
     fail: (error) =>
       call.stream ? encoder.encode(written({ type: 'error', error: openaiErrorObject(error) })) : NO_BYTES,
@@ -25,7 +25,7 @@ export function createWriter(call: TranscriptionCall): Writer {
 }
 
 /** Writes a non-streaming reply as a stream. */
-function wholeTold({ stream }: TranscriptionCall, { events }: Frame): Uint8Array | undefined {
+function asStream({ stream }: TranscriptionCall, { events }: Frame): Uint8Array | undefined {
   if (!stream) return undefined;
   for (const event of events) {
     if (event.type !== 'result' || event.result.type !== 'transcript' || !event.result.isWhole) continue;

@@ -14,8 +14,8 @@ import { writeCall } from './write-request.ts';
 export const anthropicMessages: Dialect<ChatCall> = {
   name: ANTHROPIC_MESSAGES,
   kind: 'chat',
-  handsProofsBack: true,
-  wantsProofs: ({ reasoning }) =>
+  returnsSignatures: true,
+  wantsSignatures: ({ reasoning }) =>
     reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
   singleChoice: true,
   supportsMediaUrls: ['image', 'document'],

@@ -3,7 +3,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { carriedSeal } from '../carried-signature.ts';
+import { readCarriedSignature } from '../carried-signature.ts';
 import { adjust } from './adjust.ts';
 import { isOwn } from './thinking-blocks.ts';
 
@@ -11,7 +11,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   const body = new OwnBody(call.origin.body);
   const warnings = new Set<string>();
   if (model !== call.model) body.set('model', model);
-  if (hasForeignSeals(call)) {
+  if (hasOtherSignatures(call)) {
     body.set('messages', withoutForeignThinking(body.get('messages') ?? []));
     warnings.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
   }
@@ -20,7 +20,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
 }
 
 /** Whether the conversation has thinking of another provider, or without a signature: this provider would reject it. */
-function hasForeignSeals({ messages }: ChatCall): boolean {
+function hasOtherSignatures({ messages }: ChatCall): boolean {
   for (const { parts } of messages) {
     for (const part of parts) {
       if (part.type === 'reasoning' && !isOwn(part.seal)) return true;
@@ -46,6 +46,6 @@ function withoutForeignThinking(messages: Json): Json {
 
 function isForeignThinking({ type, signature, data }: JsonObject): boolean {
   if (type === 'thinking')
-    return typeof signature !== 'string' || signature === '' || carriedSeal(signature) !== undefined;
-  return type === 'redacted_thinking' && typeof data === 'string' && carriedSeal(data) !== undefined;
+    return typeof signature !== 'string' || signature === '' || readCarriedSignature(signature) !== undefined;
+  return type === 'redacted_thinking' && typeof data === 'string' && readCarriedSignature(data) !== undefined;
 }

@@ -52,11 +52,11 @@ describe('a reply of the provider', () => {
 
     const body = '{ "model" : "upstream", "content": [{"type":"text","text":"\\"model\\""}], "usage":{} }\n';
     const call = chatCall({ stream: false });
-    const wholeReader = anthropicMessages.reader(call, 'application/json', {});
-    wholeReader.read(encoder.encode(body));
-    const wholeWriter = anthropicMessages.writer(call);
-    for (const frame of wholeReader.end()) wholeWriter.pass(frame);
-    expect(decoder.decode(wholeWriter.end())).toBe(body.replace('"upstream"', '"public-model"'));
+    const jsonReader = anthropicMessages.reader(call, 'application/json', {});
+    jsonReader.read(encoder.encode(body));
+    const jsonWriter = anthropicMessages.writer(call);
+    for (const frame of jsonReader.end()) jsonWriter.pass(frame);
+    expect(decoder.decode(jsonWriter.end())).toBe(body.replace('"upstream"', '"public-model"'));
   });
 
   test('is mended where the libraries would not hear it', () => {

@@ -29,14 +29,14 @@ export class MessageFrame implements Frame {
   /** The position of the JSON object in the bytes. */
   readonly jsonStart: number;
   /** The normalized event, if the libraries would not accept the provider's. */
-  readonly mended: string | undefined;
+  readonly normalized: string | undefined;
 
-  constructor(kind: FrameKind, bytes: Uint8Array, events: readonly ReplyEvent[], jsonStart = 0, mended?: string) {
+  constructor(kind: FrameKind, bytes: Uint8Array, events: readonly ReplyEvent[], jsonStart = 0, normalized?: string) {
     this.kind = kind;
     this.bytes = bytes;
     this.events = events;
     this.jsonStart = jsonStart;
-    this.mended = mended;
+    this.normalized = normalized;
   }
 }
 
@@ -44,7 +44,7 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call) : wholeReader(call);
+  return isStreamed(call, contentType) ? new StreamReader(call) : jsonReader(call);
 }
 
 class StreamReader extends SseReader {
@@ -94,7 +94,7 @@ class StreamReader extends SseReader {
   }
 }
 
-function wholeReader(call: ChatCall): Reader {
+function jsonReader(call: ChatCall): Reader {
   return objectReader((payload, bytes) => [
     payload
       ? new MessageFrame('whole', bytes, new Decoder(call).readWhole(payload))

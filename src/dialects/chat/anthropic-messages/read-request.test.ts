@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { carrySeal } from '../carried-signature.ts';
+import { carrySignature } from '../carried-signature.ts';
 import { readCall } from './read-request.ts';
 
 const encoder = new TextEncoder();
@@ -180,10 +180,10 @@ describe('a messages request', () => {
   test('gives seals of other formats back to their owners', () => {
     const seal = { dialect: 'gemini', value: 'proof' };
     const content = [
-      { type: 'thinking', thinking: 'Hm.', signature: carrySeal(seal) },
+      { type: 'thinking', thinking: 'Hm.', signature: carrySignature(seal) },
       { type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } },
-      { type: 'redacted_thinking', data: carrySeal(seal, 'call_1') },
-      { type: 'redacted_thinking', data: carrySeal({ ...seal, id: 'rs_1' }) },
+      { type: 'redacted_thinking', data: carrySignature(seal, 'call_1') },
+      { type: 'redacted_thinking', data: carrySignature({ ...seal, id: 'rs_1' }) },
     ];
     const [message] = read({ ...hello, messages: [{ role: 'assistant', content }] }).messages;
     expect(message?.parts).toEqual([

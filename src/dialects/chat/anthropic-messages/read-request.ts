@@ -13,8 +13,8 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { WireRequest } from '../../dialect.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
-import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { knownMembers, topMembers } from '../../shared/request-shape.ts';
+import { unknownMembers } from '../../shared/unknown-members.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { checked } from './checked.ts';
 import { cacheOf, readContent } from './read-parts.ts';
@@ -23,7 +23,7 @@ import { readEffort } from './thinking.ts';
 import { clientVersion } from './version.ts';
 
 /** Members that `Call` has a field for. Only this format can express the others. */
-const SAID = saidMembers(MessagesRequest);
+const SAID = topMembers(MessagesRequest);
 const known = knownMembers(MessagesRequest);
 
 const MONEY: MoneySpelling = {
@@ -54,7 +54,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: ANTHROPIC_MESSAGES,
       body: bytes,
-      unsaid: () => unsaidMembers(body as JsonObject, known()),
+      unsaid: () => unknownMembers(body as JsonObject, known()),
       ...(dropped && { dropped }),
     },
     extras,

@@ -248,7 +248,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
         return;
       }
       case 'vendor':
-        this.openPart(block, { type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: vendorItem(block) });
+        this.openPart(block, { type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: providerItem(block) });
         return;
       case 'nothing':
         return;
@@ -258,7 +258,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   }
 }
 
-function vendorItem({ gathered, item }: Block): JsonObject {
+function providerItem({ gathered, item }: Block): JsonObject {
   if (gathered === '') return item;
   try {
     return { ...item, input: JSON.parse(gathered) as Json };

@@ -1,11 +1,11 @@
 /** Writes the finished parts of a reply as blocks. */
-import type { ChatCall, Seal } from '../../../canonical/call.ts';
+import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../../canonical/reply.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { wrapFreeText } from '../request/free-text.ts';
 import { shownCitation } from './citations.ts';
-import { OF_TEXT, sealCarrier, shownThinking } from './thinking-blocks.ts';
+import { OF_TEXT, shownThinking, signatureCarrier } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 
 /**
@@ -49,10 +49,14 @@ function replyBlock({ opens, content, transcript, seal, citations }: ReplyPart):
  * Signatures of tool calls; and of text, only if the client requested thinking: other clients do not expect an extra
  * block.
  */
-export function carrierOf({ reasoning }: ChatCall, opens: PartOpening, seal: Seal): JsonObject | undefined {
-  if (opens.type === 'tool-call') return sealCarrier(seal, legalToolId(opens.id));
+export function carrierOf(
+  { reasoning }: ChatCall,
+  opens: PartOpening,
+  seal: ReasoningSignature,
+): JsonObject | undefined {
+  if (opens.type === 'tool-call') return signatureCarrier(seal, legalToolId(opens.id));
   const asked = reasoning !== undefined && reasoning.effort !== 'none';
-  return opens.type === 'text' && asked ? sealCarrier(seal, OF_TEXT) : undefined;
+  return opens.type === 'text' && asked ? signatureCarrier(seal, OF_TEXT) : undefined;
 }
 
 export function callBlock({ id, name }: Extract<PartOpening, { type: 'tool-call' }>): JsonObject {

@@ -15,9 +15,9 @@ import {
 import {
   allowedTools,
   isStrictTool,
-  reportForeignChoice,
-  reportForeignTool,
   reportFreeTextTool,
+  reportUnsupportedChoice,
+  reportUnsupportedTool,
 } from '../request/tools.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
@@ -114,7 +114,7 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       };
     case 'vendor':
       if (tool.dialect === ANTHROPIC_MESSAGES) return { ...tool.item };
-      return reportForeignTool(tool, losses);
+      return reportUnsupportedTool(tool, losses);
     default:
       return tool satisfies never;
   }
@@ -169,7 +169,7 @@ function choiceOf({ toolChoice }: ChatCall, losses: Set<string>): JsonObject | u
       return { type: toolChoice.mode === 'required' ? 'any' : 'auto' };
     case 'vendor':
       if (toolChoice.dialect === ANTHROPIC_MESSAGES) return toolChoice.item;
-      return reportForeignChoice(toolChoice, losses);
+      return reportUnsupportedChoice(toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }

@@ -50,7 +50,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
       return writeResult(part, losses);
     case 'vendor':
       if (part.dialect === ANTHROPIC_MESSAGES) return { ...part.item };
-      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      if (!part.isReadElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return undefined;
     default:
       return part satisfies never;

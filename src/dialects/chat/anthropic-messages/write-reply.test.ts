@@ -3,7 +3,7 @@ import { chatCall } from '../../../../test/chat-call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
-import { carriedSeal } from '../carried-signature.ts';
+import { readCarriedSignature } from '../carried-signature.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 
 const encoder = new TextEncoder();
@@ -216,10 +216,13 @@ describe('a stream written anew', () => {
     ];
     const payloads = streamed(events);
     const [thinking, hidden, call, carrier] = blocksOf(payloads);
-    expect(carriedSeal(String(thinking?.signature))).toEqual({ seal: { dialect: 'gemini', value: 'proof' } });
-    expect(carriedSeal(String(hidden?.data))?.seal.dialect).toBe('openai-responses');
+    expect(readCarriedSignature(String(thinking?.signature))).toEqual({ seal: { dialect: 'gemini', value: 'proof' } });
+    expect(readCarriedSignature(String(hidden?.data))?.seal.dialect).toBe('openai-responses');
     expect(call?.type).toBe('tool_use');
-    expect(carriedSeal(String(carrier?.data))).toEqual({ seal: { dialect: 'gemini', value: 'proof' }, of: 'a' });
+    expect(readCarriedSignature(String(carrier?.data))).toEqual({
+      seal: { dialect: 'gemini', value: 'proof' },
+      of: 'a',
+    });
     const again = read(sse(...payloads)).flatMap((event) => (event.type === 'part-seal' ? [event.seal.dialect] : []));
     expect(again).toEqual(['gemini', 'openai-responses', 'gemini']);
     expect(blocksOf(payloads).map(({ json: _, ...one }) => one)).toEqual(whole(events).content as JsonObject[]);

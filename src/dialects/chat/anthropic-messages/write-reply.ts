@@ -16,7 +16,7 @@ import { writeFinish } from './finish.ts';
 import { MessageFrame } from './read-reply.ts';
 import { replyBlocks } from './reply-blocks.ts';
 import { writeTier, writeUsage } from './usage.ts';
-import { eventText, messageId, StreamScript } from './write-stream.ts';
+import { BlockStreamBuilder, eventText, messageId } from './write-stream.ts';
 
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
@@ -25,7 +25,7 @@ const REPLY_SUPPORT: ReplySupport = {
   logprobs: [],
   shows: (citation) => shownCitation(citation) !== undefined,
   extras: ['service_tier'],
-  oneTextProof: false,
+  oneTextSignature: false,
   severalChoices: false,
   stopSequence: true,
   explains: ['refusal', 'content-filter'],
@@ -36,11 +36,11 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(eventText({ type: 'ping' }));
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : new WholeWriter(call);
+  return call.stream ? streamWriter(call) : new NonStreamingWriter(call);
 }
 
 function streamWriter(call: ChatCall): Writer {
-  let script: StreamScript | undefined;
+  let script: BlockStreamBuilder | undefined;
   let billed: Usage | undefined;
   const losses = new ReplyLosses(REPLY_SUPPORT);
   return {
@@ -49,7 +49,7 @@ function streamWriter(call: ChatCall): Writer {
       return losses.warnings;
     },
     write(frame) {
-      script ??= new StreamScript(call);
+      script ??= new BlockStreamBuilder(call);
       losses.see(frame.events);
       return encoder.encode(script.write(frame.events));
     },
@@ -67,7 +67,7 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class WholeWriter extends JsonWriter {
+class NonStreamingWriter extends JsonWriter {
   readonly #call: ChatCall;
   readonly #pieces: Uint8Array[] = [];
 
@@ -128,7 +128,7 @@ function messageOf(call: ChatCall, reply: Reply): JsonObject {
 function passed(frame: Frame, model: string): Uint8Array {
   if (!(frame instanceof MessageFrame)) return frame.bytes;
   if (frame.kind === 'useless') return NO_BYTES;
-  const bytes = frame.mended === undefined ? frame.bytes : encoder.encode(frame.mended);
+  const bytes = frame.normalized === undefined ? frame.bytes : encoder.encode(frame.normalized);
   if (frame.kind === 'event') return bytes;
   const message = frame.kind === 'start' ? memberSpan(bytes, 'message', frame.jsonStart)?.start : frame.jsonStart;
   return message === undefined ? bytes : replaceMember(bytes, 'model', model, message);

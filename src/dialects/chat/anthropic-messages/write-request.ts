@@ -7,9 +7,9 @@ import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
 import {
-  reportForeign,
   reportModalities,
   reportUnknownSettings,
+  reportUnsupported,
   stopsOf,
   temperatureOf,
   unknown,
@@ -66,7 +66,7 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
   if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
   if (call.metadata && call.origin.dialect !== ANTHROPIC_MESSAGES) losses.add(unknown('metadata'));
   reportModalities(call, losses);
-  reportForeign(call, ANTHROPIC_MESSAGES, losses);
+  reportUnsupported(call, ANTHROPIC_MESSAGES, losses);
 }
 
 function addSampling(

@@ -1,5 +1,5 @@
 /** Writes the events of a reply as a stream of this format: one block at a time, numbered without gaps. */
-import type { ChatCall, Seal } from '../../../canonical/call.ts';
+import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -29,7 +29,7 @@ interface Line {
   begun: boolean;
   /** Content that is collected because it can only be written complete. */
   gathered: string;
-  seal?: Seal;
+  seal?: ReasoningSignature;
 }
 
 /** An event of the stream: its `event:` and `data:` lines. */
@@ -42,7 +42,7 @@ export function messageId(id: string): string {
   return id.startsWith('msg_') ? id : `msg_${id.replace(/[^a-zA-Z0-9_-]/g, '')}`;
 }
 
-export class StreamScript {
+export class BlockStreamBuilder {
   readonly #call: ChatCall;
   readonly #lines = new Map<number, Line>();
   readonly #queue: Line[] = [];

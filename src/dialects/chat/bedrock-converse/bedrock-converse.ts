@@ -1,16 +1,16 @@
 /** Bedrock's Converse and ConverseStream (Amazon Bedrock API reference). Only providers speak this format. */
 import type { ChatCall } from '../../../canonical/call.ts';
-import type { VendorDialect } from '../../dialect.ts';
+import type { ProviderDialect } from '../../dialect.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { readError } from './errors.ts';
 import { createReader } from './read-reply.ts';
 import { writeCall } from './write-request.ts';
 
-export const bedrockConverse: VendorDialect<ChatCall> = {
+export const bedrockConverse: ProviderDialect<ChatCall> = {
   name: BEDROCK_CONVERSE,
   kind: 'chat',
   singleChoice: true,
-  wantsProofs: ({ reasoning }) =>
+  wantsSignatures: ({ reasoning }) =>
     reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
   writeCall,
   reader: createReader,

@@ -15,7 +15,7 @@ const NO_BYTES = new Uint8Array();
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : wholeReader(call);
+  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : jsonReader(call);
 }
 
 class StreamReader implements Reader {
@@ -69,7 +69,7 @@ class StreamReader implements Reader {
   }
 }
 
-function wholeReader(call: ChatCall): Reader {
+function jsonReader(call: ChatCall): Reader {
   return objectReader((reply, bytes) => [
     { bytes, events: reply ? new Decoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
   ]);

@@ -7,7 +7,7 @@ import { BEDROCK_CONVERSE } from '../names.ts';
 import { BlockDecoder, type OpenBlock } from '../reply/block-decoder.ts';
 import { unreadable } from '../reply/sse-reader.ts';
 import { readFinish } from './finish.ts';
-import { hiddenSeal } from './reasoning-blocks.ts';
+import { hiddenSignature } from './reasoning-blocks.ts';
 import { legalToolName } from './tool-names.ts';
 import { readUsage } from './usage.ts';
 
@@ -125,7 +125,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
       this.#open(index, { image: { format: block.image.format ?? 'png' } });
       this.#delta(index, { image: block.image });
     } else if (typeof block.text === 'string') this.#delta(index, { text: block.text });
-    else this.#openVendor(index, block);
+    else this.#openProviderBlock(index, block);
     this.close(index);
   }
 
@@ -144,7 +144,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     }
   }
 
-  #openVendor(index: number, item: JsonObject): void {
+  #openProviderBlock(index: number, item: JsonObject): void {
     const block = this.#newBlock(index);
     block.reads = 'vendor';
     block.item = item;
@@ -222,7 +222,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   }
 
   #seal({ part, signature, hidden }: Block): void {
-    const value = hidden === '' ? signature : hiddenSeal(hidden);
+    const value = hidden === '' ? signature : hiddenSignature(hidden);
     if (value === '') return;
     this.events.push({ type: 'part-seal', choice: 0, part, seal: { dialect: BEDROCK_CONVERSE, value } });
   }

@@ -7,7 +7,7 @@ import { BEDROCK_CONVERSE } from '../names.ts';
 const HIDDEN = 'hidden:';
 
 /** The signature value of hidden thinking. */
-export function hiddenSeal(redacted: string): string {
+export function hiddenSignature(redacted: string): string {
   return HIDDEN + redacted;
 }
 

@@ -15,9 +15,9 @@ import {
 import {
   allowedTools,
   isStrictTool,
-  reportForeignChoice,
-  reportForeignTool,
   reportFreeTextTool,
+  reportUnsupportedChoice,
+  reportUnsupportedTool,
 } from '../request/tools.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
@@ -91,7 +91,7 @@ function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: S
       return [];
     case 'vendor':
       if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
-      reportForeignTool(tool, losses);
+      reportUnsupportedTool(tool, losses);
       return [];
     default:
       return tool satisfies never;
@@ -131,7 +131,7 @@ function choiceOf(
       return forcible ? { any: {} } : unforced(losses);
     case 'vendor':
       if (toolChoice.dialect === BEDROCK_CONVERSE) return toolChoice.item;
-      return reportForeignChoice(toolChoice, losses);
+      return reportUnsupportedChoice(toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }

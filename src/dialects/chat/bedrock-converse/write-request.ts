@@ -8,9 +8,9 @@ import { quirksOf } from '../../shared/quirks.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
 import {
-  reportForeign,
   reportModalities,
   reportUnknownSettings,
+  reportUnsupported,
   stopsOf,
   temperatureOf,
   unknown,
@@ -59,7 +59,7 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
   if (call.user) losses.add(unknown('user'));
   if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
   reportModalities(call, losses);
-  reportForeign(call, BEDROCK_CONVERSE, losses);
+  reportUnsupported(call, BEDROCK_CONVERSE, losses);
 }
 
 type Inference = { [member in 'maxTokens' | 'temperature' | 'topP' | 'stopSequences']: Json | undefined };

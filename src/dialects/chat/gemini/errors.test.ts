@@ -35,7 +35,7 @@ test('a refusal keeps its words', () => {
     code: 'upstream_refused',
     status: 400,
     retryable: false,
-    vendorCode: 'INVALID_ARGUMENT',
+    providerCode: 'INVALID_ARGUMENT',
     message: 'The input token count exceeds the maximum.',
   });
   expect(read(404, { code: 404, message: 'No such model.', status: 'NOT_FOUND' })).toMatchObject({

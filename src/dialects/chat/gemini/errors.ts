@@ -57,14 +57,14 @@ function tooMany(cause: unknown, retryAfterSeconds?: number): GatewayError {
 function withDetails(read: GatewayError, error: JsonObject, takesDelay: boolean): GatewayError {
   const seconds = takesDelay ? retryDelaySeconds(error) : undefined;
   const retryAfterSeconds = seconds ?? read.retryAfterSeconds;
-  const word = read.code === 'upstream_refused' && typeof error.status === 'string' ? error.status : read.vendorCode;
+  const word = read.code === 'upstream_refused' && typeof error.status === 'string' ? error.status : read.providerCode;
   return new GatewayError(read.code, read.message, {
     cause: read.cause,
     status: read.status,
     retryable: read.retryable,
     credentialRefused: read.credentialRefused,
-    ...(word !== undefined && { vendorCode: word }),
-    ...(read.vendorType !== undefined && { vendorType: read.vendorType }),
+    ...(word !== undefined && { providerCode: word }),
+    ...(read.providerErrorType !== undefined && { providerErrorType: read.providerErrorType }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

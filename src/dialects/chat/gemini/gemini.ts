@@ -13,8 +13,8 @@ import { passCall, writeCall } from './write-request.ts';
 export const gemini: Dialect<ChatCall> = {
   name: GEMINI,
   kind: 'chat',
-  handsProofsBack: true,
-  wantsProofs: (_, model) => traitsOf(model).thinking !== 'none',
+  returnsSignatures: true,
+  wantsSignatures: (_, model) => traitsOf(model).thinking !== 'none',
   readCall,
   writer: createWriter,
   writeError: googleError,

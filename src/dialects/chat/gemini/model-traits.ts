@@ -6,7 +6,7 @@ export interface ModelTraits {
   /** The families differ in whether thinking can be turned off. */
   family: 'pro' | 'flash' | 'flash-lite';
   /** Tool calls in the conversation must have signatures. */
-  wantsProofs: boolean;
+  wantsSignatures: boolean;
   /** Encodes audio in the requested format, and takes speech instructions separately from the text. */
   packsSpeech: boolean;
   /** Accepts images in tool results, and web search together with functions. */
@@ -36,7 +36,7 @@ function traitsFromName(model: string): ModelTraits {
   return {
     thinking: version >= 3 ? 'level' : version >= 2.5 ? 'budget' : 'none',
     family: model.includes('flash-lite') ? 'flash-lite' : model.includes('pro') ? 'pro' : 'flash',
-    wantsProofs: version >= 3,
+    wantsSignatures: version >= 3,
     packsSpeech: version >= 3.8,
     isModern: version >= 3,
   };

@@ -6,10 +6,13 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 const SAID_ALL: readonly unknown[] = [undefined, 'STOP', 'MAX_TOKENS'];
 
 /** Returns the same object if nothing is missing. */
-export function mendAnswer(payload: JsonObject): JsonObject {
+export function normalizeReply(payload: JsonObject): JsonObject {
   const { candidates } = payload;
   if (!Array.isArray(candidates) || !candidates.some(isLame)) return payload;
-  return { ...payload, candidates: candidates.map((candidate) => (isLame(candidate) ? mended(candidate) : candidate)) };
+  return {
+    ...payload,
+    candidates: candidates.map((candidate) => (isLame(candidate) ? normalized(candidate) : candidate)),
+  };
 }
 
 function isLame(candidate: Json): candidate is JsonObject {
@@ -18,7 +21,7 @@ function isLame(candidate: Json): candidate is JsonObject {
   return role === undefined || !Array.isArray(parts) || parts.length === 0 || parts.some(isEmpty);
 }
 
-function mended(candidate: JsonObject): JsonObject {
+function normalized(candidate: JsonObject): JsonObject {
   const content = isObject(candidate.content) ? candidate.content : {};
   const parts = Array.isArray(content.parts) ? content.parts.filter((part) => !isEmpty(part)) : [];
   const said = parts.length > 0 ? parts : [{ text: '' }];

@@ -12,7 +12,7 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { ArrayCutter, type ArrayElement } from '../../wire/json-array.ts';
 import { endsInBlankLine, SseCutter, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { mendAnswer } from './normalize.ts';
+import { normalizeReply } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
@@ -38,21 +38,21 @@ export class AnswerFrame implements Frame {
   readonly jsonStart: number;
   readonly jsonEnd: number;
   /** Replies to send instead of the bytes. */
-  readonly mended: readonly JsonObject[] | undefined;
+  readonly normalized: readonly JsonObject[] | undefined;
 
   constructor(
     kind: FrameKind,
     bytes: Uint8Array,
     events: ReplyEvent[] = [],
     json: { start: number; end: number } = NOWHERE,
-    mended?: readonly JsonObject[],
+    normalized?: readonly JsonObject[],
   ) {
     this.kind = kind;
     this.bytes = bytes;
     this.events = events;
     this.jsonStart = json.start;
     this.jsonEnd = json.end;
-    this.mended = mended;
+    this.normalized = normalized;
   }
 }
 
@@ -63,7 +63,7 @@ const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
   if (contentType.includes('event-stream')) return new StreamReader(call);
-  if (!call.stream) return wholeReader(call);
+  if (!call.stream) return jsonReader(call);
   return contentType.includes('json') ? new ArrayReader(call) : new StreamReader(call);
 }
 
@@ -161,13 +161,13 @@ class StreamReader implements Reader {
     if (word === '' || word === '[DONE]') return new AnswerFrame('useless', bytes);
     const payloads = payloadsIn(word);
     if (!payloads) return new AnswerFrame('useless', bytes, [unreadableEvent()]);
-    const mended = payloads.map(mendAnswer);
+    const normalized = payloads.map(normalizeReply);
     const events = this.#stream.meaningOf(payloads);
     const isPlain = event.dataEnd > 0 && event.event === undefined && endsInBlankLine(bytes);
-    if (isPlain && !mended.some((answer, index) => answer !== payloads[index])) {
+    if (isPlain && !normalized.some((answer, index) => answer !== payloads[index])) {
       return new AnswerFrame('event', bytes, events, { start: event.dataStart, end: event.dataEnd });
     }
-    return new AnswerFrame('answers', bytes, events, undefined, mended);
+    return new AnswerFrame('answers', bytes, events, undefined, normalized);
   }
 }
 
@@ -206,13 +206,13 @@ class ArrayReader implements Reader {
     if (this.#stream.isOver) return new AnswerFrame('useless', bytes);
     const payload = parsedJson(decoder.decode(bytes.subarray(start, end)));
     if (!isObject(payload)) return new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
-    const mended = mendAnswer(payload);
+    const normalized = normalizeReply(payload);
     const events = this.#stream.meaningOf([payload]);
-    return new AnswerFrame('answers', bytes, events, { start, end }, mended === payload ? undefined : [mended]);
+    return new AnswerFrame('answers', bytes, events, { start, end }, normalized === payload ? undefined : [normalized]);
   }
 }
 
-function wholeReader(call: ChatCall): Reader {
+function jsonReader(call: ChatCall): Reader {
   return objectReader((payload, bytes) => {
     if (!payload) return [new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     const meaning = new Decoder(call);
@@ -223,8 +223,8 @@ function wholeReader(call: ChatCall): Reader {
     if (!meaning.isFinished)
       return [new AnswerFrame('useless', bytes, [...events, { type: 'error', error: brokeOff() }])];
     meaning.finish(events);
-    const mended = mendAnswer(payload);
-    return [new AnswerFrame('whole', bytes, events, NOWHERE, mended === payload ? undefined : [mended])];
+    const normalized = normalizeReply(payload);
+    return [new AnswerFrame('whole', bytes, events, NOWHERE, normalized === payload ? undefined : [normalized])];
   });
 }
 

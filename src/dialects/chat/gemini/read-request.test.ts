@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { carrySeal } from '../carried-signature.ts';
+import { carrySignature } from '../carried-signature.ts';
 import { gemini } from './gemini.ts';
 
 function read(body: unknown, path: { [name: string]: string } = {}, query = '') {
@@ -119,7 +119,7 @@ describe('contents', () => {
       messagesOf(
         model(
           { text: 'Hm.', thought: true },
-          { text: '', thought: true, thoughtSignature: carrySeal(seal) },
+          { text: '', thought: true, thoughtSignature: carrySignature(seal) },
           { functionCall: { name: 'f' }, thoughtSignature: 'skip_thought_signature_validator' },
         ),
       )[0]?.parts ?? [];

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { knownMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { unknownMembers } from '../../shared/unknown-members.ts';
 import { GEMINI } from '../names.ts';
 import { readBody } from './body.ts';
 import { readConfig } from './read-config.ts';
@@ -33,7 +33,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: GEMINI,
       body: bytes,
-      unsaid: () => unsaidMembers(body, understood()),
+      unsaid: () => unknownMembers(body, understood()),
       ...(dropped && { dropped }),
       ...(stream && { framing: request.query.get('alt') === 'sse' ? 'sse' : 'json-array' }),
     },

@@ -6,7 +6,7 @@ import type { Usage } from '../../../canonical/usage.ts';
 import { speechCounter } from '../../audio/speech-count.ts';
 import { mimeTypeOf } from '../../audio/speech-formats.ts';
 import { unknownSpeechMembers } from '../../audio/speech-members.ts';
-import type { Frame, Quirks, Reader, VendorDialect, Written } from '../../dialect.ts';
+import type { Frame, ProviderDialect, Quirks, Reader, Written } from '../../dialect.ts';
 import { joinBytes } from '../../wire/json.ts';
 import { isSamples, waveHeader } from '../../wire/wave.ts';
 import { GEMINI } from '../names.ts';
@@ -15,7 +15,7 @@ import { traitsOf } from './model-traits.ts';
 import { createReader } from './read-reply.ts';
 import { writeCall } from './write-request.ts';
 
-export const geminiSpeech: VendorDialect<SpeechCall> = {
+export const geminiSpeech: ProviderDialect<SpeechCall> = {
   name: 'gemini-speech',
   kind: 'speech',
   inConversation: true,

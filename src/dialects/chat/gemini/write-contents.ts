@@ -82,7 +82,7 @@ function arrange(content: Content, traits: ModelTraits): void {
     return;
   }
   const first = content.parts.find((part) => part.functionCall !== undefined);
-  if (first && traits.wantsProofs) first.thoughtSignature ??= SKIP_VALIDATION;
+  if (first && traits.wantsSignatures) first.thoughtSignature ??= SKIP_VALIDATION;
 }
 
 function writeSystem(message: Message, index: number, conversation: Conversation): JsonObject[] {
@@ -120,7 +120,7 @@ function writePart(part: Part, at: string, conversation: Conversation): JsonObje
       return writeResult(part, at, conversation);
     case 'vendor':
       if (part.dialect === GEMINI) return [part.item];
-      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      if (!part.isReadElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return [];
     default:
       return part satisfies never;

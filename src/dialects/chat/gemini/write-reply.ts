@@ -17,7 +17,7 @@ import { writeLogprobs } from './parts/logprobs.ts';
 import { argsOf, writePart } from './parts/write-parts.ts';
 import { AnswerFrame } from './read-reply.ts';
 import { writeTier, writeUsage } from './usage.ts';
-import { CandidateScript } from './write-stream.ts';
+import { CandidateBuilder } from './write-stream.ts';
 
 const ENDS = [
   'stop',
@@ -38,7 +38,7 @@ const REPLY_SUPPORT: ReplySupport = {
   logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
   shows: isShown,
   extras: ['service_tier'],
-  oneTextProof: false,
+  oneTextSignature: false,
   severalChoices: true,
   stopSequence: false,
   explains: ENDS,
@@ -52,7 +52,7 @@ const MODEL = 'modelVersion';
 const USAGE = 'usageMetadata';
 
 export function createWriter(call: ChatCall): Writer {
-  if (!call.stream) return new WholeWriter(call);
+  if (!call.stream) return new NonStreamingWriter(call);
   return new StreamWriter(call, call.origin.framing === 'json-array' ? arrayFraming() : SSE_FRAMING);
 }
 
@@ -94,7 +94,7 @@ class StreamWriter implements Writer {
   readonly contentType: string;
   readonly #call: ChatCall;
   readonly #framing: Framing;
-  readonly #candidates = new Map<number, CandidateScript>();
+  readonly #candidates = new Map<number, CandidateBuilder>();
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #head: JsonObject = {};
   #tier: JsonObject = {};
@@ -143,10 +143,10 @@ class StreamWriter implements Writer {
     }
   }
 
-  #scriptAt(choice: number): CandidateScript {
+  #scriptAt(choice: number): CandidateBuilder {
     let script = this.#candidates.get(choice);
     if (!script) {
-      script = new CandidateScript();
+      script = new CandidateBuilder();
       this.#candidates.set(choice, script);
     }
     return script;
@@ -165,8 +165,8 @@ class StreamWriter implements Writer {
         if (this.#framing.takesEvents) return replaceMember(frame.bytes, MODEL, this.#call.model, frame.jsonStart);
         return this.#reframed(frame);
       case 'answers':
-        if (!frame.mended) return this.#reframed(frame);
-        return joinBytes(frame.mended.map((answer) => this.#answer(named(answer, this.#call.model))));
+        if (!frame.normalized) return this.#reframed(frame);
+        return joinBytes(frame.normalized.map((answer) => this.#answer(named(answer, this.#call.model))));
       default:
         return frame.kind satisfies never;
     }
@@ -177,13 +177,13 @@ class StreamWriter implements Writer {
   }
 
   /** The last reply, with the usage added that its provider did not report. */
-  #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, mended }: AnswerFrame, usage: Usage): Uint8Array {
+  #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, normalized }: AnswerFrame, usage: Usage): Uint8Array {
     const counts = writeUsage(usage);
-    if (kind === 'event' || (kind === 'answers' && !mended)) {
+    if (kind === 'event' || (kind === 'answers' && !normalized)) {
       const json = replaceMember(bytes.subarray(jsonStart, jsonEnd), MODEL, this.#call.model);
       return this.#framed(addToMember(json, USAGE, counts));
     }
-    const answers = mended?.map((answer) => named(answer, this.#call.model)) ?? [{}];
+    const answers = normalized?.map((answer) => named(answer, this.#call.model)) ?? [{}];
     const last = answers.length - 1;
     const told = answers.map((answer, i) => (i < last ? answer : { ...answer, [USAGE]: counts }));
     return joinBytes(told.map((answer) => this.#answer(answer)));
@@ -215,7 +215,7 @@ class StreamWriter implements Writer {
    * Google's plain error without SSE framing: older libraries look for it only there. Old AI SDKs need the aborted
    * connection.
    */
-  lastWords(error: GatewayError): Uint8Array {
+  afterFail(error: GatewayError): Uint8Array {
     return this.#framing.takesEvents ? encoder.encode(JSON.stringify({ error: googleErrorObject(error) })) : NO_BYTES;
   }
 
@@ -228,7 +228,7 @@ class StreamWriter implements Writer {
   }
 }
 
-class WholeWriter extends JsonWriter {
+class NonStreamingWriter extends JsonWriter {
   readonly #call: ChatCall;
 
   constructor(call: ChatCall) {
@@ -239,12 +239,12 @@ class WholeWriter extends JsonWriter {
   override pass(frame: Frame): Uint8Array {
     if (!(frame instanceof AnswerFrame) || frame.kind !== 'whole') return this.write(frame);
     this.passed = true;
-    const [mended] = frame.mended ?? [];
+    const [normalized] = frame.normalized ?? [];
     if (this.billed) {
-      const bytes = mended ? encodeJson(mended) : frame.bytes;
+      const bytes = normalized ? encodeJson(normalized) : frame.bytes;
       return addToMember(replaceMember(bytes, MODEL, this.#call.model), USAGE, writeUsage(this.billed));
     }
-    if (mended) return encodeJson(named(mended, this.#call.model));
+    if (normalized) return encodeJson(named(normalized, this.#call.model));
     return replaceMember(frame.bytes, MODEL, this.#call.model);
   }
 

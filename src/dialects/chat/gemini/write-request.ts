@@ -7,7 +7,7 @@ import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts'
 import { quirksOf } from '../../shared/quirks.ts';
 import { GEMINI } from '../names.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
-import { reportForeign } from '../request/losses.ts';
+import { reportUnsupported } from '../request/losses.ts';
 import { traitsOf } from './model-traits.ts';
 import { writeTools } from './tools.ts';
 import { writeConfig } from './write-config.ts';
@@ -83,7 +83,7 @@ function addLosses(call: ChatCall, losses: Set<string>): void {
   drop('metadata', call.metadata && Object.keys(call.metadata).length > 0);
   drop('user', call.user);
   drop('prompt_cache_key', call.cacheKey);
-  reportForeign(call, GEMINI, losses);
+  reportUnsupported(call, GEMINI, losses);
 }
 
 const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 'flex', priority: 'priority' };

@@ -19,7 +19,7 @@ interface Growing extends ReplyPart {
 
 const BASE64_GROUP = 4;
 
-export class CandidateScript {
+export class CandidateBuilder {
   readonly #parts = new Map<number, Growing>();
   readonly #citations: PlacedCitation[] = [];
   #logprobs: ReplyPart['logprobs'] = [];

@@ -10,7 +10,7 @@ import { OPENAI_CHAT } from '../names.ts';
 import { tokenRows } from '../reply/logprob-rows.ts';
 import { explainedRefusal } from '../reply/refusal.ts';
 import { markdownImage } from './markdown-images.ts';
-import { writeSeal, writeThoughtSeal } from './signature-carriers.ts';
+import { writePartSignature, writeReasoningSignature } from './signature-carriers.ts';
 
 const FINISH_WORDS = {
   stop: 'stop',
@@ -121,7 +121,7 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
       case 'text': {
         if (part.citations) annotations.push(...annotationsOf(part.citations, codePoints(content ?? '')));
         content = (content ?? '') + said;
-        if (seal) Object.assign(members, writeSeal(seal));
+        if (seal) Object.assign(members, writePartSignature(seal));
         break;
       }
       case 'image':
@@ -132,7 +132,7 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
         break;
       case 'reasoning': {
         thoughts += said;
-        const { reasoning_details, ...others } = seal ? writeThoughtSeal(seal, said, details.length) : {};
+        const { reasoning_details, ...others } = seal ? writeReasoningSignature(seal, said, details.length) : {};
         if (Array.isArray(reasoning_details)) details.push(...reasoning_details);
         Object.assign(members, others);
         break;
@@ -173,7 +173,7 @@ function callOf({ content, seal }: ReplyPart, opens: Opening<'tool-call'>): Json
     ...(opens.custom
       ? { type: 'custom', custom: { name: opens.name, input: content } }
       : { type: 'function', function: { name: opens.name, arguments: content } }),
-    ...(seal && writeSeal(seal)),
+    ...(seal && writePartSignature(seal)),
   };
 }
 

@@ -18,12 +18,12 @@ interface ChoiceSeen {
   finished: boolean;
   slots: Slot[];
   /** The newest slot by the provider's index. */
-  byVendorIndex: Map<number, Slot>;
+  byProviderIndex: Map<number, Slot>;
   /** How many items of each list have been seen. */
   listed: { [list: string]: number };
 }
 
-export class Repair {
+export class Normalizer {
   readonly #quirks: Quirks;
   /** `undefined` for a non-streaming reply without tool calls. */
   #choices: Map<number, ChoiceSeen> | undefined;
@@ -102,7 +102,7 @@ export class Repair {
     this.#choices ??= new Map();
     let seen = this.#choices.get(index);
     if (!seen) {
-      seen = { hasRole: false, finished: false, slots: [], byVendorIndex: new Map(), listed: {} };
+      seen = { hasRole: false, finished: false, slots: [], byProviderIndex: new Map(), listed: {} };
       this.#choices.set(index, seen);
     }
     return seen;
@@ -180,7 +180,7 @@ export class Repair {
     const name = nameOf(call);
     const slot = { index, name, id: idOf(call) || mintId(`${this.#replyId}/${choice}/${index}/${name}`) };
     seen.slots.push(slot);
-    seen.byVendorIndex.set(Number.isInteger(call.index) ? (call.index as number) : index, slot);
+    seen.byProviderIndex.set(Number.isInteger(call.index) ? (call.index as number) : index, slot);
     return slot;
   }
 
@@ -228,7 +228,7 @@ export class Repair {
 function knownSlot(seen: ChoiceSeen, call: JsonObject): Slot | undefined {
   const id = idOf(call);
   if (Number.isInteger(call.index)) {
-    const slot = seen.byVendorIndex.get(call.index as number);
+    const slot = seen.byProviderIndex.get(call.index as number);
     // Some providers give every call the index 0. A different id together with a name is a new call.
     const isAnother = slot && id !== '' && id !== slot.id && nameOf(call) !== '';
     return isAnother ? undefined : slot;

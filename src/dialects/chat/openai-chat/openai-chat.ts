@@ -7,15 +7,15 @@ import { OPENAI_CHAT } from '../names.ts';
 import { passCall } from './pass-call.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
-import { wantsProofs } from './reasoning-models.ts';
+import { wantsSignatures } from './reasoning-models.ts';
 import { createWriter } from './write-reply.ts';
 import { writeCall } from './write-request.ts';
 
 export const openaiChat: Dialect<ChatCall> = {
   name: OPENAI_CHAT,
   kind: 'chat',
-  boundProofs: true,
-  wantsProofs,
+  hasBoundSignatures: true,
+  wantsSignatures,
   supportsMediaUrls: ['image', 'video'],
   readCall,
   writer: createWriter,

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { Quirks, Written } from '../../dialect.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { carriedSeal } from '../carried-signature.ts';
+import { readCarriedSignature } from '../carried-signature.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { adjust } from './adjust.ts';
 
@@ -14,7 +14,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   if (model !== call.model) body.set('model', model);
   if (hasForeignProofs(call)) {
     const messages = body.get('messages');
-    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropForeignProofs(message);
+    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropOtherSignatures(message);
     body.set('messages', messages);
   }
   adjust(body, call, quirksOf(quirks, model), warnings);
@@ -29,7 +29,7 @@ function hasForeignProofs({ messages }: ChatCall): boolean {
 }
 
 /** Removes reasoning signatures of other providers that the client sent back. */
-function dropForeignProofs(message: JsonObject): void {
+function dropOtherSignatures(message: JsonObject): void {
   if (Array.isArray(message.reasoning_details)) {
     const own = message.reasoning_details.filter(
       (detail) => !isObject(detail) || !isCarried(detail.signature ?? detail.data),
@@ -46,5 +46,5 @@ function dropForeignProofs(message: JsonObject): void {
 }
 
 function isCarried(proof: Json | undefined): boolean {
-  return typeof proof === 'string' && carriedSeal(proof) !== undefined;
+  return typeof proof === 'string' && readCarriedSignature(proof) !== undefined;
 }

@@ -58,7 +58,7 @@ function withoutSettings(value: Json | undefined): Json | undefined {
 }
 
 /** The turns in `contents` that are not in `messages`: many clients send the same turns in both. */
-export function contentsBeside(contents: Json | undefined, messages: readonly Message[]): Message[] {
+export function contentsNotIn(contents: Json | undefined, messages: readonly Message[]): Message[] {
   if (!Array.isArray(contents)) return [];
   const said = new Set(messages.flatMap(({ parts }) => parts.map(sameness)));
   return contents.flatMap((content, index) => {

@@ -14,7 +14,7 @@ import { wrong } from '../../shared/request-body.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../request/media-parts.ts';
 import { withImages } from './markdown-images.ts';
-import { ownSeal, readSeal, readThoughts } from './signature-carriers.ts';
+import { chatSignature, readPartSignature, readThoughts } from './signature-carriers.ts';
 
 /** `messages` must already be checked to be an array of objects. */
 export function readMessages(messages: readonly Json[]): Message[] {
@@ -134,11 +134,11 @@ function readFile(part: JsonObject, path: string): Media {
 function readAssistant(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Part[] {
   const parts: Part[] = readThoughts(message);
   const content = readContent(message, path);
-  const seal = readSeal(message);
+  const seal = readPartSignature(message);
   const firstText = content.find((part) => part.type === 'text');
   if (seal && seal.dialect !== OPENAI_CHAT && firstText) firstText.seal = seal;
   else if (seal)
-    parts.push({ type: 'reasoning', text: '', seal: ownSeal({ extra_content: message.extra_content ?? null }) });
+    parts.push({ type: 'reasoning', text: '', seal: chatSignature({ extra_content: message.extra_content ?? null }) });
   parts.push(...content.flatMap((part) => (part.type === 'text' ? withImages(part) : part)));
   const refusal = optionalText(message, 'refusal', path);
   if (refusal) parts.push({ type: 'refusal', text: refusal });
@@ -171,7 +171,7 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   const body = call[member];
   if (!isObject(body)) throw wrong(`${path}.function`, 'must be an object with `name` and `arguments`');
   const said = custom ? body.input : body.arguments;
-  const seal = readSeal(call);
+  const seal = readPartSignature(call);
   const part: ToolCallPart = {
     type: 'tool-call',
     id: optionalText(call, 'id', path) ?? '',

@@ -13,7 +13,7 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { Repair } from './normalize.ts';
+import { Normalizer } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
 
@@ -38,7 +38,7 @@ export class ChatFrame implements Frame {
   /** The position of the JSON object in the bytes. */
   readonly jsonStart: number;
   /** Normalized objects to send instead of the bytes. */
-  readonly mended: readonly JsonObject[] | undefined;
+  readonly normalized: readonly JsonObject[] | undefined;
   /** It has `usage: null`, which strict libraries reject if they did not request usage. */
   readonly hasNullUsage: boolean;
 
@@ -47,14 +47,14 @@ export class ChatFrame implements Frame {
     bytes: Uint8Array,
     events: readonly ReplyEvent[],
     jsonStart = 0,
-    mended?: readonly JsonObject[],
+    normalized?: readonly JsonObject[],
     hasNullUsage = false,
   ) {
     this.kind = kind;
     this.bytes = bytes;
     this.events = events;
     this.jsonStart = jsonStart;
-    this.mended = mended;
+    this.normalized = normalized;
     this.hasNullUsage = hasNullUsage;
   }
 }
@@ -66,12 +66,12 @@ const NO_EVENTS: readonly ReplyEvent[] = [];
 const DONE = '[DONE]';
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : jsonReader(call, quirks);
 }
 
 class StreamReader extends SseReader {
   readonly #decoder: Decoder;
-  readonly #repair: Repair;
+  readonly #repair: Normalizer;
   readonly #more = new RepeatChunkMatcher();
   /** The event of the chunk that is the current example, and the position of its JSON. */
   #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
@@ -90,7 +90,7 @@ class StreamReader extends SseReader {
   constructor(call: ChatCall, quirks: Quirks) {
     super();
     this.#decoder = new Decoder(call, quirks);
-    this.#repair = new Repair(quirks);
+    this.#repair = new Normalizer(quirks);
     this.#wantsUsage = call.wantsUsage === true;
   }
 
@@ -148,10 +148,10 @@ class StreamReader extends SseReader {
   }
 
   /** Learns from a chunk that only continued a part, so that similar chunks need no parsing. */
-  #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
+  #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isNormalized: boolean): void {
     const [only] = events;
     this.#more.forget();
-    if (isMended || events.length !== 1 || only?.type !== 'part-delta') return;
+    if (isNormalized || events.length !== 1 || only?.type !== 'part-delta') return;
     this.#said = only;
     this.#jsonStart = event.dataStart;
     this.#more.learn(event, payload, only.delta);
@@ -165,7 +165,7 @@ class StreamReader extends SseReader {
       // Some providers report usage in the same chunk as an error.
       return new ChatFrame('useless', bytes, [...this.#usageOf(payload), error]);
     }
-    const isMended = this.#repair.chunk(payload);
+    const isNormalized = this.#repair.chunk(payload);
     const events = this.#decoder.read(payload);
     this.#envelope = payload;
     let kind: FrameKind = 'chunk';
@@ -180,10 +180,10 @@ class StreamReader extends SseReader {
       return new ChatFrame('useless', bytes, events);
     }
     const held = this.#takeHeldUsage();
-    const mended = held || isMended || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
-    this.#learn(event, payload, events, mended !== undefined);
+    const normalized = held || isNormalized || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
+    this.#learn(event, payload, events, normalized !== undefined);
     this.#hasNullUsage = payload.usage === null;
-    return new ChatFrame(kind, bytes, events, event.dataStart, mended, this.#hasNullUsage);
+    return new ChatFrame(kind, bytes, events, event.dataStart, normalized, this.#hasNullUsage);
   }
 
   #takeHeldUsage(): JsonObject | undefined {
@@ -201,30 +201,30 @@ class StreamReader extends SseReader {
     const events: ReplyEvent[] = [];
     const { id, object, created, model } = this.#envelope;
     const held = this.#takeHeldUsage();
-    const mended: JsonObject[] = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
+    const normalized: JsonObject[] = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
       ...(id !== undefined && { id }),
       object: object ?? 'chat.completion.chunk',
       ...(created !== undefined && { created }),
       ...(model !== undefined && { model }),
       choices: [{ index, delta: {}, logprobs: null, finish_reason }],
     }));
-    if (held) mended.push(held);
+    if (held) normalized.push(held);
     events.push({ type: 'reply-end' });
-    return new ChatFrame('done', bytes, events, 0, isWellFormed && mended.length === 0 ? undefined : mended);
+    return new ChatFrame('done', bytes, events, 0, isWellFormed && normalized.length === 0 ? undefined : normalized);
   }
 }
 
-function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+function jsonReader(call: ChatCall, quirks: Quirks): Reader {
   return objectReader((payload, bytes) => {
     if (!payload) return [new ChatFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
     if (error) return [new ChatFrame('useless', bytes, [error])];
-    const isMended = new Repair(quirks).whole(payload);
+    const isNormalized = new Normalizer(quirks).whole(payload);
     const meaning = new Decoder(call, quirks);
     const events = meaning.read(payload, true);
     meaning.finishAll(events);
     events.push({ type: 'reply-end' });
-    return [new ChatFrame('whole', bytes, events, 0, isMended ? [payload] : undefined)];
+    return [new ChatFrame('whole', bytes, events, 0, isNormalized ? [payload] : undefined)];
   });
 }
 

@@ -5,20 +5,20 @@ import type { WireRequest } from '../../dialect.ts';
 import { objectAt, stringAt } from '../../shared/json-values.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { wrong } from '../../shared/request-body.ts';
-import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { knownMembers, topMembers } from '../../shared/request-shape.ts';
+import { unknownMembers } from '../../shared/unknown-members.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { isEffort } from '../request/reasoning-effort.ts';
 import { jsonSchemaOutput } from '../request/structured-output.ts';
 import { topMemberCheck } from '../request/top-members.ts';
-import { contentsBeside, otherImageMembers, readImageSettings } from './read-image-request.ts';
+import { contentsNotIn, otherImageMembers, readImageSettings } from './read-image-request.ts';
 import { readMessages } from './read-messages.ts';
 import { ChatRequest } from './request-schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
 const readMembers = topMemberCheck(ChatRequest, ['model', 'messages'], ([first]) => first);
 /** All other members are extras. */
-const SAID = saidMembers(ChatRequest);
+const SAID = topMembers(ChatRequest);
 const known = knownMembers(ChatRequest);
 
 const MONEY: MoneySpelling = {
@@ -46,7 +46,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: OPENAI_CHAT,
       body: bytes,
-      unsaid: () => unsaidMembers(body, known()),
+      unsaid: () => unknownMembers(body, known()),
       ...(dropped && { dropped }),
     },
     extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },
@@ -76,7 +76,7 @@ export function readCall(request: WireRequest): ChatCall {
 
 function readConversation(body: JsonObject): Message[] {
   const messages = readMessages(Array.isArray(body.messages) ? body.messages : []);
-  return body.contents === undefined ? messages : [...messages, ...contentsBeside(body.contents, messages)];
+  return body.contents === undefined ? messages : [...messages, ...contentsNotIn(body.contents, messages)];
 }
 
 function setText(call: ChatCall, member: 'cacheKey' | 'serviceTier', value: Json | undefined): void {

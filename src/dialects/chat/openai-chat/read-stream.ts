@@ -7,7 +7,7 @@ import { textOf } from '../../shared/json-values.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { unwrapFreeText } from '../request/free-text.ts';
 import { Reports, usageIn } from './reports.ts';
-import { ownSeal } from './signature-carriers.ts';
+import { chatSignature } from './signature-carriers.ts';
 
 interface CallPart {
   /** -1 until the name is known. */
@@ -199,7 +199,7 @@ export class Decoder {
     if (isObject(old) && textOf(old.name) + textOf(old.arguments) !== '') {
       this.#toolCall(choice, state, { id: `call_${choice}`, function: old }, OLD_CALL);
     }
-    if (isObject(delta.extra_content)) this.#hiddenSeal(choice, state, { extra_content: delta.extra_content });
+    if (isObject(delta.extra_content)) this.#hiddenSignature(choice, state, { extra_content: delta.extra_content });
   }
 
   #text(choice: number, state: ChoiceState, type: 'text' | 'reasoning' | 'refusal', delta: string): void {
@@ -220,27 +220,30 @@ export class Decoder {
 
   #close(choice: number, state: ChoiceState): void {
     if (state.openType === undefined) return;
-    if (state.openType === 'reasoning') this.#sealDetails(choice, state);
+    if (state.openType === 'reasoning') this.#keepDetails(choice, state);
     this.#events.push({ type: 'part-end', choice, part: state.open });
     state.openType = undefined;
   }
 
   /** Keeps `reasoning_details` as the signature if they contain one; otherwise the text is enough. */
-  #sealDetails(choice: number, state: ChoiceState): void {
+  #keepDetails(choice: number, state: ChoiceState): void {
     if (!state.details) return;
     const details = [...state.details.values()];
     if (!details.some((one) => typeof one.signature === 'string' || typeof one.data === 'string')) return;
     state.details = undefined;
-    const seal = ownSeal({ reasoning_details: details });
+    const seal = chatSignature({ reasoning_details: details });
     this.#events.push({ type: 'part-seal', choice, part: state.open, seal });
   }
 
   /** A signature without readable text becomes a hidden reasoning part. */
-  #hiddenSeal(choice: number, state: ChoiceState, members: JsonObject): void {
+  #hiddenSignature(choice: number, state: ChoiceState, members: JsonObject): void {
     const part = this.#open(choice, state, { type: 'reasoning' });
     // Not `#close`: the items in `details` belong to another part.
     state.openType = undefined;
-    this.#events.push({ type: 'part-seal', choice, part, seal: ownSeal(members) }, { type: 'part-end', choice, part });
+    this.#events.push(
+      { type: 'part-seal', choice, part, seal: chatSignature(members) },
+      { type: 'part-end', choice, part },
+    );
   }
 
   #toolCall(choice: number, state: ChoiceState, call: JsonObject, index: number): void {
@@ -268,7 +271,7 @@ export class Decoder {
     if (known.part >= 0 && said !== '')
       this.#events.push({ type: 'part-delta', choice, part: known.part, delta: said });
     if (known.part >= 0 && isObject(call.extra_content)) {
-      const seal = ownSeal({ extra_content: call.extra_content });
+      const seal = chatSignature({ extra_content: call.extra_content });
       this.#events.push({ type: 'part-seal', choice, part: known.part, seal });
     }
   }
@@ -339,7 +342,7 @@ export class Decoder {
     if (state.details) {
       const proofs = [...state.details.values()].filter((one) => one.signature !== undefined || one.data !== undefined);
       state.details = undefined;
-      if (proofs.length > 0) this.#hiddenSeal(choice, state, { reasoning_details: proofs });
+      if (proofs.length > 0) this.#hiddenSignature(choice, state, { reasoning_details: proofs });
     }
     state.ended = true;
     this.#unended--;

@@ -6,7 +6,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { SseCutter } from '../../wire/sse.ts';
-import { Repair } from './normalize.ts';
+import { Normalizer } from './normalize.ts';
 import { openaiChat } from './openai-chat.ts';
 import { Decoder } from './read-stream.ts';
 
@@ -32,7 +32,7 @@ function read(bytes: Uint8Array): ReplyEvent[] {
 
 /** Each chunk by itself; `undefined` where the stream holds what is no chunk. */
 function parsed(bytes: Uint8Array): ReplyEvent[] | undefined {
-  const repair = new Repair({});
+  const repair = new Normalizer({});
   const decoder = new Decoder(call, {});
   const events: ReplyEvent[] = [];
   const cutter = new SseCutter();

@@ -2,21 +2,21 @@
  * Reads and writes reasoning signatures in this format: `reasoning_details` for reasoning, `extra_content` for tool
  * calls and texts.
  */
-import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
+import type { ReasoningPart, ReasoningSignature } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { textOf } from '../../shared/json-values.ts';
-import { carriedSeal, carrySeal } from '../carried-signature.ts';
+import { carrySignature, readCarriedSignature } from '../carried-signature.ts';
 import { OPENAI_CHAT } from '../names.ts';
 
 /** Keeps members that providers of this format want back unchanged. */
-export function ownSeal(members: JsonObject): Seal {
+export function chatSignature(members: JsonObject): ReasoningSignature {
   return { dialect: OPENAI_CHAT, value: JSON.stringify(members) };
 }
 
 /**
  * The members in a signature of this format. `undefined` if the signature is another format's, or a client changed it.
  */
-export function ownMembers(seal: Seal): JsonObject | undefined {
+export function ownMembers(seal: ReasoningSignature): JsonObject | undefined {
   if (seal.dialect !== OPENAI_CHAT) return undefined;
   try {
     const members: unknown = JSON.parse(seal.value);
@@ -27,10 +27,10 @@ export function ownMembers(seal: Seal): JsonObject | undefined {
 }
 
 /** A reasoning signature as members of the message. `text` is the reasoning, `index` its position in the list. */
-export function writeThoughtSeal(seal: Seal, text: string, index: number): JsonObject {
+export function writeReasoningSignature(seal: ReasoningSignature, text: string, index: number): JsonObject {
   const own = ownMembers(seal);
   if (own) return own;
-  const wrapped = carrySeal(seal);
+  const wrapped = carrySignature(seal);
   const detail =
     text === ''
       ? { type: 'reasoning.encrypted', data: wrapped, format: MARK, index }
@@ -39,17 +39,20 @@ export function writeThoughtSeal(seal: Seal, text: string, index: number): JsonO
 }
 
 /** The signature of a tool call or text as members of it. Clients are known to send Google's member back. */
-export function writeSeal(seal: Seal): JsonObject {
-  return ownMembers(seal) ?? { extra_content: { google: { thought_signature: carrySeal(seal) } } };
+export function writePartSignature(seal: ReasoningSignature): JsonObject {
+  return ownMembers(seal) ?? { extra_content: { google: { thought_signature: carrySignature(seal) } } };
 }
 
 /** Reads the signature in the `extra_content` of a tool call or message. */
-export function readSeal(carrier: JsonObject): Seal | undefined {
+export function readPartSignature(carrier: JsonObject): ReasoningSignature | undefined {
   const { extra_content } = carrier;
   if (!isObject(extra_content)) return undefined;
   const google = extra_content.google;
   const signature = isObject(google) ? google.thought_signature : undefined;
-  return (typeof signature === 'string' ? carriedSeal(signature)?.seal : undefined) ?? ownSeal({ extra_content });
+  return (
+    (typeof signature === 'string' ? readCarriedSignature(signature)?.seal : undefined) ??
+    chatSignature({ extra_content })
+  );
 }
 
 /** Reads the reasoning of an assistant message, in any of the members that clients use. */
@@ -60,17 +63,17 @@ export function readThoughts(message: JsonObject): ReasoningPart[] {
   const own: JsonObject[] = [];
   for (const detail of details) {
     const proof = textOf(detail.signature) || textOf(detail.data);
-    const seal = proof === '' ? undefined : carriedSeal(proof)?.seal;
+    const seal = proof === '' ? undefined : readCarriedSignature(proof)?.seal;
     if (seal) parts.push({ type: 'reasoning', text: textOf(detail.text), seal });
     else own.push(detail);
   }
   if (own.length > 0) {
     const text = own.map((detail) => textOf(detail.text) + textOf(detail.summary)).join('');
-    parts.push({ type: 'reasoning', text, seal: ownSeal({ reasoning_details: own }) });
+    parts.push({ type: 'reasoning', text, seal: chatSignature({ reasoning_details: own }) });
   }
   if (blocks.length > 0) {
     const text = blocks.map((block) => textOf(block.thinking)).join('');
-    parts.push({ type: 'reasoning', text, seal: ownSeal({ thinking_blocks: blocks }) });
+    parts.push({ type: 'reasoning', text, seal: chatSignature({ thinking_blocks: blocks }) });
   }
   const text = textOf(message.reasoning_content) || textOf(message.reasoning);
   if (text !== '' && parts.every((part) => part.text === '')) {

@@ -44,7 +44,7 @@ export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Se
     handed = [];
   };
   for (const message of call.messages) {
-    if (message.parts.length > 0 && message.parts.every(isSaidElsewhere)) continue;
+    if (message.parts.length > 0 && message.parts.every(isReadElsewhere)) continue;
     const results = message.parts.filter((part) => part.type === 'tool-result');
     for (const result of results) written.push(writeToolResult(result, message, script, handed));
     if (results.length === message.parts.length && results.length > 0) continue;
@@ -56,8 +56,8 @@ export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Se
   return written;
 }
 
-function isSaidElsewhere(part: Part): boolean {
-  return part.type === 'vendor' && part.dialect !== OPENAI_CHAT && part.isSaidElsewhere === true;
+function isReadElsewhere(part: Part): boolean {
+  return part.type === 'vendor' && part.dialect !== OPENAI_CHAT && part.isReadElsewhere === true;
 }
 
 function writeMessage(message: Message, script: Script): JsonObject {
@@ -113,7 +113,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
       return { type: 'text', text: part.text };
     case 'vendor':
       if (part.dialect === OPENAI_CHAT) return part.item;
-      if (!part.isSaidElsewhere) script.warnings.add('A part was dropped that only another format can say.');
+      if (!part.isReadElsewhere) script.warnings.add('A part was dropped that only another format can say.');
       return undefined;
     case 'reasoning':
     case 'tool-call':

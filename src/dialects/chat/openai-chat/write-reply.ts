@@ -13,7 +13,7 @@ import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
 import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame } from './read-reply.ts';
-import { ChunkScript } from './write-stream.ts';
+import { ChunkBuilder } from './write-stream.ts';
 
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
@@ -22,7 +22,7 @@ const REPLY_SUPPORT: ReplySupport = {
   logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
   shows: ({ url }) => url !== undefined,
   extras: ['service_tier', 'system_fingerprint'],
-  oneTextProof: true,
+  oneTextSignature: true,
   severalChoices: true,
   stopSequence: true,
   explains: ['refusal', 'content-filter'],
@@ -38,22 +38,22 @@ const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': ka\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? new StreamWriter(call) : new WholeWriter(call);
+  return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
 }
 
 class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #call: ChatCall;
-  readonly #script: ChunkScript;
-  readonly #mark: ChunkMark;
+  readonly #script: ChunkBuilder;
+  readonly #mark: ChunkRewriter;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #done = false;
   #lastPassed: ChatFrame | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
-    this.#script = new ChunkScript(call);
-    this.#mark = new ChunkMark(call.model, call.wantsUsage === true);
+    this.#script = new ChunkBuilder(call);
+    this.#mark = new ChunkRewriter(call.model, call.wantsUsage === true);
   }
 
   get warnings(): readonly string[] {
@@ -80,8 +80,8 @@ class StreamWriter implements Writer {
         return this.#passChunk(frame);
       case 'done': {
         this.#done = true;
-        const said = this.#mark.events(frame.mended ?? []) + this.#script.usageChunk();
-        return said === '' && !frame.mended ? frame.bytes : encoder.encode(`${said}data: [DONE]\n\n`);
+        const said = this.#mark.events(frame.normalized ?? []) + this.#script.usageChunk();
+        return said === '' && !frame.normalized ? frame.bytes : encoder.encode(`${said}data: [DONE]\n\n`);
       }
       default:
         return frame.kind satisfies never;
@@ -92,12 +92,12 @@ class StreamWriter implements Writer {
     this.#lastPassed = frame;
     const used = this.#call.countsAlone && usageIn(frame);
     if (used) return this.#withCounts(frame, used);
-    if (frame.mended) return encoder.encode(this.#mark.events(frame.mended));
+    if (frame.normalized) return encoder.encode(this.#mark.events(frame.normalized));
     return this.#mark.inEvent(frame);
   }
 
-  #withCounts({ bytes, jsonStart, mended }: ChatFrame, used: Usage): Uint8Array {
-    const said = mended ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
+  #withCounts({ bytes, jsonStart, normalized }: ChatFrame, used: Usage): Uint8Array {
+    const said = normalized ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
     const usage = chatUsage(used, this.#call);
     const told = said.map((chunk) => (isObject(chunk.usage) ? { ...chunk, usage } : chunk));
     return encoder.encode(this.#mark.events(told));
@@ -105,7 +105,10 @@ class StreamWriter implements Writer {
 
   bill(usage: Usage): void {
     const last = this.#lastPassed;
-    this.#script.bill(usage, last && (last.mended?.[0] ?? pickMembers(last.bytes.subarray(last.jsonStart), NAMING)));
+    this.#script.bill(
+      usage,
+      last && (last.normalized?.[0] ?? pickMembers(last.bytes.subarray(last.jsonStart), NAMING)),
+    );
   }
 
   end(): Uint8Array {
@@ -124,7 +127,7 @@ class StreamWriter implements Writer {
   }
 }
 
-class WholeWriter extends JsonWriter {
+class NonStreamingWriter extends JsonWriter {
   readonly #call: ChatCall;
 
   constructor(call: ChatCall) {
@@ -135,12 +138,13 @@ class WholeWriter extends JsonWriter {
   override pass(frame: Frame): Uint8Array {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.passed = true;
-    const [mended] = frame.mended ?? [];
+    const [normalized] = frame.normalized ?? [];
     const used = this.billed ?? (this.#call.countsAlone && usageIn(frame));
     const usage = used && chatUsage(used, this.#call);
-    if (usage) return patchMembers(mended ? encodeJson(mended) : frame.bytes, { model: this.#call.model, usage });
-    if (!mended) return named(frame.bytes, this.#call.model);
-    return encodeJson('model' in mended ? { ...mended, model: this.#call.model } : mended);
+    if (usage)
+      return patchMembers(normalized ? encodeJson(normalized) : frame.bytes, { model: this.#call.model, usage });
+    if (!normalized) return named(frame.bytes, this.#call.model);
+    return encodeJson('model' in normalized ? { ...normalized, model: this.#call.model } : normalized);
   }
 
   protected override body(reply: Reply): JsonObject {
@@ -165,7 +169,7 @@ function named(bytes: Uint8Array, model: string): Uint8Array {
 }
 
 /** Replaces the model name in a chunk, and removes `usage: null` unless the client asked for usage. */
-class ChunkMark {
+class ChunkRewriter {
   readonly #name: string;
   readonly #quoted: Uint8Array;
   readonly #wantsUsage: boolean;

@@ -8,7 +8,7 @@ import { quirksOf } from '../../shared/quirks.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
-import { reportForeignEach } from '../request/losses.ts';
+import { reportUnsupportedEach } from '../request/losses.ts';
 import { effortOf } from '../request/reasoning-effort.ts';
 import { adjust } from './adjust.ts';
 import { readReasoning } from './read-request.ts';
@@ -35,7 +35,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     ...writeSettings(call, extras, warnings),
     stream: call.stream || undefined,
   });
-  reportForeignEach(call, OPENAI_CHAT, warnings);
+  reportUnsupportedEach(call, OPENAI_CHAT, warnings);
   if (call.origin.dialect !== OPENAI_CHAT && losesCacheMarks(call, breakpoints)) warnings.add(CACHE_MARKS_DROPPED);
   adjust(body, call, known, warnings);
   return writtenFor(call, body, [...warnings]);

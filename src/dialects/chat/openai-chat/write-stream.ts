@@ -2,7 +2,7 @@
  * Writes the chunks of a stream from events: one id, one role, one finish reason per choice, an index on every list
  * item.
  */
-import type { ChatCall, Seal } from '../../../canonical/call.ts';
+import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -11,7 +11,7 @@ import { needsWave, waveHeader } from '../../wire/wave.ts';
 import { tokenRows } from '../reply/logprob-rows.ts';
 import { explainedRefusal } from '../reply/refusal.ts';
 import { annotation, chatUsage, codePoints, finishWord, usesOldFunctions } from './completion.ts';
-import { writeSeal, writeThoughtSeal } from './signature-carriers.ts';
+import { writePartSignature, writeReasoningSignature } from './signature-carriers.ts';
 
 interface PartState {
   opens: PartOpening;
@@ -34,7 +34,7 @@ interface ChoiceState {
   details: number;
 }
 
-export class ChunkScript {
+export class ChunkBuilder {
   readonly #call: ChatCall;
   readonly #oldFunctions: boolean;
   readonly #choices: ChoiceState[] = [];
@@ -224,13 +224,14 @@ export class ChunkScript {
     }
   }
 
-  #seal(index: number, part: PartState, seal: Seal): string {
+  #seal(index: number, part: PartState, seal: ReasoningSignature): string {
     const choice = this.#choice(index);
-    if (part.opens.type === 'reasoning') return this.#delta(index, writeThoughtSeal(seal, part.said, choice.details++));
-    if (part.opens.type !== 'tool-call') return this.#delta(index, writeSeal(seal));
+    if (part.opens.type === 'reasoning')
+      return this.#delta(index, writeReasoningSignature(seal, part.said, choice.details++));
+    if (part.opens.type !== 'tool-call') return this.#delta(index, writePartSignature(seal));
     if (this.#oldFunctions) return '';
     // Some libraries reject a tool call delta without `function`.
     const nothing = part.opens.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
-    return this.#delta(index, { tool_calls: [{ index: part.callIndex, ...nothing, ...writeSeal(seal) }] });
+    return this.#delta(index, { tool_calls: [{ index: part.callIndex, ...nothing, ...writePartSignature(seal) }] });
   }
 }

@@ -135,7 +135,7 @@ describe('recorded replies', () => {
     expect(error).toMatchObject({
       code: 'upstream_refused',
       status: 404,
-      vendorCode: 'model_not_found',
+      providerCode: 'model_not_found',
       retryable: false,
     });
   });

@@ -25,7 +25,7 @@ const FINISH_REASONS: { readonly [word: string]: FinishReason } = {
 const NO_BYTES = new Uint8Array(0);
 
 export function createReader(contentType: string, quirks: Quirks): Reader {
-  return contentType.includes('text/event-stream') ? streamReader(quirks) : wholeReader(quirks);
+  return contentType.includes('text/event-stream') ? streamReader(quirks) : jsonReader(quirks);
 }
 
 function streamReader(quirks: Quirks): Reader {
@@ -65,7 +65,7 @@ function streamReader(quirks: Quirks): Reader {
   };
 }
 
-function wholeReader(quirks: Quirks): Reader {
+function jsonReader(quirks: Quirks): Reader {
   return objectReader((payload, bytes) => {
     const events: ReplyEvent[] = [];
     if (payload) createDecoder(quirks).chunk(payload, events);

@@ -6,12 +6,12 @@ import type { WireRequest } from '../../dialect.ts';
 import { extrasOf, memberCheck } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
-import { saidMembers } from '../../shared/request-shape.ts';
+import { topMembers } from '../../shared/request-shape.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CompletionRequest } from './request-schema.ts';
 
 /** All other members are extras. */
-const SAID = saidMembers(CompletionRequest);
+const SAID = topMembers(CompletionRequest);
 const check = memberCheck(CompletionRequest);
 
 const MONEY: MoneySpelling = {

@@ -30,7 +30,7 @@ const REPLY_SUPPORT: ReplySupport = {
   logprobs: ['text', 'refusal'],
   shows: () => false,
   extras: [],
-  oneTextProof: false,
+  oneTextSignature: false,
   severalChoices: true,
   stopSequence: true,
   explains: [],
@@ -54,7 +54,7 @@ const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : new WholeWriter(call);
+  return call.stream ? streamWriter(call) : new NonStreamingWriter(call);
 }
 
 /** The members that every object of a reply begins with. */
@@ -158,7 +158,7 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class WholeWriter extends JsonWriter {
+class NonStreamingWriter extends JsonWriter {
   readonly #call: ChatCall;
   readonly #pieces: Uint8Array[] = [];
   #head: Head = { id: '', created: 0 };

@@ -5,7 +5,7 @@ import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { foreignMembers } from '../../shared/unsupported-members.ts';
+import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { documentText } from '../request/document-text.ts';
@@ -124,7 +124,7 @@ function lossesOf(call: ChatCall): string[] {
   if (call.reasoning) losses.push('The reasoning setting was dropped: the model completes text.');
   if (call.modalities?.some((modality) => modality !== 'text'))
     losses.push('`modalities` were dropped: the model answers in text.');
-  for (const { names } of foreignMembers(call, OPENAI_COMPLETIONS)) {
+  for (const { names } of unsupportedMembers(call, OPENAI_COMPLETIONS)) {
     for (const name of names) losses.push(`\`${name}\` was dropped: the model completes text.`);
   }
   return losses;

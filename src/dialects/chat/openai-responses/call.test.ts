@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import { carrySeal } from '../carried-signature.ts';
+import { carrySignature } from '../carried-signature.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const OWN = openaiResponses.name;
@@ -90,7 +90,11 @@ describe('a request is read', () => {
   });
 
   test('with proofs of other providers handed back to what they prove', () => {
-    const carried = (of?: string) => ({ type: 'reasoning', summary: [], encrypted_content: carrySeal(foreign, of) });
+    const carried = (of?: string) => ({
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: carrySignature(foreign, of),
+    });
     const { messages } = read({
       input: [
         carried(),
@@ -264,7 +268,7 @@ describe('a request is passed on, changed', () => {
   test('and in its input where that holds proofs of another provider', () => {
     const call = read({
       input: [
-        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: carrySeal(foreign) },
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: carrySignature(foreign) },
         { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'own' },
         { role: 'assistant', content: 'Hello', peculiar: 1 },
       ],

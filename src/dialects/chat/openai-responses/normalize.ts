@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
-export class Mender {
+export class Normalizer {
   #responseId: string | undefined;
   /** The first id of the item at each index. */
   readonly #ids = new Map<number, string>();
@@ -13,19 +13,19 @@ export class Mender {
   readonly #done: JsonObject[] = [];
 
   /** Normalizes the event in place. Returns whether it was changed. */
-  mend(payload: JsonObject): boolean {
+  normalize(payload: JsonObject): boolean {
     const { response, item } = payload;
-    let isMended = renamed(payload);
-    if (isObject(response)) isMended = this.#mendResponse(payload, response) || isMended;
-    else if (payload.output_index === undefined) isMended = this.#place(payload) || isMended;
+    let isNormalized = renamed(payload);
+    if (isObject(response)) isNormalized = this.#normalizeResponse(payload, response) || isNormalized;
+    else if (payload.output_index === undefined) isNormalized = this.#place(payload) || isNormalized;
     const { output_index: index } = payload;
-    if (typeof index !== 'number') return isMended;
+    if (typeof index !== 'number') return isNormalized;
     if (isObject(item)) {
-      isMended = this.#pin(index, item, 'id') || isMended;
+      isNormalized = this.#pin(index, item, 'id') || isNormalized;
       if (payload.type === 'response.output_item.done') this.#done[index] = item;
     }
-    isMended = this.#recount(index, payload) || isMended;
-    return this.#pin(index, payload, 'item_id') || isMended;
+    isNormalized = this.#recount(index, payload) || isNormalized;
+    return this.#pin(index, payload, 'item_id') || isNormalized;
   }
 
   /** Adds the item's index to an event that only has its id. */
@@ -53,24 +53,25 @@ export class Mender {
     return place !== counted;
   }
 
-  #mendResponse(payload: JsonObject, response: JsonObject): boolean {
-    let isMended = false;
+  #normalizeResponse(payload: JsonObject, response: JsonObject): boolean {
+    let isNormalized = false;
     if (typeof response.id === 'string') {
       this.#responseId ??= response.id;
-      isMended = response.id !== this.#responseId;
+      isNormalized = response.id !== this.#responseId;
       response.id = this.#responseId;
     }
     const { output } = response;
-    if (!Array.isArray(output)) return isMended;
+    if (!Array.isArray(output)) return isNormalized;
     if (output.length === 0 && payload.type === 'response.completed' && this.#done.length > 0) {
       response.output = this.#done.filter((item): item is JsonObject => item !== undefined);
       return true;
     }
     output.forEach((item: Json, index) => {
       const told = this.#done[index];
-      if (isObject(item) && told && told.type === item.type) isMended = this.#pin(index, item, 'id') || isMended;
+      if (isObject(item) && told && told.type === item.type)
+        isNormalized = this.#pin(index, item, 'id') || isNormalized;
     });
-    return isMended;
+    return isNormalized;
   }
 
   #pin(index: number, carrier: JsonObject, member: 'id' | 'item_id'): boolean {

@@ -15,9 +15,9 @@ import { writeCall } from './write-request.ts';
 export const openaiResponses: Dialect<ChatCall> = {
   name: OPENAI_RESPONSES,
   kind: 'chat',
-  boundProofs: true,
-  handsProofsBack: true,
-  wantsProofs: (_, model) => givesReasoning(model),
+  hasBoundSignatures: true,
+  returnsSignatures: true,
+  wantsSignatures: (_, model) => givesReasoning(model),
   keeping,
   singleChoice: true,
   supportsMediaUrls: ['image', 'document'],

@@ -16,7 +16,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   for (const [member, value] of Object.entries(keptHere(call, model))) body.set(member, value);
   if (call.messages.some(({ parts }) => parts.some(isCarried))) {
     const input = body.get('input');
-    if (Array.isArray(input)) body.set('input', withOwnSeals(input, call.thread?.maker, warnings));
+    if (Array.isArray(input)) body.set('input', withOwnSignatures(input, call.thread?.maker, warnings));
   }
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
   return { body: body.encode(), warnings: [...warnings] };
@@ -28,7 +28,7 @@ function isCarried(part: Part): boolean {
 }
 
 /** Drops signatures of other providers that the client sent back, and expands the gateway's compaction items. */
-export function withOwnSeals(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
+export function withOwnSignatures(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
   const kept = input.flatMap((item) =>
     isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
   );

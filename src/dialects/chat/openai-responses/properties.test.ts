@@ -28,7 +28,7 @@ function expectOneEnd(events: readonly ReplyEvent[]): void {
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const anything = fc.jsonValue({ maxDepth: 2 });
-const ownSeal = fc.record({ dialect: fc.constant(OWN), value: fc.string({ minLength: 1, maxLength: 5 }) });
+const chatSignature = fc.record({ dialect: fc.constant(OWN), value: fc.string({ minLength: 1, maxLength: 5 }) });
 
 test('no bytes crash the reader', () => {
   fc.assert(
@@ -187,7 +187,7 @@ const call: fc.Arbitrary<Part> = fc
     ...(custom && { custom }),
   }));
 const thought: fc.Arbitrary<Part> = fc
-  .record({ text: words, seal: ownSeal })
+  .record({ text: words, seal: chatSignature })
   .map((said) => ({ type: 'reasoning', ...said, summary: true }));
 const result: fc.Arbitrary<Part> = fc
   .record({

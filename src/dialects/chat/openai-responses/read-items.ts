@@ -2,13 +2,13 @@
 import type { Message, Part, ReasoningPart, ToolResultPart } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
-import type { CarriedSeal } from '../carried-signature.ts';
+import type { CarriedSignature } from '../carried-signature.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { optionalText, requiredText } from '../request/media-parts.ts';
 import { COMPACTION, compactedTurn } from './conversation/compaction-item.ts';
 import { nameWithGroup } from './namespaces.ts';
 import { readContent } from './read-parts.ts';
-import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
+import { memberSignature, OF_TEXT, readEncrypted } from './signatures.ts';
 
 /** The output of one model run is one turn: reasoning, texts and tool calls, in order. */
 export function readInput(input: Json | undefined): ReadInput {
@@ -67,7 +67,7 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
     case 'function_call':
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call';
-      const seal = memberSeal(item);
+      const seal = memberSignature(item);
       const group = optionalText(item, 'namespace', path);
       assistantParts(messages).push({
         type: 'tool-call',
@@ -95,12 +95,12 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
     case COMPACTION: {
       const turn = compactedTurn(item);
       if (turn) messages.push(turn);
-      else readVendorItem(item, type, messages);
+      else readProviderItem(item, type, messages);
       return;
     }
     default:
       if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
-      readVendorItem(item, type, messages);
+      readProviderItem(item, type, messages);
   }
 }
 
@@ -115,7 +115,7 @@ function readMessage(item: JsonObject, path: string, messages: Message[]): void 
       messages.push({ role: 'system', originRole: 'developer', parts });
       return;
     case 'assistant': {
-      const seal = memberSeal(item);
+      const seal = memberSignature(item);
       if (seal) for (const part of parts) if (part.type === 'text') part.seal = seal;
       assistantParts(messages).push(...parts);
       return;
@@ -148,7 +148,7 @@ export function thoughtsIn(list: Json | undefined): string {
 }
 
 /** Attaches a signature that was carried in an item of its own to its part. */
-function attach({ seal, of }: CarriedSeal, messages: readonly Message[]): void {
+function attach({ seal, of }: CarriedSignature, messages: readonly Message[]): void {
   const belongs = (part: Part) => (of === OF_TEXT ? part.type === 'text' : part.type === 'tool-call' && part.id === of);
   const part = messages
     .findLast(({ role, parts }) => role === 'assistant' && parts.some(belongs))
@@ -159,10 +159,10 @@ function attach({ seal, of }: CarriedSeal, messages: readonly Message[]): void {
 const HANDED_IN = /_(output|response)$/;
 
 /** Adds an item that only this format has to the turn of its author. */
-function readVendorItem(item: JsonObject, type: string, messages: Message[]): void {
+function readProviderItem(item: JsonObject, type: string, messages: Message[]): void {
   const part: Part = { type: 'vendor', dialect: OPENAI_RESPONSES, item };
   // Its tools are read together with the request's.
-  if (type === 'additional_tools') part.isSaidElsewhere = true;
+  if (type === 'additional_tools') part.isReadElsewhere = true;
   if (item.role === 'user' || item.role === 'system') messages.push({ role: item.role, parts: [part] });
   else if (item.role === 'developer') messages.push({ role: 'system', originRole: 'developer', parts: [part] });
   else if (HANDED_IN.test(type)) messages.push({ role: 'tool', parts: [part] });

@@ -11,7 +11,7 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { Mender } from './normalize.ts';
+import { Normalizer } from './normalize.ts';
 import { Decoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
@@ -53,7 +53,7 @@ const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : jsonReader(call, quirks);
 }
 
 /** Events on which the official library's helper throws. The completed items contain all their content. */
@@ -61,7 +61,7 @@ const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
 
 class StreamReader extends SseReader {
   readonly #decoder: Decoder;
-  readonly #mender = new Mender();
+  readonly #normalizer = new Normalizer();
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
@@ -90,10 +90,16 @@ class StreamReader extends SseReader {
     if (this.#over || data === undefined || isNothing(data)) return new ResponseFrame('blank', bytes, NO_EVENTS);
     if (!isObject(payload)) return new ResponseFrame('useless', bytes, [unreadableEvent()]);
     if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
-    const isMended = this.#mender.mend(payload) || event.dataEnd === 0;
+    const isNormalized = this.#normalizer.normalize(payload) || event.dataEnd === 0;
     const events = this.#eventsOf(payload);
     const isUseless = events.at(-1)?.type === 'error' || BREAKS_LIBRARY.test(String(payload.type));
-    return new ResponseFrame(isUseless ? 'useless' : 'event', bytes, events, payload, isMended ? -1 : event.dataStart);
+    return new ResponseFrame(
+      isUseless ? 'useless' : 'event',
+      bytes,
+      events,
+      payload,
+      isNormalized ? -1 : event.dataStart,
+    );
   }
 
   #eventsOf(payload: JsonObject): ReplyEvent[] {
@@ -127,7 +133,7 @@ function isNothing(data: string): boolean {
   return word === '' || word === '[DONE]';
 }
 
-function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+function jsonReader(call: ChatCall, quirks: Quirks): Reader {
   const meaning = new Decoder(call, quirks);
   return objectReader((response, bytes) => {
     if (!response) return [new ResponseFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];

@@ -13,8 +13,8 @@ import type { WireRequest } from '../../dialect.ts';
 import { objectAt, stringAt } from '../../shared/json-values.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { wrong } from '../../shared/request-body.ts';
-import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { knownMembers, topMembers } from '../../shared/request-shape.ts';
+import { unknownMembers } from '../../shared/unknown-members.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { isEffort } from '../request/reasoning-effort.ts';
 import { jsonSchemaOutput } from '../request/structured-output.ts';
@@ -30,7 +30,7 @@ const WEB_SEARCH = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
 
 const readMembers = topMemberCheck(ResponsesRequest, ['model'], deepest);
 /** All other members are extras. */
-const SAID = saidMembers(ResponsesRequest);
+const SAID = topMembers(ResponsesRequest);
 const known = knownMembers(ResponsesRequest);
 
 const MONEY: MoneySpelling = {
@@ -56,7 +56,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: OPENAI_RESPONSES,
       body: bytes,
-      unsaid: () => unsaidMembers(body, known()),
+      unsaid: () => unknownMembers(body, known()),
       ...(dropped && { dropped }),
     },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_RESPONSES]: extras } : {},

@@ -9,7 +9,7 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { type ClientTool, clientTools } from '../request/legal-names.ts';
 import { readAnnotation } from './citations.ts';
 import { thoughtsIn } from './read-items.ts';
-import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
+import { memberSignature, OF_TEXT, readEncrypted } from './signatures.ts';
 import { legalToolName } from './tool-names.ts';
 
 interface PartState {
@@ -178,7 +178,7 @@ export class Decoder {
     this.#events.push({ type: 'part-start', choice: CHOICE, part, opens });
     if (opens.type === 'text') {
       this.#lastText = part;
-      const seal = memberSeal(state.item);
+      const seal = memberSignature(state.item);
       if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part, seal });
     }
     return opened;
@@ -244,7 +244,7 @@ export class Decoder {
         const input = textOf(item.type === 'function_call' ? item.arguments : item.input);
         if (!call) break;
         this.#complete(call, input);
-        const seal = memberSeal(item);
+        const seal = memberSignature(item);
         if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part: call.part, seal });
         break;
       }

@@ -2,9 +2,9 @@
  * Reads and writes reasoning signatures in this format: `encrypted_content` of reasoning items, and members of messages
  * and calls that the provider wants back.
  */
-import type { Seal } from '../../../canonical/call.ts';
+import type { ReasoningSignature } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { type CarriedSeal, carriedSeal, carrySeal } from '../carried-signature.ts';
+import { type CarriedSignature, carrySignature, readCarriedSignature } from '../carried-signature.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 
 /** The owner of a carried signature that does not belong to a tool call: the text before it. */
@@ -13,14 +13,14 @@ export const OF_TEXT = 'text';
 /**
  * `owner`: the provider that is asked. If it is unknown, every signature of this format without an owner is accepted.
  */
-export function isOwn(seal: Seal | undefined, maker?: string): seal is Seal {
+export function isOwn(seal: ReasoningSignature | undefined, maker?: string): seal is ReasoningSignature {
   return seal?.dialect === OPENAI_RESPONSES && (seal.maker === undefined || seal.maker === maker);
 }
 
 const MEMBERS = ['phase', 'namespace'];
 
 /** Members of a message or call that improve the provider's answer when they are sent back. */
-export function memberSeal(item: JsonObject): Seal | undefined {
+export function memberSignature(item: JsonObject): ReasoningSignature | undefined {
   const members: JsonObject = {};
   for (const member of MEMBERS) if (typeof item[member] === 'string') members[member] = item[member];
   if (Object.keys(members).length === 0) return undefined;
@@ -28,7 +28,7 @@ export function memberSeal(item: JsonObject): Seal | undefined {
 }
 
 /** The members in a text's or call's signature of this format. */
-export function sealedMembers(seal: Seal | undefined): JsonObject {
+export function signedMembers(seal: ReasoningSignature | undefined): JsonObject {
   if (!isOwn(seal)) return {};
   try {
     const members: unknown = JSON.parse(seal.value);
@@ -39,14 +39,14 @@ export function sealedMembers(seal: Seal | undefined): JsonObject {
 }
 
 /** The signature in a reasoning item, of this format or carried for another. An empty one counts as none. */
-export function readEncrypted(content: Json | undefined, id?: string): CarriedSeal | undefined {
+export function readEncrypted(content: Json | undefined, id?: string): CarriedSignature | undefined {
   if (typeof content !== 'string' || content === '') return undefined;
   const named = id === undefined ? {} : { id };
-  return carriedSeal(content) ?? { seal: { dialect: OPENAI_RESPONSES, value: content, ...named } };
+  return readCarriedSignature(content) ?? { seal: { dialect: OPENAI_RESPONSES, value: content, ...named } };
 }
 
-export function writeEncrypted(seal: Seal, of?: string): string {
-  return isOwn(seal) ? seal.value : carrySeal(seal, of);
+export function writeEncrypted(seal: ReasoningSignature, of?: string): string {
+  return isOwn(seal) ? seal.value : carrySignature(seal, of);
 }
 
 /**
@@ -55,7 +55,7 @@ export function writeEncrypted(seal: Seal, of?: string): string {
  */
 export function unwrapped(item: JsonObject, maker: string | undefined): JsonObject | undefined {
   const { encrypted_content: content, ...rest } = item;
-  const carried = typeof content === 'string' ? carriedSeal(content) : undefined;
+  const carried = typeof content === 'string' ? readCarriedSignature(content) : undefined;
   if (!carried) return item;
   const { seal } = carried;
   if (!isOwn(seal, maker)) return undefined;
@@ -65,8 +65,8 @@ export function unwrapped(item: JsonObject, maker: string | undefined): JsonObje
 /** Marks the owner of a reasoning item whose signature only that provider accepts. */
 export function wrapped(item: JsonObject, maker: string): JsonObject {
   const { encrypted_content: content, id } = item;
-  if (item.type !== 'reasoning' || (typeof content === 'string' && carriedSeal(content))) return item;
+  if (item.type !== 'reasoning' || (typeof content === 'string' && readCarriedSignature(content))) return item;
   const value = typeof content === 'string' ? content : '';
-  const seal: Seal = { dialect: OPENAI_RESPONSES, value, maker, ...(typeof id === 'string' && { id }) };
-  return { ...item, encrypted_content: carrySeal(seal) };
+  const seal: ReasoningSignature = { dialect: OPENAI_RESPONSES, value, maker, ...(typeof id === 'string' && { id }) };
+  return { ...item, encrypted_content: carrySignature(seal) };
 }

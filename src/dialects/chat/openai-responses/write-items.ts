@@ -3,7 +3,7 @@ import type { Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from 
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { nameAndGroup } from './namespaces.ts';
-import { isOwn, sealedMembers } from './signatures.ts';
+import { isOwn, signedMembers } from './signatures.ts';
 import { legalCallId, legalToolName } from './tool-names.ts';
 import { type Content, type Script, writeContent } from './write-parts.ts';
 
@@ -41,7 +41,7 @@ class TurnWriter {
       case 'text':
       case 'refusal':
       case 'media': {
-        const members = part.type === 'text' ? JSON.stringify(sealedMembers(part.seal)) : this.#members || '{}';
+        const members = part.type === 'text' ? JSON.stringify(signedMembers(part.seal)) : this.#members || '{}';
         if (members !== this.#members) this.#flush();
         this.#members = members;
         this.#content.push(part);
@@ -116,8 +116,8 @@ function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script):
 function writeCallItem({ id, name, group, input, custom, seal }: ToolCallPart): JsonObject {
   const named = nameAndGroup(group, name);
   const said = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
-  if (custom) return { type: 'custom_tool_call', ...said, input, ...sealedMembers(seal) };
-  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...sealedMembers(seal) };
+  if (custom) return { type: 'custom_tool_call', ...said, input, ...signedMembers(seal) };
+  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...signedMembers(seal) };
 }
 
 function writeResult(result: ToolResultPart, script: Script): JsonObject {

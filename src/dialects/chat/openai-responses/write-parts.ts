@@ -69,7 +69,7 @@ function writeMedia(media: Media, { losses }: Script): JsonObject {
   }
   if (media.context !== undefined) losses.add('`context` of a document was dropped: this format has none.');
   if (source.type === 'reference') {
-    if (source.dialect !== OPENAI_RESPONSES) throw foreignFile();
+    if (source.dialect !== OPENAI_RESPONSES) throw fileElsewhere();
     if (kind === 'image') return { type: 'input_image', file_id: source.id, ...detailed };
     return { type: 'input_file', file_id: source.id, ...(name !== undefined && { filename: name }) };
   }
@@ -111,7 +111,7 @@ function lost(loss: string, kind: string, losses: Set<string>): JsonObject {
   return { type: 'input_text', text: `[${kind}]` };
 }
 
-function foreignFile(): GatewayError {
+function fileElsewhere(): GatewayError {
   return new GatewayError(
     'file_reference_unsupported',
     "A file kept at another provider cannot be read by this model: send the file's data inline.",

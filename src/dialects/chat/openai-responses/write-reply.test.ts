@@ -4,7 +4,7 @@ import { chatCall } from '../../../../test/chat-call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
-import { carriedSeal } from '../carried-signature.ts';
+import { readCarriedSignature } from '../carried-signature.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -116,8 +116,8 @@ test('the last event holds the whole output, the usage under both its names, and
     },
   });
   const output = response.output as JsonObject[];
-  expect(carriedSeal(String(output[0]?.encrypted_content))).toEqual({ seal: foreign });
-  expect(carriedSeal(String(output[4]?.encrypted_content))).toEqual({ seal: foreign, of: 'call_1' });
+  expect(readCarriedSignature(String(output[0]?.encrypted_content))).toEqual({ seal: foreign });
+  expect(readCarriedSignature(String(output[4]?.encrypted_content))).toEqual({ seal: foreign, of: 'call_1' });
   const whole = JSON.parse(written(events, false));
   expect(whole.output.map(({ type }: JsonObject) => type)).toEqual(output.map(({ type }) => type));
 });

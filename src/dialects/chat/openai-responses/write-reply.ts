@@ -10,8 +10,8 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { writeAnnotation } from './citations.ts';
 import { ResponseFrame } from './read-reply.ts';
-import { ReplyMark } from './reply-mark.ts';
-import { ResponseScript } from './write-stream.ts';
+import { ReplyRewriter } from './reply-rewriter.ts';
+import { ResponseBuilder } from './write-stream.ts';
 
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
@@ -20,7 +20,7 @@ const REPLY_SUPPORT: ReplySupport = {
   logprobs: ['text'],
   shows: (citation) => writeAnnotation(citation) !== undefined,
   extras: ['service_tier'],
-  oneTextProof: false,
+  oneTextSignature: false,
   severalChoices: false,
   stopSequence: false,
   explains: ['refusal', 'content-filter', 'broken-call'],
@@ -31,13 +31,13 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(': ka\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? new StreamWriter(call) : new WholeWriter(call);
+  return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
 }
 
 class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
-  readonly #script: ResponseScript;
-  readonly #mark: ReplyMark;
+  readonly #script: ResponseBuilder;
+  readonly #mark: ReplyRewriter;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   /** Events that are written and not returned yet. */
   #text = '';
@@ -51,8 +51,8 @@ class StreamWriter implements Writer {
   #kept: JsonObject | undefined;
 
   constructor(call: ChatCall) {
-    this.#mark = new ReplyMark(call);
-    this.#script = new ResponseScript(call, (type, members) => this.#emit(type, members));
+    this.#mark = new ReplyRewriter(call);
+    this.#script = new ResponseBuilder(call, (type, members) => this.#emit(type, members));
   }
 
   get warnings(): readonly string[] {
@@ -129,18 +129,18 @@ class StreamWriter implements Writer {
   }
 }
 
-class WholeWriter implements Writer {
+class NonStreamingWriter implements Writer {
   readonly contentType = 'application/json';
-  readonly #script: ResponseScript;
-  readonly #mark: ReplyMark;
+  readonly #script: ResponseBuilder;
+  readonly #mark: ReplyRewriter;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #kept: JsonObject | undefined;
   #billed: Usage | undefined;
   #passed = false;
 
   constructor(call: ChatCall) {
-    this.#mark = new ReplyMark(call);
-    this.#script = new ResponseScript(call, () => {});
+    this.#mark = new ReplyRewriter(call);
+    this.#script = new ResponseBuilder(call, () => {});
   }
 
   get warnings(): readonly string[] {

@@ -11,7 +11,7 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
 import { digestOf } from '../request/legal-names.ts';
-import { reportForeignEach } from '../request/losses.ts';
+import { reportUnsupportedEach } from '../request/losses.ts';
 import { effortOf } from '../request/reasoning-effort.ts';
 import { givesReasoning, INCLUDE_REASONING, keptHere } from './conversation/kept-here.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-request.ts';
@@ -41,7 +41,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     ...(isOwn ? keptHere(call, model) : { store: false, include: writeInclude(call, model) }),
     stream: call.stream || undefined,
   });
-  reportForeignEach(call, OPENAI_RESPONSES, losses);
+  reportUnsupportedEach(call, OPENAI_RESPONSES, losses);
   if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
   return writtenFor(call, body, [...losses]);

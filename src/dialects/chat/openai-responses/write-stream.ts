@@ -1,5 +1,5 @@
 /** Builds a response from events: its output items, and a stream's events in the order that the libraries require. */
-import type { ChatCall, Citation, Seal } from '../../../canonical/call.ts';
+import type { ChatCall, Citation, ReasoningSignature } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -11,7 +11,7 @@ import { explainedRefusal } from '../reply/refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { groupOf, nameAndGroup } from './namespaces.ts';
 import { completedAt, echoedSettings, writeFinish } from './response-object.ts';
-import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './signatures.ts';
+import { isOwn, OF_TEXT, signedMembers, writeEncrypted } from './signatures.ts';
 import { usageOfStatus, writeResponseUsage } from './usage.ts';
 
 /** Receives an event of the stream. The receiver numbers it. */
@@ -33,11 +33,11 @@ interface PartState {
   piece: JsonObject;
   at: number;
   said: string;
-  seal: Seal | undefined;
+  seal: ReasoningSignature | undefined;
   isOver: boolean;
 }
 
-export class ResponseScript {
+export class ResponseBuilder {
   readonly #call: ChatCall;
   readonly #emit: Emit;
   readonly #output: JsonObject[] = [];
@@ -268,7 +268,7 @@ export class ResponseScript {
     if (!this.#message) {
       const content: JsonObject[] = [];
       const body = { id: newId('msg_'), type: 'message', status: 'in_progress', role: 'assistant', content };
-      this.#message = { item: this.#add({ ...body, ...sealedMembers(part.seal) }), content, members };
+      this.#message = { item: this.#add({ ...body, ...signedMembers(part.seal) }), content, members };
     }
     const { item, content } = this.#message;
     part.item = item;
@@ -296,17 +296,17 @@ export class ResponseScript {
     this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
   }
 
-  #seal(part: PartState, seal: Seal): void {
+  #seal(part: PartState, seal: ReasoningSignature): void {
     const { opens, item } = part;
     part.seal = seal;
     if (opens.type === 'reasoning' && item) item.body.encrypted_content = writeEncrypted(seal);
-    else if (isOwn(seal) && opens.type === 'tool-call' && item) Object.assign(item.body, sealedMembers(seal));
+    else if (isOwn(seal) && opens.type === 'tool-call' && item) Object.assign(item.body, signedMembers(seal));
     else if (isOwn(seal) && opens.type === 'text') this.#pieceOf(part);
-    else if (part.isOver) this.#carrySeal(part);
+    else if (part.isOver) this.#carrySignature(part);
   }
 
   /** This format has no member for a text's or call's signature: a reasoning item that carries it follows the part. */
-  #carrySeal({ opens, seal, item }: PartState): void {
+  #carrySignature({ opens, seal, item }: PartState): void {
     if (!seal || isOwn(seal) || opens.type === 'reasoning') return;
     const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;
     const carrier = { id: newId('rs_'), type: 'reasoning', summary: [], encrypted_content: writeEncrypted(seal, of) };
@@ -337,7 +337,7 @@ export class ResponseScript {
     if (opens.type === 'text' || opens.type === 'refusal' || opens.type === 'audio') this.#closePiece(part);
     else if (item) this.#closeItem(part, item);
     part.isOver = true;
-    this.#carrySeal(part);
+    this.#carrySignature(part);
   }
 
   #closePiece(part: PartState): void {

@@ -24,7 +24,7 @@ export interface ReplySupport {
   /** Whether it reports which stop sequence was met. */
   readonly stopSequence: boolean;
   /** Whether it keeps one signature for all texts together. */
-  readonly oneTextProof: boolean;
+  readonly oneTextSignature: boolean;
   /** Finish reasons that can have an explanation. */
   readonly explains: readonly FinishReason[];
 }
@@ -35,7 +35,7 @@ export class ReplyLosses {
   #warnings: Set<string> | undefined;
   /** Part types, by choice and part. */
   readonly #types: PartType[][] = [];
-  #sealedText: number | undefined;
+  #signedText: number | undefined;
 
   constructor(room: ReplySupport) {
     this.#room = room;
@@ -102,10 +102,10 @@ export class ReplyLosses {
   }
 
   #proof(choice: number, part: number): void {
-    if (!this.#room.oneTextProof || this.#typeOf(choice, part) !== 'text') return;
-    if (this.#sealedText !== undefined && this.#sealedText !== part)
+    if (!this.#room.oneTextSignature || this.#typeOf(choice, part) !== 'text') return;
+    if (this.#signedText !== undefined && this.#signedText !== part)
       this.#leftOut('The reasoning signature of a text before the last');
-    this.#sealedText = part;
+    this.#signedText = part;
   }
 
   #typeOf(choice: number, part: number): PartType {

@@ -1,7 +1,7 @@
 /** Warnings that the writers of several formats share, for what their format cannot express in a request. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isEmpty } from '../../../canonical/json.ts';
-import { foreignMembers } from '../../shared/unsupported-members.ts';
+import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { completionLosses } from './completion-turn.ts';
 
 /** Reports settings that neither Anthropic messages nor Bedrock Converse have. */
@@ -28,16 +28,16 @@ export function reportModalities({ modalities }: ChatCall, losses: Set<string>):
 }
 
 /** Reports the members of the client's format that the format `own` does not have, grouped by format. */
-export function reportForeign(call: ChatCall, own: string, losses: Set<string>): void {
-  for (const { dialect, names } of foreignMembers(call, own)) {
+export function reportUnsupported(call: ChatCall, own: string, losses: Set<string>): void {
+  for (const { dialect, names } of unsupportedMembers(call, own)) {
     const verb = names.length > 1 ? 'were' : 'was';
     losses.add(`\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${verb} dropped.`);
   }
 }
 
 /** The same in the words of OpenAI's formats: one warning for each member. */
-export function reportForeignEach(call: ChatCall, own: string, losses: Set<string>): void {
-  for (const { names } of foreignMembers(call, own)) {
+export function reportUnsupportedEach(call: ChatCall, own: string, losses: Set<string>): void {
+  for (const { names } of unsupportedMembers(call, own)) {
     for (const member of names) losses.add(`\`${member}\` was dropped: this model's format has no such member.`);
   }
 }

@@ -27,12 +27,12 @@ export function reportFreeTextTool(losses: Set<string>): void {
 }
 
 /** Reports a tool that only another format has. */
-export function reportForeignTool({ dialect }: { dialect: string }, losses: Set<string>): undefined {
+export function reportUnsupportedTool({ dialect }: { dialect: string }, losses: Set<string>): undefined {
   losses.add(`A tool that only ${dialect} knows was dropped.`);
 }
 
 /** Reports a tool choice that only another format has. */
-export function reportForeignChoice({ dialect }: { dialect: string }, losses: Set<string>): undefined {
+export function reportUnsupportedChoice({ dialect }: { dialect: string }, losses: Set<string>): undefined {
   losses.add(`A choice of tools that only ${dialect} knows was dropped.`);
 }
 

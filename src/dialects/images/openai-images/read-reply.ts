@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../../canonical/usage.ts';
 import type { Frame, Reader } from '../../dialect.ts';
-import { unreadable, wholeReader } from '../../shared/json-reply.ts';
+import { jsonReader, unreadable } from '../../shared/json-reply.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
@@ -13,7 +13,7 @@ import { typeOfBase64, typeOfFormat } from '../image-type.ts';
 import { OPENAI_IMAGES } from './name.ts';
 
 export function createReader(call: ImageCall, contentType: string): Reader {
-  return contentType.includes('event-stream') ? streamReader(call) : wholeReader((body) => meaningOf(body, call));
+  return contentType.includes('event-stream') ? streamReader(call) : jsonReader((body) => meaningOf(body, call));
 }
 
 const SETTINGS = ['size', 'quality', 'background', 'output_format'] as const;
@@ -57,7 +57,7 @@ function notMade([first]: readonly Json[]): GatewayError {
   if (isObject(error)) return readErrorObject({ ...(!FAILURE.test(String(error.code)) && REFUSAL), ...error });
   const sentence = "The image was held back by the provider's content filter.";
   return isObject(first) && first.respect_moderation === false
-    ? new GatewayError('upstream_refused', sentence, { vendorCode: 'content_filter' })
+    ? new GatewayError('upstream_refused', sentence, { providerCode: 'content_filter' })
     : unreadable();
 }
 

@@ -8,7 +8,7 @@ import type { WireRequest } from '../../dialect.ts';
 import { extrasOf, memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
-import { saidMembers } from '../../shared/request-shape.ts';
+import { topMembers } from '../../shared/request-shape.ts';
 import { type Form, formBoundary, formIn } from '../../wire/multipart.ts';
 import { typeOfBase64 } from '../image-type.ts';
 import { OPENAI_IMAGES } from './name.ts';
@@ -17,7 +17,7 @@ import { readNested } from './read-nested.ts';
 import { ImagesRequest } from './request-schema.ts';
 
 /** All other members are extras. */
-const SAID = saidMembers(ImagesRequest);
+const SAID = topMembers(ImagesRequest);
 const check = memberCheck(ImagesRequest);
 /** Used instead of a form's bytes. */
 const NO_MEMBERS = new TextEncoder().encode('{}');

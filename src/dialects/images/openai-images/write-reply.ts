@@ -16,10 +16,10 @@ const encoder = new TextEncoder();
 const OPENING_BRACE = 0x7b;
 
 export function createWriter(call: ImageCall): Writer {
-  return call.stream ? streamWriter(call) : wholeWriter(call);
+  return call.stream ? streamWriter(call) : jsonWriter(call);
 }
 
-function wholeWriter(call: ImageCall): Writer {
+function jsonWriter(call: ImageCall): Writer {
   const reply = emptyReply();
   let passed = false;
   const take = (frame: Frame) => {

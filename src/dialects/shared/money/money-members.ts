@@ -256,7 +256,12 @@ function isPlainTier(value: Json): boolean {
 }
 
 /** The image size, if only provider-specific members give it. `from` lists those members. */
-function sizeSaid({ size, image_size: own, width, height }: JsonObject): { said: string; from: string[] } | undefined {
+function sizeFromMembers({
+  size,
+  image_size: own,
+  width,
+  height,
+}: JsonObject): { said: string; from: string[] } | undefined {
   if (size !== undefined && size !== null) return undefined;
   if (typeof own === 'string') return { said: own, from: ['image_size'] };
   if (typeof width !== 'number' || typeof height !== 'number') return undefined;
@@ -279,7 +284,7 @@ function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelli
     const mayMove = meaning === 'ceiling' || spelling.size !== undefined;
     if (told.length > 0) mergeCounts(edit, told, spelling[meaning] ?? NOTHING, mayMove);
   }
-  const size = spelling.size && sizeSaid(body);
+  const size = spelling.size && sizeFromMembers(body);
   if (size) {
     edit.set(['size'], size.said);
     for (const name of size.from) edit.remove([name]);

@@ -5,21 +5,21 @@ import { isObject, type Json, type JsonObject } from '../../../../canonical/json
 import type { Reply, ReplyEvent, Vector } from '../../../../canonical/reply.ts';
 import { vectorNumbers } from '../../../../canonical/vectors.ts';
 import type { Dialect, WireRequest, Written } from '../../../dialect.ts';
-import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../../../embeddings/embedding-texts.ts';
+import { embeddingUsage, MOST_TEXTS, textsOnly, unsupportedExtras } from '../../../embeddings/embedding-texts.ts';
 import { memberCheck } from '../../../shared/checked-members.ts';
 import { googleError } from '../../../shared/error-bodies.ts';
-import { unreadable, wholeReader, wholeWriter } from '../../../shared/json-reply.ts';
+import { jsonReader, jsonWriter, unreadable } from '../../../shared/json-reply.ts';
 import { type Billable, billable, type MoneySpelling } from '../../../shared/money/money-members.ts';
 import { OwnBody } from '../../../shared/outgoing-body.ts';
 import { parseBody, wrong } from '../../../shared/request-body.ts';
-import { saidMembers } from '../../../shared/request-shape.ts';
+import { topMembers } from '../../../shared/request-shape.ts';
 import { readError } from '../errors.ts';
 import { EmbedContentRequest } from './request-schema.ts';
 
 const BATCH = 'gemini-batch-embed';
 const SINGLE = 'gemini-embed';
 /** Members of a request other than its content. */
-const SAID = saidMembers(EmbedContentRequest);
+const SAID = topMembers(EmbedContentRequest);
 const check = memberCheck(EmbedContentRequest);
 
 const MONEY: MoneySpelling = {
@@ -45,11 +45,11 @@ export const geminiBatchEmbed: Dialect<EmbedCall> = {
       requests.map((one, place) => askedBy(one, `requests[${place}]`)),
     );
   },
-  writer: () => wholeWriter(batchOf, (frame) => frame.bytes),
+  writer: () => jsonWriter(batchOf, (frame) => frame.bytes),
   writeError: googleError,
   writeCall,
   passCall,
-  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  reader: (call) => jsonReader((body) => meaningOf(body, call)),
   readError,
 };
 
@@ -62,7 +62,7 @@ export const geminiEmbed: Dialect<EmbedCall> = {
     return callOf(request, told, SINGLE, [askedBy(told.body, '')]);
   },
   writer: () =>
-    wholeWriter(
+    jsonWriter(
       (reply) => ({ embedding: valuesOf(reply)[0] ?? { values: [] } }),
       (frame) => frame.bytes,
     ),
@@ -152,7 +152,7 @@ function writeCall(call: EmbedCall, model: string): Written {
     ...(call.title !== undefined && { title: call.title }),
     ...(call.dimensions !== undefined && { outputDimensionality: call.dimensions }),
   }));
-  const warnings = foreignExtras(call, '');
+  const warnings = unsupportedExtras(call, '');
   if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   return { body: new TextEncoder().encode(JSON.stringify({ requests })), warnings };
 }

@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../../../canonical/reply.ts';
 import { figure } from '../../../../canonical/usage.ts';
 import type { Written } from '../../../dialect.ts';
-import { embeddingUsage, foreignExtras, textsOnly } from '../../../embeddings/embedding-texts.ts';
-import { unreadable, vendorDialect } from '../../../shared/json-reply.ts';
+import { embeddingUsage, textsOnly, unsupportedExtras } from '../../../embeddings/embedding-texts.ts';
+import { providerDialect, unreadable } from '../../../shared/json-reply.ts';
 import { readError } from '../errors.ts';
 
-export const vertexEmbeddings = vendorDialect<EmbedCall>({
+export const vertexEmbeddings = providerDialect<EmbedCall>({
   name: 'vertex-embeddings',
   kind: 'embed',
   writeCall,
@@ -23,7 +23,7 @@ function writeCall(call: EmbedCall): Written {
     ...(call.title !== undefined && { title: call.title }),
   }));
   const parameters = call.dimensions === undefined ? {} : { outputDimensionality: call.dimensions };
-  const warnings = foreignExtras(call, '');
+  const warnings = unsupportedExtras(call, '');
   if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   return { body: new TextEncoder().encode(JSON.stringify({ instances, parameters })), warnings };
 }

@@ -1,5 +1,5 @@
 /** Converts the parts of a candidate, or of a model turn, to events. */
-import type { Seal } from '../../../../canonical/call.ts';
+import type { ReasoningSignature } from '../../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../../canonical/reply.ts';
 import { Base64Join } from '../../../wire/base64-join.ts';
@@ -69,7 +69,7 @@ export class PartsDecoder {
     else if (isObject(inlineData)) this.#media(part, inlineData, isThought, seal, events);
     else if (typeof text === 'string') this.#text(isThought ? 'reasoning' : 'text', text, seal, events);
     else if (Object.keys(others).length > 0) this.#vendor(part, events);
-    else if (seal) this.#lateSeal(isThought ? 'reasoning' : 'text', seal, events);
+    else if (seal) this.#lateSignature(isThought ? 'reasoning' : 'text', seal, events);
   }
 
   /** Opens an empty text, for sources without a text. */
@@ -101,15 +101,15 @@ export class PartsDecoder {
     events.push({ type: 'part-delta', choice: this.#place.choice, part: open.number, delta });
   }
 
-  #seal(open: OpenPart, seal: Seal | undefined, events: ReplyEvent[]): void {
+  #seal(open: OpenPart, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     if (!seal) return;
     open.isSealed = true;
     events.push({ type: 'part-seal', choice: this.#place.choice, part: open.number, seal });
   }
 
-  #text(type: 'text' | 'reasoning', text: string, seal: Seal | undefined, events: ReplyEvent[]): void {
+  #text(type: 'text' | 'reasoning', text: string, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     if (text === '') {
-      if (seal) this.#lateSeal(type, seal, events);
+      if (seal) this.#lateSignature(type, seal, events);
       return;
     }
     let open = this.#open;
@@ -125,7 +125,7 @@ export class PartsDecoder {
   /**
    * A signature in a part of its own belongs to the part before it. One with empty reasoning belongs only to reasoning.
    */
-  #lateSeal(type: 'text' | 'reasoning', seal: Seal, events: ReplyEvent[]): void {
+  #lateSignature(type: 'text' | 'reasoning', seal: ReasoningSignature, events: ReplyEvent[]): void {
     let open = this.#open;
     const isOwner = open && !open.isSealed && open.type !== 'vendor' && (type === 'text' || open.type === 'reasoning');
     if (!open || !isOwner) open = this.#begin({ type }, events);
@@ -133,7 +133,7 @@ export class PartsDecoder {
     open.isOver = true;
   }
 
-  #call(call: JsonObject, seal: Seal | undefined, events: ReplyEvent[]): void {
+  #call(call: JsonObject, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     const { name, id, args, partialArgs, willContinue } = call;
     if (typeof name !== 'string' || name === '') {
       this.#open?.args?.add(partialArgs);
@@ -161,7 +161,13 @@ export class PartsDecoder {
     return known;
   }
 
-  #media(part: JsonObject, data: JsonObject, isThought: boolean, seal: Seal | undefined, events: ReplyEvent[]): void {
+  #media(
+    part: JsonObject,
+    data: JsonObject,
+    isThought: boolean,
+    seal: ReasoningSignature | undefined,
+    events: ReplyEvent[],
+  ): void {
     const { mimeType, data: base64 } = data;
     const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/');
     const isAudio = typeof mimeType === 'string' && mimeType.startsWith('audio/');
@@ -181,7 +187,7 @@ export class PartsDecoder {
   }
 
   /** All audio of a reply has one type, so the pieces form one part. */
-  #audio(mimeType: string, base64: string, seal: Seal | undefined, events: ReplyEvent[]): void {
+  #audio(mimeType: string, base64: string, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     let open = this.#open;
     if (!open?.audio || open.mimeType !== mimeType || open.isSealed) {
       const { turn, choice } = this.#place;

@@ -8,14 +8,14 @@ import type { Usage } from '../../../../canonical/usage.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Writer, Written } from '../../../dialect.ts';
 import { adjustMembers } from '../../../shared/adjust-members.ts';
 import { openaiError } from '../../../shared/error-bodies.ts';
-import { unreadable, wholeReader, wholeWriter } from '../../../shared/json-reply.ts';
+import { jsonReader, jsonWriter, unreadable } from '../../../shared/json-reply.ts';
 import { readOpenaiError } from '../../../shared/openai-errors.ts';
 import { readUsage } from '../../../shared/openai-usage.ts';
 import { OwnBody } from '../../../shared/outgoing-body.ts';
 import { quirksOf } from '../../../shared/quirks.ts';
 import { wrong } from '../../../shared/request-body.ts';
 import { patchMembers, pickMembers } from '../../../wire/json.ts';
-import { withOwnSeals } from '../pass-call.ts';
+import { withOwnSignatures } from '../pass-call.ts';
 import { readCall as readResponsesCall } from '../read-request.ts';
 import { writeResponseUsage } from '../usage.ts';
 import { writeCompaction } from './compaction-item.ts';
@@ -26,7 +26,7 @@ const NAME = 'openai-responses-compact';
 export const openaiResponsesCompact: Dialect<ChatCall> = {
   name: NAME,
   kind: 'chat',
-  handsProofsBack: true,
+  returnsSignatures: true,
   keeping: { ...keeping, resume: resumeWith(readCall) },
   singleChoice: true,
   supportsMediaUrls: ['image', 'document'],
@@ -35,7 +35,7 @@ export const openaiResponsesCompact: Dialect<ChatCall> = {
   writeError: openaiError,
   writeCall: passCall,
   passCall,
-  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  reader: (call) => jsonReader((body) => meaningOf(body, call)),
   readError: readOpenaiError,
 };
 
@@ -100,7 +100,7 @@ function passCall({ origin, model: asked, thread }: ChatCall, model: string, qui
   const warnings = new Set<string>();
   if (model !== asked) body.set('model', model);
   const input = body.get('input');
-  if (Array.isArray(input)) body.set('input', withOwnSeals(input, thread?.maker, warnings));
+  if (Array.isArray(input)) body.set('input', withOwnSignatures(input, thread?.maker, warnings));
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
   return { body: body.encode(), warnings: [...warnings] };
 }
@@ -124,7 +124,7 @@ function createWriter(call: ChatCall): Writer {
     return usage && writeResponseUsage(usage);
   };
   return {
-    ...wholeWriter(
+    ...jsonWriter(
       (reply) => {
         if (reply.choices[0]?.finish?.reason === 'length') warnings.push('The summary ended at its limit of tokens.');
         return compacted(call, reply, usageOf(reply) ?? null);

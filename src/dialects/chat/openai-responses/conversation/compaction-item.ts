@@ -2,9 +2,9 @@
  * Compaction items of the gateway: a summary as `encrypted_content`. Any later request can send it back, to any
  * provider.
  */
-import type { Message, Seal } from '../../../../canonical/call.ts';
+import type { Message, ReasoningSignature } from '../../../../canonical/call.ts';
 import type { JsonObject } from '../../../../canonical/json.ts';
-import { carriedSeal, carrySeal } from '../../carried-signature.ts';
+import { carrySignature, readCarriedSignature } from '../../carried-signature.ts';
 
 export const COMPACTION = 'compaction';
 
@@ -14,15 +14,15 @@ const PREFACE = 'Summary of the conversation so far, in place of its earlier tur
  * Marks a part that was read from a compaction item. A provider of this format receives the summary instead of the
  * item.
  */
-const EXPANDED: Seal = { dialect: COMPACTION, value: '' };
+const EXPANDED: ReasoningSignature = { dialect: COMPACTION, value: '' };
 
 export function writeCompaction(id: string, summary: string): JsonObject {
-  return { id, type: COMPACTION, encrypted_content: carrySeal({ dialect: COMPACTION, value: summary }) };
+  return { id, type: COMPACTION, encrypted_content: carrySignature({ dialect: COMPACTION, value: summary }) };
 }
 
 /** The summary in the gateway's own item; `undefined` for all other items, also for a provider's compaction. */
 function summaryIn({ type, encrypted_content: content }: JsonObject): string | undefined {
-  const carried = type === COMPACTION && typeof content === 'string' ? carriedSeal(content) : undefined;
+  const carried = type === COMPACTION && typeof content === 'string' ? readCarriedSignature(content) : undefined;
   return carried?.seal.dialect === COMPACTION ? `${PREFACE}\n\n${carried.seal.value}` : undefined;
 }
 

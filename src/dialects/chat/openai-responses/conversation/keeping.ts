@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { Keeping, KeptTurn, WireRequest } from '../../../dialect.ts';
 import { wrong } from '../../../shared/request-body.ts';
 import { patchMembers } from '../../../wire/json.ts';
-import { carriedSeal } from '../../carried-signature.ts';
+import { readCarriedSignature } from '../../carried-signature.ts';
 import { OPENAI_RESPONSES } from '../../names.ts';
 import { isReference } from '../read-items.ts';
 import { readCall } from '../read-request.ts';
@@ -85,7 +85,7 @@ function turnItems({ input, output, maker }: KeptTurn): JsonObject[] {
 function isLooseThought(item: JsonObject | undefined): boolean {
   if (item?.type !== 'reasoning') return false;
   const { encrypted_content: content } = item;
-  return typeof content !== 'string' || !carriedSeal(content);
+  return typeof content !== 'string' || !readCarriedSignature(content);
 }
 
 function itemNamed(id: unknown, turns: readonly KeptTurn[]): JsonObject | undefined {

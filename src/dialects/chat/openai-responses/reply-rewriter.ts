@@ -40,7 +40,7 @@ const DEMANDED = [
   'user',
 ] as const;
 
-export class ReplyMark {
+export class ReplyRewriter {
   readonly #call: ChatCall;
   readonly #model: string;
   readonly #quotedModel: Uint8Array;
