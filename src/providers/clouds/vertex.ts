@@ -5,7 +5,7 @@ import { unusable } from '../credential.ts';
 import type { Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
 import { CLOUD_STORAGE, veoAt } from '../video/google-video.ts';
-import { posting } from '../video/video-provider.ts';
+import { posting } from '../video/json-requests.ts';
 import { googleAccount, googleExchange } from './google-token.ts';
 import { isStreamed } from './google-url.ts';
 

@@ -6,26 +6,13 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
+import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped, type Loss } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  type Loss,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  requiredText,
-  resolutionOf,
-  said,
-  stateOf,
-  wordsFor,
-} from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['PENDING', 'SUSPENDED'],
   in_progress: ['RUNNING'],
   completed: ['SUCCEEDED'],
@@ -57,8 +44,8 @@ export const dashscopeVideo: VideoAdapter = {
     const { kind, input, parameters, lost } = NEWER.test(model) ? newer(ask) : older(ask, FIRST_AND_LAST.test(model));
     const members = {
       model,
-      input: { ...said({ prompt: ask.prompt, negative_prompt: ask.negativePrompt }), ...input },
-      parameters: { ...ask.metadata, ...parameters, ...said({ duration: ask.seconds, seed: ask.seed }) },
+      input: { ...defined({ prompt: ask.prompt, negative_prompt: ask.negativePrompt }), ...input },
+      parameters: { ...ask.metadata, ...parameters, ...defined({ duration: ask.seconds, seed: ask.seed }) },
     };
     const url = placeOf(baseUrl, `/services/aigc/${kind}/video-synthesis`);
     const outgoing = posting(url, members, { 'x-dashscope-async': 'enable' });
@@ -80,7 +67,7 @@ function newer(ask: VideoAsk): Said {
   return {
     kind: 'video-generation',
     input: media.length === 0 ? {} : { media },
-    parameters: said({ resolution: classOf(ask), ratio: framed ? undefined : ratioOf(ask) }),
+    parameters: defined({ resolution: classOf(ask), ratio: framed ? undefined : ratioOf(ask) }),
     lost: framed ? ['aspectRatio'] : [],
   };
 }
@@ -89,18 +76,18 @@ function older(ask: VideoAsk, takesLast: boolean): Said {
   const first = imageOf(ask, 'first');
   const last = imageOf(ask, 'last');
   if (takesLast) {
-    const input = said({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
+    const input = defined({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
     return {
       kind: 'image2video',
       input,
-      parameters: said({ resolution: classOf(ask) }),
+      parameters: defined({ resolution: classOf(ask) }),
       lost: ['reference', 'aspectRatio'],
     };
   }
   return {
     kind: 'video-generation',
     input: first ? { img_url: addressOf(first) } : {},
-    parameters: first ? said({ resolution: classOf(ask) }) : said({ size: sizeOf(ask) }),
+    parameters: first ? defined({ resolution: classOf(ask) }) : defined({ size: sizeOf(ask) }),
     lost: ['last', 'reference', ...(isShaped(ask) && !first ? [] : (['aspectRatio'] as const))],
   };
 }

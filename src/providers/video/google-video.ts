@@ -7,20 +7,11 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { FoundOutput, Image, Progress } from '../../canonical/task.ts';
 import { googleUrl } from '../clouds/google-url.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
+import { imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  requiredText,
-  resolutionOf,
-  said,
-} from './video-provider.ts';
 
 /** The address of results that are stored in a bucket. */
 export const CLOUD_STORAGE = 'https://storage.googleapis.com';
@@ -42,7 +33,7 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
       const first = imageOf(ask, 'first');
       const last = imageOf(ask, 'last');
       const references = ask.images.filter(({ role }) => role === 'reference');
-      const instance = said({
+      const instance = defined({
         prompt: ask.prompt,
         image: first && inline(first),
         lastFrame: last && inline(last),
@@ -51,7 +42,7 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
             ? undefined
             : references.map((one) => ({ image: inline(one), referenceType: 'asset' })),
       });
-      const parameters = said({
+      const parameters = defined({
         ...ask.metadata,
         aspectRatio: ratioOf(ask),
         durationSeconds: ask.seconds,

@@ -8,28 +8,19 @@ import type { Image, Progress } from '../../canonical/task.ts';
 import { authorizeByBearer } from '../chat/openai-compatible.ts';
 import { signForVolcengine } from '../clouds/volcengine-signature.ts';
 import type { Outgoing } from '../outgoing.ts';
+import { ratioOf } from './images-and-sizes.ts';
+import { defined, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { dropped, shapeLosses } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
-import {
-  dropped,
-  failure,
-  membersIn,
-  posting,
-  ratioOf,
-  refusalIn,
-  requiredText,
-  said,
-  shapeLosses,
-  stateOf,
-  videoProvider,
-  wordsFor,
-} from './video-provider.ts';
+import { videoProvider } from './video-provider.ts';
 
 const VERSION = '2022-08-31';
 const SERVICE = 'cv';
 const REGION = 'cn-north-1';
 const SUCCESS = 10_000;
 const FRAMES_A_SECOND = 24;
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['in_queue'],
   in_progress: ['generating', 'processing'],
   completed: ['done'],
@@ -50,7 +41,7 @@ const video: VideoAdapter = {
   ignoresResolution: true,
   start(ask, { baseUrl, model }) {
     const framed = ask.images.length > 0;
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       req_key: model,
       prompt: ask.prompt,

@@ -8,26 +8,14 @@ import { isObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
+import { imageOf, ratioOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { dropped, shapeLosses } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
-import {
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  refusalIn,
-  requiredText,
-  said,
-  shapeLosses,
-  stateOf,
-  videoProvider,
-  wordsFor,
-} from './video-provider.ts';
+import { videoProvider } from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['submitted'],
   in_progress: ['processing'],
   completed: ['succeed'],
@@ -52,7 +40,7 @@ const video: VideoAdapter = {
     const references = ask.images.filter(({ role }) => role === 'reference');
     const framed = first !== undefined || last !== undefined;
     const { external_task_id: own, ...metadata } = ask.metadata;
-    const members = said({
+    const members = defined({
       ...metadata,
       model_name: target.model,
       prompt: ask.prompt,

@@ -6,28 +6,14 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
+import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { dropped, shapeLosses } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  refusalIn,
-  requiredText,
-  resolutionOf,
-  said,
-  shapeLosses,
-  stateOf,
-  videoProvider,
-  wordsFor,
-} from './video-provider.ts';
+import { videoProvider } from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['Preparing', 'Queueing', 'queued'],
   in_progress: ['Processing', 'running'],
   completed: ['Success', 'succeeded'],
@@ -66,7 +52,7 @@ const video: VideoAdapter = {
     if (SECOND.test(target.model)) return secondStart(ask, target);
     const first = imageOf(ask, 'first');
     const last = imageOf(ask, 'last');
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model: target.model,
       prompt: ask.prompt,
@@ -113,7 +99,7 @@ function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
     image_url: { url: addressOf(image) },
     role: ROLES[image.role],
   }));
-  const members = said({
+  const members = defined({
     resolution: '2K',
     ...ask.metadata,
     model,

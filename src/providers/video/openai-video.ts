@@ -6,18 +6,11 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
+import { addressOf, imageOf } from './images-and-sizes.ts';
+import { asking, membersIn, posting } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import { type Starting, unreadable, type VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  membersIn,
-  posting,
-  stateOf,
-  wordsFor,
-} from './video-provider.ts';
 
 /** `addressAt`: returns the URL of a path of this format at a target. */
 export function openaiVideoAt(addressAt: (target: Target, path: string) => string): VideoAdapter {
@@ -82,7 +75,7 @@ function quoted(name: string): string {
   return name.replace(/["\r\n]/g, '_');
 }
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['queued', 'pending'],
   in_progress: ['in_progress', 'processing'],
   completed: ['completed', 'succeeded'],

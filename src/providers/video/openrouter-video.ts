@@ -2,22 +2,13 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
+import { addressOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  memberOf,
-  membersIn,
-  posting,
-  requiredText,
-  said,
-  stateOf,
-  wordsFor,
-} from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['pending'],
   in_progress: ['in_progress'],
   completed: ['completed'],
@@ -35,7 +26,7 @@ export const openrouterVideo: VideoAdapter = {
     const references = ask.images
       .filter(({ role }) => role === 'reference')
       .map((one) => ({ type: 'image_url', image_url: { url: addressOf(one) } }));
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model,
       prompt: ask.prompt,

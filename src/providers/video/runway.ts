@@ -3,23 +3,14 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
+import { addressOf, imageOf } from './images-and-sizes.ts';
+import { asking, defined, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  membersIn,
-  posting,
-  requiredText,
-  said,
-  stateOf,
-  videoProvider,
-  wordsFor,
-} from './video-provider.ts';
+import { videoProvider } from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['PENDING', 'THROTTLED'],
   in_progress: ['RUNNING'],
   completed: ['SUCCEEDED'],
@@ -60,7 +51,7 @@ const video: VideoAdapter = {
       ...(first ? [{ uri: addressOf(first), position: 'first' }] : []),
       ...(last ? [{ uri: addressOf(last), position: 'last' }] : []),
     ];
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model,
       promptText: ask.prompt,

@@ -6,12 +6,12 @@ import { dashscope } from '../chat/dashscope.ts';
 import { google } from '../chat/google.ts';
 import { xai } from '../chat/xai.ts';
 import type { Outgoing, Provider } from '../provider.ts';
+import { ratioOf, resolutionOf } from './images-and-sizes.ts';
 import { kling } from './kling.ts';
 import { minimax } from './minimax.ts';
 import { withOwnMembers } from './own-members.ts';
 import { runway } from './runway.ts';
 import type { Answered, VideoAdapter } from './video.ts';
-import { ratioOf, resolutionOf } from './video-provider.ts';
 import { vidu } from './vidu.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);

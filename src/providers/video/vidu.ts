@@ -3,26 +3,14 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
+import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped, type Loss } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  type Loss,
-  membersIn,
-  posting,
-  ratioOf,
-  requiredText,
-  resolutionOf,
-  said,
-  stateOf,
-  videoProvider,
-  wordsFor,
-} from './video-provider.ts';
+import { videoProvider } from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['created', 'queueing'],
   in_progress: ['processing'],
   completed: ['success'],
@@ -41,7 +29,7 @@ const video: VideoAdapter = {
     const frames = first ? [first, ...(last ? [last] : [])] : [];
     const references = frames.length > 0 ? [] : ask.images.filter(({ role }) => role === 'reference');
     const images = [...frames, ...references];
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model,
       prompt: ask.prompt,

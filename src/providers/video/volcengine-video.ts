@@ -3,24 +3,13 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
+import { addressOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  requiredText,
-  resolutionOf,
-  said,
-  stateOf,
-  wordsFor,
-} from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['queued'],
   in_progress: ['running'],
   completed: ['succeeded'],
@@ -48,7 +37,7 @@ export const volcengineVideo: VideoAdapter = {
       image_url: { url: addressOf(image) },
       role: ROLES[image.role],
     }));
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model,
       content: [...text, ...images],

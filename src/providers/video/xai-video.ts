@@ -2,25 +2,13 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
+import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { dropped } from './losses.ts';
+import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
-import {
-  addressOf,
-  asking,
-  dropped,
-  failure,
-  imageOf,
-  memberOf,
-  membersIn,
-  posting,
-  ratioOf,
-  requiredText,
-  resolutionOf,
-  said,
-  stateOf,
-  wordsFor,
-} from './video-provider.ts';
 
-const WORDS = wordsFor({
+const WORDS = statesFrom({
   queued: ['pending'],
   in_progress: ['in_progress'],
   completed: ['done'],
@@ -32,7 +20,7 @@ export const xaiVideo: VideoAdapter = {
   start(ask, { baseUrl, model }) {
     const first = imageOf(ask, 'first');
     const references = ask.images.filter(({ role }) => role === 'reference');
-    const members = said({
+    const members = defined({
       ...ask.metadata,
       model,
       prompt: ask.prompt,
