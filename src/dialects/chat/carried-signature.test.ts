@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
 import { carrySignature, readCarriedSignature } from './carried-signature.ts';
 
-test('any seal comes back as it went, as base64 that strict libraries take', () => {
+test('any signature returns unchanged, as base64 that strict libraries accept', () => {
   const seals = fc.record(
     { dialect: fc.string(), value: fc.string({ unit: 'grapheme' }), id: fc.string() },
     { requiredKeys: ['dialect', 'value'] },
@@ -17,7 +17,7 @@ test('any seal comes back as it went, as base64 that strict libraries take', () 
 });
 
 test.each(['', 'ErUBCkYIBRgCIkA', 'Z3cxOl', 'Z3cxOlsxXQ==', btoa('gw1:{}'), btoa('gw1:["a"')])(
-  '%p is nobody we know',
+  '%p is not a carried signature',
   (text) => {
     expect(readCarriedSignature(text)).toBeUndefined();
   },

@@ -39,7 +39,7 @@ const read = (dialect: ProviderDialect<ImageCall>, body: Uint8Array): Reply | Ga
 const encode = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 
 describe('Imagen', () => {
-  test('is asked by shape and fineness', () => {
+  test('is asked by aspect ratio and resolution class', () => {
     const { body, warnings } = written(imagen, {
       n: 3,
       size: { pixels: { width: 2048, height: 1152 } },
@@ -84,7 +84,7 @@ describe('Imagen', () => {
 });
 
 describe('DashScope', () => {
-  test('at once: images and words in one message', () => {
+  test('synchronous: images and text in one message', () => {
     const { body, warnings } = written(
       dashscopeImages,
       {
@@ -113,7 +113,7 @@ describe('DashScope', () => {
     });
   });
 
-  test('as a task: those that came of several, or why none did', () => {
+  test('as a task: the successful ones of several, or why all failed', () => {
     const { body } = written(dashscopeImageTasks, { negativePrompt: 'dogs' }, 'wan2.2-t2i-flash');
     expect(body).toEqual({
       model: 'wan2.2-t2i-flash',
@@ -137,7 +137,7 @@ describe('DashScope', () => {
 });
 
 describe('Stability', () => {
-  test('is asked in a form', () => {
+  test('is asked with a form', () => {
     const asked = call({
       size: { aspectRatio: '16:9' },
       seed: 4,
@@ -158,7 +158,7 @@ describe('Stability', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('its image, its filter, its refusals', () => {
+  test('its image, its filter, its errors', () => {
     expect(read(stability, encode({ image: 'iVBORw', finish_reason: 'SUCCESS', seed: 1 }))).toMatchObject({
       choices: [{ parts: [{ content: 'iVBORw' }] }],
     });

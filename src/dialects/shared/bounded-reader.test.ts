@@ -8,13 +8,13 @@ import { boundedReader, MOST_PARTS, MOST_SKIPPED } from './bounded-reader.ts';
 
 const NO_BYTES = new Uint8Array();
 
-/** Gives these events, one frame each. */
+/** Returns these events, one frame each. */
 function readerOf(events: readonly ReplyEvent[]): Reader {
   const frames = events.map((event): Frame => ({ bytes: NO_BYTES, events: [event] }));
   return { read: () => frames, end: () => [{ bytes: NO_BYTES, events: [{ type: 'reply-end' }] }] };
 }
 
-/** What comes through the gate, by type; the code of an error. */
+/** The events that pass, by type; the code of an error. */
 function through(events: readonly ReplyEvent[], call: Call = chatCall({})): string[] {
   const reader = boundedReader(readerOf(events), call, { skippedEvents: 0 });
   const frames = [...reader.read(NO_BYTES), ...reader.end()];
@@ -25,8 +25,8 @@ function through(events: readonly ReplyEvent[], call: Call = chatCall({})): stri
 
 const delta = (choice: number, part: number): ReplyEvent => ({ type: 'part-delta', choice, part, delta: 'a' });
 
-describe('places', () => {
-  test('what was asked for passes', () => {
+describe('indexes', () => {
+  test('requested ones pass', () => {
     expect(through([delta(0, 0), delta(0, MOST_PARTS - 1)])).toEqual(['part-delta', 'part-delta', 'reply-end']);
     expect(through([delta(3, 0)], chatCall({ sampling: { n: 4 } }))).toEqual(['part-delta', 'reply-end']);
   });
@@ -41,13 +41,13 @@ describe('places', () => {
     ['a part beyond any reply', delta(0, MOST_PARTS)],
     ['a negative part', delta(0, -1)],
   ] satisfies [string, ReplyEvent][]) {
-    test(`${name} is an upstream failure, and nothing after it is looked at`, () => {
+    test(`${name} is an upstream failure, and everything after it is ignored`, () => {
       expect(through([delta(0, 0), event, delta(0, 0)])).toEqual(['part-delta', 'upstream_failed']);
     });
   }
 });
 
-test('providers of images may send some more than were asked for', () => {
+test('image providers may send some more than requested', () => {
   const call = { kind: 'image', n: 1 } as unknown as Call;
   expect(through([delta(3, 0)], call)).toEqual(['part-delta', 'reply-end']);
   expect(through([delta(17, 0)], call)).toEqual(['upstream_failed']);
@@ -65,26 +65,26 @@ describe('results', () => {
     result: { type: 'ranking', ranking: [{ index, score }] },
   });
 
-  test('a vector for each input passes; one of no input, or one too many, does not', () => {
+  test('a vector for each input passes; one without an input, or one too many, does not', () => {
     expect(through([vectors(1, 0)], embed)).toEqual(['result', 'reply-end']);
     expect(through([vectors(2)], embed)).toEqual(['upstream_failed']);
     expect(through([vectors(0, 1, 1)], embed)).toEqual(['upstream_failed']);
   });
 
-  test('a score for a document passes; one of no document, or no number, does not', () => {
+  test('a score for a document passes; one without a document, or not a number, does not', () => {
     expect(through([ranking(1, 0.5)], rerank)).toEqual(['result', 'reply-end']);
     expect(through([ranking(2, 0.5)], rerank)).toEqual(['upstream_failed']);
     expect(through([ranking(0, Number.POSITIVE_INFINITY)], rerank)).toEqual(['upstream_failed']);
   });
 });
 
-test('a time that is none is left out and the reply goes on', () => {
+test('an invalid time is dropped and the reply continues', () => {
   const start: ReplyEvent = { type: 'reply-start', id: 'a', model: 'm', createdSeconds: 1e308 };
   expect(through([start])).toEqual(['reply-start', 'reply-end']);
   expect(start).not.toHaveProperty('createdSeconds');
 });
 
-test('what a decoder throws, at once or on first look, is an upstream failure', () => {
+test('a decoding error, immediate or at the first read, is an upstream failure', () => {
   const throws = (): never => {
     throw new TypeError('no such member');
   };

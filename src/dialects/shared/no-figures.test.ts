@@ -1,4 +1,4 @@
-/** Reports that are none: figures that are no figures, and zero tokens of something that is there. */
+/** Invalid reports: values that are not counts, and zero tokens for something that is there. */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../canonical/call.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -33,7 +33,7 @@ function usageOf(dialect: string, call: Call, body: string): Usage | undefined {
   return usages.at(-1);
 }
 
-/** The figure of each format in its place. */
+/** The count of each format in its member. */
 const BODIES: readonly [dialect: string, call: Call, body: (figure: string) => string][] = [
   [
     'openai-embeddings',
@@ -66,12 +66,12 @@ const BODIES: readonly [dialect: string, call: Call, body: (figure: string) => s
 ];
 
 describe.each(BODIES)('%s', (dialect, call, body) => {
-  test('a figure above zero is reported', () => {
+  test('a count above zero is reported', () => {
     expect(usageOf(dialect, call, body('7'))).toMatchObject({ input: 7, source: 'reported' });
   });
 
   test.each(['0', '1e999', '-5', '1.5', '1e308', '"12"', 'null', 'true'])(
-    '%s is no report: the input is counted',
+    '%s is invalid: the input is counted here',
     (n) => {
       const usage = usageOf(dialect, call, body(n));
       expect(usage?.source).toBe('counted');
@@ -81,7 +81,7 @@ describe.each(BODIES)('%s', (dialect, call, body) => {
   );
 });
 
-test('images that came of no tokens at all are charged as images', () => {
+test('images reported with zero tokens are charged as images', () => {
   const body = (n: number) =>
     `{"created":1,"data":[{"b64_json":"aGk="}],"usage":{"input_tokens":${n},"output_tokens":${n},"total_tokens":${2 * n}}}`;
   expect(usageOf('openai-images', IMAGE, body(0))).toMatchObject({ images: 1, source: 'counted' });

@@ -1,4 +1,4 @@
-/** Refusals as providers write them, and what is made of them. */
+/** Errors as providers write them, and how they are classified. */
 import { describe, expect, test } from 'bun:test';
 import { readErrorObject, readOpenaiError } from './openai-errors.ts';
 
@@ -35,7 +35,7 @@ describe('readOpenaiError', () => {
     }
   });
 
-  test("passes the provider's words on", () => {
+  test("passes the provider's message on", () => {
     const error = {
       message: 'No.',
       type: 'invalid_request_error',
@@ -67,7 +67,7 @@ describe('readOpenaiError', () => {
       429,
       { error: { message: 'You exceeded your current quota', type: 'insufficient_quota', code: 'insufficient_quota' } },
     ],
-  ])("is the operator's matter: %d %j", (status, body) => {
+  ])("is the operator's error: %d %j", (status, body) => {
     const error = read(status, body);
     expect(error).toMatchObject({ code: 'upstream_failed', status: 502, retryable: true });
     expect(error.message).not.toMatch(/key|org|quota|balance/i);
@@ -95,11 +95,11 @@ describe('readOpenaiError', () => {
     [{ 'retry-after': 'Sat, 21 Nov 2026 10:00:30 GMT' }, undefined],
     [{ 'retry-after': 'soon' }, undefined],
     [{}, undefined],
-  ])('reads when to come back from %j', (headers, seconds) => {
+  ])('reads the retry time from %j', (headers, seconds) => {
     expect(read(429, '', headers).retryAfterSeconds).toBe(seconds);
   });
 
-  test('hides keys, accounts and addresses, and leaves addresses of files', () => {
+  test('hides keys, accounts and URLs, but not file names', () => {
     const message =
       'Key sk-proj-abcdefgh123 of org-AbCdEf123456: see https://platform.example.com/account. Cannot load https://a.example/cat.png?x=1';
     expect(read(400, { error: { message } }).message).toBe(
@@ -108,7 +108,7 @@ describe('readOpenaiError', () => {
   });
 });
 
-test('an error inside a reply goes by the status it names', () => {
+test('an error inside a reply uses the status it names', () => {
   expect(readErrorObject({ code: 429, message: 'slow down' })).toMatchObject({ code: 'rate_limited' });
   expect(readErrorObject({ message: 'no', code: 'tool_use_failed', status_code: 400 })).toMatchObject({
     code: 'upstream_refused',
@@ -117,7 +117,7 @@ test('an error inside a reply goes by the status it names', () => {
   expect(readErrorObject('boom')).toMatchObject({ code: 'upstream_failed' });
 });
 
-test("a cloud's names of projects stay with the operator", () => {
+test("a cloud's project names are hidden", () => {
   const message =
     'Publisher Model `projects/my-secret-project/locations/global/publishers/google/models/x` was not found.';
   const body = new TextEncoder().encode(JSON.stringify({ error: { code: 404, message, status: 'NOT_FOUND' } }));

@@ -93,13 +93,13 @@ test.each<[string, JsonObject, object]>([
   expect(read(writeUsage(usage))).toEqual(usage);
 });
 
-test("Google's copy of the format shows thinking in the total alone", () => {
+test("Google's OpenAI-compatible API includes reasoning only in the total", () => {
   const raw = { prompt_tokens: 66, completion_tokens: 6, total_tokens: 100 };
   expect(read(raw, GEMINI)).toEqual({ source: 'reported', input: 66, output: 34, reasoning: 28 });
   expect(read(raw)).toEqual({ source: 'reported', input: 66, output: 6 });
 });
 
-test('OpenRouter bills what was both written to the cache and read from it under both words', () => {
+test('OpenRouter lists tokens that were both written to and read from the cache under both names', () => {
   const prompt_tokens_details = { cached_tokens: 2161, cache_write_tokens: 2161 };
   const usage = read({ prompt_tokens: 2168, completion_tokens: 4, total_tokens: 2172, prompt_tokens_details });
   expect(usage).toEqual({ source: 'reported', input: 7 + 2161 + 2161, output: 4, cachedInput: 2161, cacheWrite: 2161 });
@@ -108,7 +108,7 @@ test('OpenRouter bills what was both written to the cache and read from it under
 const NO_FIGURES = [Infinity, -5, 1.5, 1e308, 2 ** 53, '12', true, [12], {}];
 
 test.each(NO_FIGURES.map((wrong) => [wrong as Json]))(
-  '%p is no figure: a total of it makes no report, a share of it none',
+  '%p is not a count: a total makes the report invalid, a share is dropped',
   (wrong) => {
     const raw = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
     expect(read({ ...raw, prompt_tokens: wrong })).toBeUndefined();
@@ -122,7 +122,7 @@ test.each(NO_FIGURES.map((wrong) => [wrong as Json]))(
   },
 );
 
-test('without a total the provider is taken at its quirk', () => {
+test("without a total the provider's quirk applies", () => {
   const raw = { prompt_tokens: 1, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 5 } };
   expect(read(raw, { returnsReasoningBesideOutput: true })?.output).toBe(7);
   expect(read(raw)?.output).toBe(2);

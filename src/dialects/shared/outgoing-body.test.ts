@@ -8,7 +8,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
 
 describe("a client's own bytes", () => {
-  test('are the very same where nothing changes', () => {
+  test('are the same if nothing changes', () => {
     const sent = bytes('{ "seed" : 1.0e2, "a":1 }');
     const body = new OwnBody(sent);
     body.set('absent', undefined);
@@ -16,7 +16,7 @@ describe("a client's own bytes", () => {
     expect(body.encode()).toBe(sent);
   });
 
-  test('a member that stands there twice is sent once, as it was read: the last counts', () => {
+  test('with a repeated member have it once, as it was read: the last counts', () => {
     const twice = '{"max_tokens":100000, "a":9007199254740993,"max_tokens":1}';
     expect(text(new OwnBody(bytes(twice)).encode())).toBe('{"a":9007199254740993,"max_tokens":1}');
     expect(new OwnBody(bytes(twice)).get('max_tokens')).toBe(1);
@@ -30,11 +30,11 @@ describe("a client's own bytes", () => {
     expect(text(removed.encode())).toBe('{}');
   });
 
-  test('what is no JSON object is refused', () => {
+  test('that are not a JSON object are refused', () => {
     expect(() => new OwnBody(bytes('[1]'))).toThrow(GatewayError);
   });
 
-  test('are read and changed like members that were written', () => {
+  test('are read and changed like written members', () => {
     const name = fc.constantFrom('a', 'b', 'c"', 'd\u00e9', '');
     const value = fc.oneof(fc.string(), fc.integer(), fc.constant(null));
     const pairs = fc.array(fc.tuple(name, value), { maxLength: 6 });
@@ -71,7 +71,7 @@ describe('a large body', () => {
     expect(Buffer.compare(await body.encodeInPieces(), whole)).toBe(0);
   });
 
-  test('lets others be served meanwhile, and takes members until it is encoded', async () => {
+  test('lets other requests be served, and accepts changes until it is encoded', async () => {
     const body = new WrittenBody({ text: 'Ünïcödé '.repeat(2_000_000) });
     const call = chatCall({ origin: { dialect: 'x', body: new Uint8Array(1024 * 1024 + 1) } });
     const { body: none, late } = writtenFor(call, body, []);
@@ -85,7 +85,7 @@ describe('a large body', () => {
     expect(JSON.parse(text(bytes!)).model).toBe('m');
   });
 
-  test('is one whose request was: another is encoded at once', () => {
+  test('is one whose request was large: another is encoded at once', () => {
     const { body, late } = writtenFor(chatCall(), new WrittenBody({ a: 1 }), ['lost']);
     expect([text(body), late]).toEqual(['{"a":1}', undefined]);
   });

@@ -3,7 +3,7 @@ import { anthropicLimitHeaders, openaiLimitHeaders } from './rate-limit-headers.
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 
-test('OpenAI: how much, how much is left, and the span until all is there again', () => {
+test('OpenAI: limit, remaining, and the time until all is available again', () => {
   const requests = { limit: 10, remaining: 7, resetSeconds: 60 };
   expect(openaiLimitHeaders({ requests, tokens: { limit: 900, remaining: 0, resetSeconds: 45 } }, NOW)).toEqual({
     'x-ratelimit-limit-requests': '10',
@@ -16,7 +16,7 @@ test('OpenAI: how much, how much is left, and the span until all is there again'
   expect(openaiLimitHeaders({}, NOW)).toEqual({});
 });
 
-test('Anthropic: the same in its own names, the end as a time', () => {
+test('Anthropic: the same under its own names, with the end as a time', () => {
   expect(anthropicLimitHeaders({ tokens: { limit: 900, remaining: 3, resetSeconds: 45 } }, NOW)).toEqual({
     'anthropic-ratelimit-tokens-limit': '900',
     'anthropic-ratelimit-tokens-remaining': '3',

@@ -42,7 +42,7 @@ const refused = (body: JsonObject) => {
   return undefined;
 };
 
-test('one schema checks what stands at the top, and leaves to the reader what stands inside', () => {
+test('one schema checks the top-level members, and leaves nested ones to the reader', () => {
   expect(refused({ model: 'm', items: [{ anything: 1 }], other: 1, word: null })).toBeUndefined();
   expect(refused({ items: [{}] })).toEqual(['model', '`model` is required: the name of a model.']);
   expect(refused({ model: 'm', items: [] })).toEqual(['items', '`items` must be a list of items.']);
@@ -56,7 +56,7 @@ test('one schema checks what stands at the top, and leaves to the reader what st
   ]);
 });
 
-test('the same schema says what a translation reports, at whatever depth', () => {
+test('the same schema says what a translation reports, at every depth', () => {
   const known = knownMembers(Request)();
   const body = {
     model: 'm',

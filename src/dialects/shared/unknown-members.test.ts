@@ -5,7 +5,7 @@ const BLOCK = {
   types: { text: only('type', 'text'), image: { members: { type: 'all', source: only('url') } } },
 } as const;
 
-test('what is not read is named by its place, once', () => {
+test('unread members are named by path, once', () => {
   const body = {
     content: [
       { type: 'text', text: 'a', mark: 1 },
@@ -20,7 +20,7 @@ test('what is not read is named by its place, once', () => {
   expect(unknownMembers(body, known)).toEqual(['content[].mark', 'content[].source.size', 'beside']);
 });
 
-test('values of another form than expected are left to who reads them', () => {
+test('values of unexpected types are left to their reader', () => {
   expect(unknownMembers('a text', { each: BLOCK })).toEqual([]);
   expect(unknownMembers({ content: 'a text' }, { members: { content: { each: BLOCK } } })).toEqual([]);
 });

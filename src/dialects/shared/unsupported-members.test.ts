@@ -6,7 +6,7 @@ import { unsupportedMembers } from './unsupported-members.ts';
 
 const EXTRAS = { 'openai-chat': { store: true, seed: null }, gemini: { labels: {} }, 'a-third': { x: null } };
 
-test('what another format says is told apart from what is open', () => {
+test('members of another format are told apart from absent ones', () => {
   const call = chatCall({ extras: EXTRAS });
   expect(unsupportedMembers(call, 'gemini')).toEqual([{ dialect: 'openai-chat', names: ['store'] }]);
   expect(unsupportedMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
@@ -16,7 +16,7 @@ test.each([
   ['openai-responses', 'previous_response_id'],
   ['openai-responses', 'conversation'],
   ['gemini', 'cachedContent'],
-])('%s: %s is refused by every other format, whole and by name', (dialect, member) => {
+])('%s: %s is refused by every other format, by name', (dialect, member) => {
   const call = chatCall({ extras: { [dialect]: { [member]: 'an-id' } } });
   const others = CONVERSING.filter(({ name }) => name !== dialect);
   expect(others.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-/** No member of an order for videos, wherever it stands, makes more, longer or larger ones than are held for. */
+/** No member of a video request, wherever it is, makes more, longer or larger videos than were priced. */
 import { describe, expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
 import type { JsonObject } from '../../canonical/json.ts';
@@ -34,7 +34,7 @@ describe('counts', () => {
   );
 });
 
-test('lengths and sizes in the metadata stand for the order\u2019s own, or are left out', () => {
+test('lengths and sizes in the metadata replace missing ones, or are dropped', () => {
   expect(read({ metadata: { duration_seconds: 8, size: '1280x720', style: 'noir' } })).toMatchObject({
     seconds: 8,
     width: 1280,
@@ -52,12 +52,12 @@ test('lengths and sizes in the metadata stand for the order\u2019s own, or are l
   expect(() => read({ metadata: { duration: 1e9 } })).toThrow('metadata.duration');
 });
 
-test('an order without any of that is as it was', () => {
+test('a request without any of these is unchanged', () => {
   const metadata = { quality_level: 'high', style: 'noir', external_task_id: 'mine', camera: { pan: 3 } };
   expect(read({ prompt: 'A cat', metadata })).toEqual({ model: '', n: 1, images: [], prompt: 'A cat', metadata });
 });
 
-test('whatever a client writes, at any door, no count, length or size is left in what is passed on', () => {
+test('in every format, no count, length or size remains in what is passed on', () => {
   const names = [
     'n',
     'N',

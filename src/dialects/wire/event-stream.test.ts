@@ -22,7 +22,7 @@ function cut(chunks: readonly Uint8Array[]) {
 const said = ({ headers, payload }: EventStreamMessage) => [headers[':event-type'], decoder.decode(payload)];
 
 describe('the binary event stream', () => {
-  test('any cutting gives the same messages, whose bytes are the input', () => {
+  test('chunk boundaries do not change the messages, whose bytes are the input', () => {
     const stream = Buffer.concat([
       packEvent('messageStart', { role: 'assistant' }),
       packEvent('contentBlockDelta', { delta: { text: 'Grüße 日本' } }),
@@ -44,7 +44,7 @@ describe('the binary event stream', () => {
     );
   });
 
-  test('a flipped bit anywhere is found, and what came before it is given out', () => {
+  test('a flipped bit anywhere is found, and everything before it is returned', () => {
     const first = packEvent('messageStart', { role: 'assistant' });
     const second = packEvent('metadata', { usage: { inputTokens: 1 } });
     for (let at = 0; at < second.length; at++) {
@@ -56,7 +56,7 @@ describe('the binary event stream', () => {
     }
   });
 
-  test('an end inside a message is a break', () => {
+  test('an end inside a message is an error', () => {
     const message = packEvent('messageStop', { stopReason: 'end_turn' });
     for (const length of [1, 11, 12, 30, message.length - 1]) {
       expect(cut([message.subarray(0, length)]).fault).toMatchObject({ code: 'upstream_failed', retryable: true });
@@ -64,7 +64,7 @@ describe('the binary event stream', () => {
     expect(cut([message]).fault).toBeUndefined();
   });
 
-  test('headers of other types are passed over', () => {
+  test('headers of other types are ignored', () => {
     const name = (text: string) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]);
     const text = (value: string) => Buffer.concat([Buffer.from([7, 0, value.length]), Buffer.from(value)]);
     const others = [

@@ -30,15 +30,15 @@ function parts(pieces: readonly Uint8Array[]): [string, string][] {
   return found;
 }
 
-describe('a form as it comes', () => {
+describe('a form that arrives', () => {
   const expected = parts([WHOLE]);
 
-  test('is what it is whole', () => {
+  test('is the same as the complete form', () => {
     expect(expected.map(([name]) => name)).toEqual(['model', 'empty', 'file', 'last']);
     expect(expected).toEqual(readForm(WHOLE, BOUNDARY).map(({ name, bytes }) => [name, Buffer.from(bytes).toString()]));
   });
 
-  test('cut at any two places it gives the same parts', () => {
+  test('split at any two places gives the same parts', () => {
     for (let first = 0; first <= WHOLE.length; first += 3)
       for (let second = first; second <= WHOLE.length; second += 23)
         expect(parts([WHOLE.subarray(0, first), WHOLE.subarray(first, second), WHOLE.subarray(second)])).toEqual(
@@ -46,16 +46,16 @@ describe('a form as it comes', () => {
         );
   });
 
-  test('byte for byte too', () => {
+  test('also byte by byte', () => {
     expect(parts(Array.from(WHOLE, (_, at) => WHOLE.subarray(at, at + 1)))).toEqual(expected);
   });
 
-  test('broken off anywhere before its end it is refused', () => {
+  test('broken off anywhere before its end is refused', () => {
     for (let end = 0; end < WHOLE.length - 2; end++)
       expect(() => parts([WHOLE.subarray(0, end)])).toThrow(GatewayError);
   });
 
-  test('no part is copied, none without a name is taken, nor headers without end, nor too many', () => {
+  test('copies no part, and refuses parts without a name, endless headers and too many parts', () => {
     const file = readForm(WHOLE, BOUNDARY)[2];
     expect(file?.bytes.buffer).toBe(WHOLE.buffer);
     expect(() => parts([Buffer.from('--b-1\r\n\r\nx\r\n--b-1--')])).toThrow('without a name');
@@ -65,7 +65,7 @@ describe('a form as it comes', () => {
   });
 });
 
-test('a form written as a stream is the form; words cannot end what they stand in', async () => {
+test('a form written as a stream is the form; quoted words cannot end early', async () => {
   const form = formIn(WHOLE, BOUNDARY);
   const stream = streamForm(form, 'b 2');
   const pieces: Uint8Array[] = [];
@@ -78,7 +78,7 @@ test('a form written as a stream is the form; words cannot end what they stand i
   expect(again.files[0]?.upload.head).toEqual(form.files[0]!.upload.head);
 });
 
-test('no word can end what it stands in, and no type its line', async () => {
+test('no word ends its quotes, and no type its line', async () => {
   const contentType = 'image/png\r\ncontent-disposition: form-data; name="model"';
   const file = { name: 'a"; name="model', filename: 'x\r\n\r\n', contentType, upload: uploadOf(Buffer.from('1')) };
   const sly = await gathered(streamForm({ fields: [], files: [file] }, BOUNDARY));

@@ -1,4 +1,4 @@
-/** Patched bytes against patched objects, and that nothing else moved. */
+/** Compares patched bytes with patched objects; nothing else may change. */
 import { describe, expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
 import type { Json } from '../../canonical/json.ts';
@@ -15,7 +15,7 @@ const blanks = fc.constantFrom('', ' ', '\n\t');
 const longString = fc.string({ minLength: 40, maxLength: 120 });
 
 describe('patchMembers', () => {
-  test('does to the bytes what assignment and delete do to the object', () => {
+  test('changes the bytes as assignment and delete change the object', () => {
     const patch = fc.dictionary(name, fc.option(value, { nil: undefined }), { noNullPrototype: true });
     const members = fc.dictionary(name, fc.oneof(value, longString), { noNullPrototype: true });
     fc.assert(
@@ -62,7 +62,7 @@ describe('patchMembers', () => {
 });
 
 describe('memberSpan', () => {
-  test('finds a value behind long strings that end in backslashes', () => {
+  test('finds a value after long strings that end in backslashes', () => {
     fc.assert(
       fc.property(longString, fc.nat(5), (long, slashes) => {
         const bytes = encoder.encode(JSON.stringify({ long: long + '\\'.repeat(slashes), model: 'a' }));
@@ -72,7 +72,7 @@ describe('memberSpan', () => {
     );
   });
 
-  test('starts where it is told and is absent where there is none', () => {
+  test('starts where it is told and returns nothing if there is none', () => {
     const bytes = encoder.encode('data: {"x":1,"model":"a"}\n\n');
     const span = memberSpan(bytes, 'model', 6) ?? { start: 0, end: 0 };
     expect(decoder.decode(spliceBytes(bytes, span.start, span.end, encoder.encode('"bb"')))).toBe(

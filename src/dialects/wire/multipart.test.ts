@@ -18,13 +18,13 @@ describe('forms', () => {
     { name: 'empty', bytes: new Uint8Array() },
   ];
 
-  test('what is written is read again', () => {
+  test('that are written can be read', () => {
     const read = readForm(formBytes(parts, 'a-boundary'), 'a-boundary');
     const plain = (list: FormPart[]) => list.map((part) => ({ ...part, bytes: [...part.bytes] }));
     expect(plain(read)).toEqual(plain(parts));
   });
 
-  test('what the platform writes is read', async () => {
+  test('that the platform writes can be read', async () => {
     const form = new FormData();
     form.set('prompt', 'Grüße "x"');
     form.set('image', new Blob(['\r\n--'], { type: 'image/png' }), 'a "b".png');
@@ -38,7 +38,7 @@ describe('forms', () => {
     expect(read[1]?.contentType).toBe('image/png');
   });
 
-  test('what the platform reads can be written', async () => {
+  test('that are written can be read by the platform', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b-1' };
     const form = await new Response(await gathered(streamForm(formIn(formBytes(parts, 'a'), 'a'), 'b-1')), {
       headers,
@@ -47,7 +47,7 @@ describe('forms', () => {
     expect((form.get('image[]') as File).name).toBe('a.png');
   });
 
-  test('any cut is told, and none crashes', () => {
+  test('cut anywhere are refused, without a crash', () => {
     const whole = formBytes(parts, 'b');
     for (let end = 0; end < whole.length - 3; end++)
       expect(() => readForm(whole.subarray(0, end), 'b')).toThrow(GatewayError);

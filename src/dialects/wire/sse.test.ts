@@ -1,4 +1,4 @@
-/** The cutter against a naive reading of the standard, for any bytes and any cutting. */
+/** Compares the cutter with a simple reading of the standard, for any bytes and chunk boundaries. */
 import { describe, expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
@@ -12,7 +12,7 @@ function cutAll(chunks: readonly Uint8Array[], maxEventBytes?: number): SseEvent
   return [...chunks.flatMap((chunk) => cutter.read(chunk)), ...cutter.end()];
 }
 
-/** Cuts after each of the given places. */
+/** Splits after each of the given positions. */
 function pieces(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const cuts = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [0, ...cuts].map((from, i) => bytes.slice(from, cuts[i] ?? bytes.length));
@@ -43,7 +43,7 @@ const text = fc.array(
 );
 
 describe('SseCutter', () => {
-  test('any cutting of any bytes gives the same events, whose bytes join to the input', () => {
+  test('chunk boundaries do not change the events, whose bytes join to the input', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat()), (words, places) => {
         const bytes = encoder.encode(words.join(''));
@@ -79,7 +79,7 @@ describe('SseCutter', () => {
     ]);
   });
 
-  test('names the place of one-line data', () => {
+  test('gives the range of one-line data', () => {
     const [event, several] = cutAll([encoder.encode('data: {"a":1}\r\n\r\ndata: 1\ndata: 2\n\n')]);
     expect([event?.dataStart, event?.dataEnd]).toEqual([6, 13]);
     expect([several?.dataStart, several?.dataEnd, several?.data]).toEqual([0, 0, '1\n2']);
@@ -92,7 +92,7 @@ describe('SseCutter', () => {
     expect(event?.bytes).toEqual(bytes);
   });
 
-  test('gives whole events as views and leaves an unterminated rest for the end', () => {
+  test('gives complete events as views and leaves an unterminated rest for the end', () => {
     const chunk = encoder.encode('data: 1\n\ndata: 2\n\ndata: 3');
     const cutter = new SseCutter();
     const events = cutter.read(chunk);
@@ -115,7 +115,7 @@ describe('SseCutter', () => {
     }
   });
 
-  test('reads a line of 16 MiB in crumbs in linear time', () => {
+  test('reads a line of 16 MiB in tiny chunks in linear time', () => {
     const crumb = new Uint8Array(1024).fill(120);
     const cutter = new SseCutter();
     const began = performance.now();

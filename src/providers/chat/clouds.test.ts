@@ -1,4 +1,4 @@
-/** The providers whose addresses and bodies depend on more than a key: Bedrock, Vertex AI, Azure. */
+/** Providers whose URLs and bodies depend on more than a key: Bedrock, Vertex AI, Azure. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import { providerOf } from '../index.ts';
@@ -25,7 +25,7 @@ function targetOf(provider: Provider, said: Partial<Target>): Target {
   return { model: 'm', baseUrl, credential: undefined, settings, ...said };
 }
 
-/** Gives the token `fetched`, and notes what it was asked for. */
+/** Returns the token `fetched`, and records the exchange. */
 function signingWith(asked: TokenExchange[] = []): Signing {
   return {
     now: () => NOW,
@@ -63,14 +63,14 @@ describe('bedrock', () => {
     ['openai.gpt-oss-120b-1:0', undefined, 'bedrock-converse'],
     [ARN, undefined, 'bedrock-converse'],
     [ARN, 'anthropic-messages', 'anthropic-messages'],
-  ])('%s, told %p, is asked in %s whatever the client speaks', (model, speaks, dialect) => {
+  ])('%s, with setting %p, is asked in %s whatever the client uses', (model, speaks, dialect) => {
     const target = targetOf(bedrock, { model, settings: { region: 'us-east-1', ...(speaks && { speaks }) } });
     for (const own of ['anthropic-messages', 'openai-chat', 'gemini']) {
       expect(spokenDialect(bedrock, chatCall(), own, target)).toBe(dialect);
     }
   });
 
-  test('names are encoded, ARNs too; the region is in the address', () => {
+  test('names are encoded, ARNs too; the region is in the URL', () => {
     const settings = { region: 'eu-west-1' };
     const url = (model: string, dialect: string, stream: boolean) =>
       bedrock.url(targetOf(bedrock, { model, settings }), dialect, chatCall({ stream }));
@@ -87,7 +87,7 @@ describe('bedrock', () => {
     expect(bedrock.addressOf?.({})).toBeUndefined();
   });
 
-  test("Claude's version and betas stand in the body; nothing of Anthropic's headers is sent", async () => {
+  test("Claude's version and betas are in the body; none of Anthropic's headers are sent", async () => {
     const target = targetOf(bedrock, { settings: { region: 'us-east-1' } });
     const call = chatCall({ headers: { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a-1, b-2' } });
     expect(bedrock.members?.(target, 'anthropic-messages', call)).toEqual({
@@ -99,7 +99,7 @@ describe('bedrock', () => {
     expect(await headersOf(bedrock, { credential: 'k' }, { ...call.headers })).toEqual({ authorization: 'Bearer k' });
   });
 
-  test('a guardrail of the settings goes along', () => {
+  test('a guardrail of the settings is sent', () => {
     const target = targetOf(bedrock, { settings: { region: 'us-east-1', guardrail: 'g1', guardrailVersion: '2' } });
     const guardrailConfig = { guardrailIdentifier: 'g1', guardrailVersion: '2' };
     expect(bedrock.members?.(target, 'bedrock-converse', chatCall())).toEqual({ guardrailConfig });
@@ -188,13 +188,13 @@ describe('vertex', () => {
     expect(vertex.url(target, dialect, chatCall({ stream }))).toBe(url);
   });
 
-  test('an address may end before the version or with it', () => {
+  test('a base URL may have a version or not', () => {
     const url = (baseUrl: string) =>
       vertex.url(targetOf(vertex, { baseUrl, credential, model: 'claude-x' }), 'anthropic-messages', chatCall());
     expect(url('https://proxy.example/v1')).toBe(url('https://proxy.example'));
   });
 
-  test('keys of the express mode know no project', async () => {
+  test('keys of express mode have no project', async () => {
     const target = targetOf(vertex, { model: 'gemini-x', credential: 'AQ.abc' });
     expect(vertex.url(target, 'gemini', chatCall({ stream: false }))).toBe(
       `${GLOBAL}/v1beta1/publishers/google/models/gemini-x:generateContent`,
@@ -203,7 +203,7 @@ describe('vertex', () => {
     expect(await headersOf(vertex, { credential: 'ya29.token' })).toEqual({ authorization: 'Bearer ya29.token' });
   });
 
-  test("an account's token is fetched, and Anthropic's version stands in the body", async () => {
+  test("an account's token is fetched, and Anthropic's version is in the body", async () => {
     const asked: TokenExchange[] = [];
     const sent = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'b' };
     expect(await headersOf(vertex, { credential }, sent, asked)).toEqual({
@@ -217,7 +217,7 @@ describe('vertex', () => {
     });
   });
 
-  test("a person's refresh token is exchanged too; other kinds are refused without a word of them", async () => {
+  test("a user's refresh token is exchanged too; other kinds are refused without quoting them", async () => {
     const person = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' };
     const asked: TokenExchange[] = [];
     await headersOf(vertex, { credential: JSON.stringify(person) }, {}, asked);
@@ -262,7 +262,7 @@ describe('azure', () => {
     expect(spokenDialect(azure, chatCall(), 'openai-responses', target)).toBe('openai-chat');
   });
 
-  test("a resource's key, a token of Entra, or an application's secret that is exchanged for one", async () => {
+  test("an API key, an Entra token, or an application's secret that is exchanged for one", async () => {
     expect(await headersOf(azure, { credential: 'abc' })).toEqual({ 'api-key': 'abc' });
     expect(await headersOf(azure, { credential: 'eyJh.eyJb.c-_' })).toEqual({ authorization: 'Bearer eyJh.eyJb.c-_' });
     const asked: TokenExchange[] = [];

@@ -10,10 +10,10 @@ import { PROVIDERS, providerOf } from '../index.ts';
 import { type Outgoing, type Provider, type Signing, spokenDialect, type Target } from '../provider.ts';
 
 const CALL = {} as ChatCall;
-/** What these providers' keys need nothing of. */
+/** Members that these providers do not require. */
 const SIGNING: Signing = { now: () => 0, token: () => Promise.reject(new Error('no token is asked for here')) };
 
-/** The provider of a recording, and where it stood. */
+/** The provider of a recording, and its folder. */
 const RECORDED: {
   readonly [provider: string]: { type: string; baseUrl?: string; settings?: { [name: string]: string } };
 } = {
@@ -62,11 +62,11 @@ function authorized(provider: Provider, target: Target): Outgoing['headers'] {
 }
 
 describe('recorded requests', () => {
-  test.skipIf(!hasFixtures)('are here for most providers', () => {
+  test.skipIf(!hasFixtures)('exist for most providers', () => {
     expect(new Set(cases.map((one) => one.recording.provider)).size).toBe(Object.keys(RECORDED).length);
   });
 
-  test.skipIf(!hasFixtures)('went where the provider is asked', () => {
+  test.skipIf(!hasFixtures)('were sent where the provider is asked', () => {
     for (const { recording, provider, target } of cases) {
       const { pathname, search } = new URL(provider.url(target, 'openai-chat', CALL));
       const path = decodeURIComponent(pathname).replace(/^\/(?=<)/, '');
@@ -74,7 +74,7 @@ describe('recorded requests', () => {
     }
   });
 
-  test.skipIf(!hasFixtures)('held no member that the quirks call refused, and none that goes by another name', () => {
+  test.skipIf(!hasFixtures)('had no member that the quirks reject or rename', () => {
     for (const { recording, request, provider } of cases) {
       const quirks = quirksOf(provider.quirks ?? {}, String(request.model));
       const { members, warnings } = memberPatches(request, quirks);
@@ -143,8 +143,8 @@ describe('every row', () => {
   });
 });
 
-describe('addresses', () => {
-  test('no slash is doubled', () => {
+describe('URLs', () => {
+  test('have no double slash', () => {
     const provider = providerOf('openai')!;
     const url = provider.url(targetOf(provider, { baseUrl: 'https://example.com/v1/' }), 'openai-chat', CALL);
     expect(url).toBe('https://example.com/v1/chat/completions');
@@ -196,7 +196,7 @@ describe('addresses', () => {
     expect(google.url(targetOf(google, { baseUrl, model }), 'gemini', { ...CALL, stream })).toBe(url);
   });
 
-  test("anthropic is told a version, the client's own where it came along", () => {
+  test("anthropic is sent a version, or the client's own", () => {
     const anthropic = providerOf('anthropic')!;
     const target = targetOf(anthropic, { credential: 'k' });
     expect(authorized(anthropic, target)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' });
@@ -205,17 +205,17 @@ describe('addresses', () => {
     expect(outgoing.headers['anthropic-version']).toBe('2026-10-21');
   });
 
-  test('a dialect without a path is our own fault', () => {
+  test('a dialect without a path is an internal error', () => {
     const provider = providerOf('groq')!;
     expect(() => provider.url(targetOf(provider, {}), 'gemini', CALL)).toThrow('The gateway failed on its own side.');
   });
 
-  test('azure takes its key in a header of its own', () => {
+  test('azure has its own header for the key', () => {
     const azure = providerOf('azure')!;
     expect(authorized(azure, targetOf(azure, { credential: 'k' }))).toEqual({ 'api-key': 'k' });
   });
 
-  test('openai takes an organization and a project', () => {
+  test('openai accepts an organization and a project', () => {
     const openai = providerOf('openai')!;
     const target = targetOf(openai, { credential: 'k', settings: { organization: 'o', project: 'p' } });
     expect(authorized(openai, target)).toEqual({
@@ -226,7 +226,7 @@ describe('addresses', () => {
   });
 });
 
-describe('which dialect', () => {
+describe('the dialect', () => {
   test.each([
     ['openai', 'openai-completions', 'gpt-4o', 'openai-chat'],
     ['openai', 'openai-completions', 'gpt-3.5-turbo-instruct', 'openai-completions'],
@@ -286,12 +286,12 @@ describe('models of one provider that differ', () => {
     'gpt-5.6-luna',
     'gpt-6-sol',
     'gpt-6.1-terra',
-  ])('%s has its ceiling under the new name', (model) => {
+  ])('%s has its token limit under the new name', (model) => {
     expect(patched('openai', model, { max_tokens: 5 })).toEqual({ max_tokens: undefined, max_completion_tokens: 5 });
   });
 
   test.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'chatgpt-4o-latest', 'gpt-5-chat-latest'])(
-    '%s takes what it is given',
+    '%s accepts everything',
     (model) => {
       expect(
         patched('openai', model, { max_tokens: 5, temperature: 0.2, top_p: 0.5, stop: ['x'], logprobs: true }),
@@ -299,7 +299,7 @@ describe('models of one provider that differ', () => {
     },
   );
 
-  test('a model that thinks takes sampling at its default alone', () => {
+  test('a reasoning model accepts only default sampling', () => {
     const sampling = { temperature: 0.2, top_p: 1, presence_penalty: 0, logprobs: true };
     expect(patched('openai', 'gpt-5-nano', sampling)).toEqual({ temperature: undefined, logprobs: undefined });
     expect(patched('openai', 'gpt-5.1', sampling)).toEqual({});
@@ -316,11 +316,11 @@ describe('models of one provider that differ', () => {
     ['grok-4.20-multi-agent-0309', false],
     ['grok-4.3', false],
     ['grok-code-fast-1', true],
-  ])('%s refuses an effort: %p', (model, refuses) => {
+  ])('%s rejects an effort: %p', (model, refuses) => {
     expect('reasoning_effort' in patched('xai', model, { reasoning_effort: 'low' })).toBe(refuses);
   });
 
-  test('models of xAI that think refuse a stop and penalties', () => {
+  test("xAI's reasoning models reject stop sequences and penalties", () => {
     const members = { stop: ['x'], presence_penalty: 1 };
     expect(patched('xai', 'grok-4-1-fast-reasoning', members)).toEqual({
       stop: undefined,
@@ -330,7 +330,7 @@ describe('models of one provider that differ', () => {
     expect(patched('xai', 'grok-2', members)).toEqual({});
   });
 
-  test('mistral has other names and a closed schema', () => {
+  test('mistral has other names and rejects unknown members', () => {
     expect(
       patched('mistral', 'mistral-large-latest', {
         max_completion_tokens: 9,

@@ -1,4 +1,4 @@
-/** Signing held against AWS's own test suite (aws-c-auth, tests/aws-signing-test-suite/v4). */
+/** Compares signatures with AWS's own test suite (aws-c-auth, tests/aws-signing-test-suite/v4). */
 import { describe, expect, test } from 'bun:test';
 import { verifySignature } from '../../../test/signature-v4.ts';
 import type { Outgoing, Target } from '../provider.ts';
@@ -9,7 +9,7 @@ const AT = Date.parse('2015-08-30T12:36:00Z');
 const SESSION = '6e86291e8372ff2a2260956d9b8aae1d763fbf315fa00fa31553b73ebf194267';
 const UNRESERVED = '-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Cases that sign nothing but host and date, and whose paths an address can hold as they are. */
+/** Cases that sign only host and date, and whose paths are valid URLs. */
 const SUITE: readonly (readonly [name: string, method: string, path: string, signature: string])[] = [
   ['get-vanilla', 'GET', '/', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
   ['get-relative-normalized', 'GET', '/example/..', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
@@ -66,7 +66,7 @@ describe("AWS's signing test suite", () => {
     expect(outgoing.headers['x-amz-security-token']).toBe(SESSION);
   });
 
-  test('post-x-www-form-urlencoded is verified by what verifies ours', () => {
+  test('post-x-www-form-urlencoded is verified by the same check as ours', () => {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',
       host: 'example.amazonaws.com',
@@ -108,7 +108,7 @@ describe('signing for a service', () => {
     expect(signed).toEqual(['host', 'x-amz-date']);
   });
 
-  test('keys may stand in the settings, with a session and a region of their own', async () => {
+  test('keys may be in the settings, with a session and a region of their own', async () => {
     const settings = {
       accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
       secretAccessKey: SECRET,
@@ -124,12 +124,12 @@ describe('signing for a service', () => {
     ).toBe('tok:en');
   });
 
-  test('an API key goes as it is', async () => {
+  test('an API key is sent unchanged', async () => {
     const { headers } = await authorized({ credential: 'bedrock-api-key-YmVkcm9jaw==' });
     expect(headers).toEqual({ authorization: 'Bearer bedrock-api-key-YmVkcm9jaw==' });
   });
 
-  test('without a region an attempt fails, and says why to the operator alone', () => {
+  test('without a region an attempt fails; only the operator sees why', () => {
     const credential = `AKIAIOSFODNN7EXAMPLE:${SECRET}`;
     const asked = () =>
       authorizeByAws(outgoingTo('/'), target({ credential, baseUrl: 'http://127.0.0.1:1' }), 'bedrock', AT);

@@ -1,4 +1,4 @@
-/** Signing held against the example of Volcengine's own documentation ("Signature example": a list of users, asked of IAM). */
+/** Compares signatures with the example in Volcengine's documentation ("Signature example": listing users with IAM). */
 import { expect, test } from 'bun:test';
 import { VOLCENGINE, verifySignature } from '../../../test/signature-v4.ts';
 import type { Outgoing } from '../provider.ts';
@@ -29,7 +29,7 @@ test('the published example', () => {
   });
 });
 
-test('a body, a session and a query to be escaped are signed; whatever is changed on the way breaks it', () => {
+test('a body, a session and a query are signed; any change breaks the signature', () => {
   const body = JSON.stringify({ prompt: 'A cat (grey)' });
   const path = "/?Name=a%20b*c'd&Action=Act";
   const outgoing: Outgoing = {
@@ -40,7 +40,7 @@ test('a body, a session and a query to be escaped are signed; whatever is change
   };
   signForVolcengine(outgoing, { ...KEYS, sessionToken: 'session' }, { region: 'cn-north-1', service: 'cv' }, AT);
   const headers = { ...outgoing.headers, host: 'visual.volcengineapi.com:8443' };
-  // As the service sees it: escaped by RFC 3986, whatever was not.
+  // As the service sees it, percent-encoded by RFC 3986.
   const arrived = { method: 'POST', path: '/?Name=a%20b%2Ac%27d&Action=Act', headers, body };
   const verdict = verifySignature(arrived, KEYS.secretAccessKey, VOLCENGINE);
   expect(verdict).toEqual({

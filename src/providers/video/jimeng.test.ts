@@ -28,7 +28,7 @@ const started = (ask: VideoAsk) => {
   return { url: outgoing.url, body: JSON.parse(new TextDecoder().decode(outgoing.body)), warnings };
 };
 
-test('is asked for a video of a text', () => {
+test('a text to video request', () => {
   const { url, body, warnings } = started({ ...plain, width: 1920, height: 1080, seed: 7 });
   expect(url).toBe('https://visual.volcengineapi.com/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31');
   expect(body).toEqual({
@@ -42,7 +42,7 @@ test('is asked for a video of a text', () => {
   expect(warnings).toEqual([expect.stringContaining('`size` was sent as its aspect ratio only')]);
 });
 
-test('is asked for a video of images, whose shape is theirs', () => {
+test("an image to video request, whose aspect ratio is the image's", () => {
   const { body, warnings } = started({ ...plain, seconds: 10, aspectRatio: '1:1', images: [inline] });
   expect(body).toEqual({
     own: 1,
@@ -57,7 +57,7 @@ test('is asked for a video of images, whose shape is theirs', () => {
   expect(() => started({ ...plain, images: [inline, byAddress] })).toThrow('either by address or as data');
 });
 
-test('a task is asked after by its number and its kind', () => {
+test('a task is polled by its number and kind', () => {
   const { handle } = video.readStart(told({ task_id: '7392616336519610409' }), plain);
   const { method, url, body } = video.poll(handle, target);
   expect([method, url]).toEqual([
@@ -68,10 +68,10 @@ test('a task is asked after by its number and its kind', () => {
   expect(asked).toEqual({ req_key: 'jimeng_ti2v_v30_pro', task_id: '7392616336519610409' });
 });
 
-describe('what it says of a task', () => {
+describe('the states of a task', () => {
   const seen = (answered: Answered) => video.readPoll(answered, '1', target);
 
-  test('its words, one never heard before among them', () => {
+  test('known and unknown statuses', () => {
     expect(seen(told({ status: 'in_queue' })).state).toBe('queued');
     expect(seen(told({ status: 'generating' })).state).toBe('in_progress');
     expect(seen(told({ status: 'polishing' })).state).toBe('in_progress');
@@ -81,7 +81,7 @@ describe('what it says of a task', () => {
     expect(seen(told({ status: 'done', video_url: 'https://j.example/v.mp4' }))).toEqual({ state: 'completed', found });
   });
 
-  test('a task that came to nothing is refused when it is asked after', () => {
+  test('a failed task is reported as an error of the poll', () => {
     for (const status of [200, 400]) {
       const error = { code: 'content_policy', message: 'Risk Not Pass' };
       expect(seen(refused(50_516, status))).toEqual({ state: 'failed', error });
@@ -89,7 +89,7 @@ describe('what it says of a task', () => {
     expect(seen(refused(50_501, 500, { status: 'done' }))).toMatchObject({ state: 'failed' });
   });
 
-  test('too many questions, or a fault of its own, say nothing of the task', () => {
+  test('a rate limit, or an error of its own, says nothing about the task', () => {
     expect(() => seen(refused(50_429, 429))).toThrow(expect.objectContaining({ code: 'rate_limited' }));
     expect(() => seen(refused(50_500, 500))).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
   });
@@ -102,12 +102,12 @@ test.each([
   [50_430, 429, 'rate_limited', true],
   [50_500, 200, 'upstream_failed', true],
   [100_010, 401, 'upstream_failed', true],
-])('its refusal %d with status %d', (code, status, expected, retryable) => {
+])('its error %d with status %d', (code, status, expected, retryable) => {
   const refusal = expect.objectContaining({ code: expected, retryable });
   expect(() => video.readStart(refused(code, status), plain)).toThrow(refusal);
 });
 
-test('a key that is none of a pair goes as it is; a pair signs', async () => {
+test('a key that is not a pair is sent unchanged; a pair signs', async () => {
   const signing = { now: () => Date.UTC(2026, 4, 5), token: () => Promise.reject(new Error('no token')) };
   const { outgoing } = video.start(plain, target, 'video_1');
   await jimeng.authorize(outgoing, { ...target, credential: 'sk-gateway' }, signing);

@@ -32,25 +32,25 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
   const video = videoOf(provider);
   const target = targetOf(provider, vendor.target);
 
-  test('is asked for a video of a text', () => {
+  test('a text to video request', () => {
     const { outgoing } = video.start(wide, target, 'video_1');
     expect(outgoing).toMatchObject({ method: 'POST', url: vendor.text.url });
     expect(bodyOf(outgoing)).toEqual(vendor.text.body);
   });
 
-  test('is asked for a video of images', () => {
+  test('an image to video request', () => {
     const images = vendor.images.sent ?? [image, last];
     const { outgoing } = video.start({ ...plain, images }, target, 'video_1');
     expect(outgoing.url).toBe(vendor.images.url);
     expect(bodyOf(outgoing)).toMatchObject(vendor.images.body);
   });
 
-  test('says what it was not told', () => {
+  test('reports what it cannot express', () => {
     const { warnings } = video.start({ ...plain, fps: 30 }, target, 'video_1');
     expect(warnings).toEqual(['`fps` was dropped: the provider does not take it.']);
   });
 
-  test('a start is read and looked at', () => {
+  test('a start is read and polled', () => {
     const { handle } = video.readStart(answer(vendor.begun), plain);
     expect(handle).toEqual(vendor.handle);
     const look = video.poll(handle, target);
@@ -58,7 +58,7 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
     if (vendor.polled) expect(bodyOf(look)).toEqual(vendor.polled);
   });
 
-  test('states, a word never heard before among them', () => {
+  test('known and unknown statuses', () => {
     const read = (json: unknown) => video.readPoll(answer(json), vendor.handle, target);
     expect(read(vendor.working).state).toBe('in_progress');
     expect(read(vendor.unheard).state).toBe('in_progress');
@@ -68,7 +68,7 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
     expect(done.billed).toEqual(vendor.billed);
   });
 
-  test('refusals: the request is the client’s, the credential the operator’s, the rest is tried elsewhere', () => {
+  test("errors: the request is the client's, the credential the operator's, others are tried elsewhere", () => {
     const errorOf = (status: number, json: unknown = { message: 'No.', code: 'x' }) => {
       try {
         video.readStart(answer(json, status), plain);
@@ -81,7 +81,7 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
     expect(errorOf(401)).toMatchObject({ code: 'upstream_failed', retryable: true });
     expect(errorOf(429)).toMatchObject({ code: 'rate_limited', retryable: true });
     expect(errorOf(500)).toMatchObject({ code: 'upstream_failed', retryable: true });
-    // It may have been taken on: never tried elsewhere.
+    // The task may have started: it is never tried elsewhere.
     expect(errorOf(200, provider === kling ? { code: 0, data: {} } : {})).toMatchObject({ retryable: false });
   });
 });
@@ -103,7 +103,7 @@ describe('kling', () => {
     expect(payload).toEqual({ iss: 'access', exp: NOW / 1000 + 1800, nbf: NOW / 1000 - 5 });
   });
 
-  test("an account without money is the operator's reportError, whatever HTTP calls it", () => {
+  test("an account without balance is the operator's problem, whatever the status says", () => {
     const unpaid = answer({ code: 1102, message: 'Resource pack depleted' }, 429);
     expect(() => video.readStart(unpaid, plain)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
     const busy = answer({ code: 1303, message: 'parallel task over resource pack limit' }, 429);
@@ -122,7 +122,7 @@ describe('kling', () => {
   });
 });
 
-test('an image by address is more than Veo can be told', () => {
+test('Veo accepts no images by URL', () => {
   expect(() => videoOf(google).start({ ...plain, images: [last] }, targetOf(google), 'video_1')).toThrow('base64');
 });
 
@@ -134,7 +134,7 @@ test('what Veo filtered has failed', () => {
   });
 });
 
-test('a task that DashScope keeps no longer is lost', () => {
+test('a task that DashScope no longer keeps is lost', () => {
   expect(() =>
     videoOf(dashscope).readPoll(answer({ output: { task_status: 'UNKNOWN' } }), 't', targetOf(dashscope)),
   ).toThrow(expect.objectContaining({ status: 404 }));
@@ -153,7 +153,7 @@ const started = (provider: Provider, ask: Partial<VideoAsk>, model = 'm-1') => {
 describe('what depends on the model or on the images', () => {
   const REF = 'https://images.example/ref.png';
 
-  test('Wan before 2.7: sizes, one image, or two at a place of their own', () => {
+  test('Wan before 2.7: sizes, one image, or two in their own members', () => {
     const text = started(dashscope, { width: 1280, height: 720, aspectRatio: '1:1' }, 'wan2.5-t2v-preview');
     expect(text.body).toMatchObject({ parameters: { size: '1280*720', duration: 5 } });
     expect(text.warnings).toEqual([expect.stringContaining('`aspect_ratio`')]);
@@ -170,7 +170,7 @@ describe('what depends on the model or on the images', () => {
     });
   });
 
-  test('Kling and Vidu make videos of what images show, too', () => {
+  test('Kling and Vidu make videos of reference images too', () => {
     expect(started(kling, { images: [reference] })).toMatchObject({
       path: '/v1/videos/multi-image2video',
       body: { image_list: [{ image: REF }] },
@@ -181,14 +181,14 @@ describe('what depends on the model or on the images', () => {
       body: { images: [REF], aspect_ratio: '9:16' },
       warnings: [],
     });
-    // An image that only ends the video is not sent as one that begins it.
+    // An image that only ends the video is not sent as its first frame.
     expect(started(vidu, { images: [last] })).toMatchObject({
       path: '/ent/v2/text2video',
       warnings: [expect.stringContaining('`image_tail`')],
     });
   });
 
-  test('a shape that images decide, or that is told in part, is named', () => {
+  test('an aspect ratio that images decide, or that is sent only in part, is reported', () => {
     expect(started(kling, { width: 1280, height: 720 }).warnings).toEqual([
       '`size` was sent as its aspect ratio only: the provider does not take it.',
     ]);
@@ -197,7 +197,7 @@ describe('what depends on the model or on the images', () => {
     expect(started(vidu, framed).warnings).toHaveLength(2);
   });
 
-  test('Runway knows shapes as pixels; some of its models must be told one, some take no seed', () => {
+  test('Runway has sizes as pixels; some models require one, some reject a seed', () => {
     expect(started(runway, { aspectRatio: '9:16' }, 'gen4.5').body).toMatchObject({ ratio: '720:1280' });
     expect(started(runway, {}, 'gen4.5').body).toMatchObject({ ratio: '1280:720', duration: 5 });
     expect(started(runway, {}, 'seedance2').body).not.toHaveProperty('ratio');
@@ -229,18 +229,18 @@ test.each([
   expect(resolutionOf(ask)).toBe(resolution);
 });
 
-test("one provider's own words are told to that provider alone", () => {
+test("one provider's members are sent to that provider only", () => {
   const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
   expect(withOwnMembers(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
   const unsaid = [expect.stringContaining('`mode` was dropped'), expect.stringContaining('`cfg_scale` was dropped')];
   expect(withOwnMembers(videoOf(google), ask)).toEqual({ ask: { ...ask, metadata: {} }, unsaid });
-  // Of other doors a client says in `metadata` what its model's provider calls so.
+  // In other formats, clients put the provider's members into `metadata`.
   expect(withOwnMembers(videoOf(google), plain)).toEqual({ ask: plain, unsaid: [] });
   const own = started(kling, { metadata: { external_task_id: 'mine' } });
   expect(own).toMatchObject({ body: { external_task_id: 'video_1' }, warnings: [expect.stringContaining('own ids')] });
 });
 
-test("xAI's task under way is a status alone; what its checks withheld has failed", () => {
+test('xAI reports a running task by status only; a filtered one has failed', () => {
   const target = targetOf(xai);
   const empty = { status: 202, headers: new Headers(), body: new Uint8Array() };
   expect(videoOf(xai).readPoll(empty, 'x-1', target)).toEqual({ state: 'in_progress' });
@@ -253,7 +253,7 @@ test("xAI's task under way is a status alone; what its checks withheld has faile
   expect(videoOf(xai).readPoll(failed, 'x-1', target).error).toEqual({ code: 'generation_failed', message: 'No.' });
 });
 
-test('Runway is told the version of its interface, Vidu a token', () => {
+test('Runway is sent an API version, Vidu a token', () => {
   const headers = (provider: Provider) => {
     const outgoing: Outgoing = { method: 'GET', url: 'https://v.example', headers: {}, body: undefined };
     void provider.authorize(outgoing, targetOf(provider), signing);
@@ -268,7 +268,7 @@ describe('minimax', () => {
   const target = targetOf(minimax);
   const reply = (more: object, code = 0) => answer({ ...more, base_resp: { status_code: code, status_msg: 'said' } });
 
-  test('is asked, looked at, and asked for the file', () => {
+  test('is asked, polled, and asked for the file', () => {
     const { outgoing } = video.start({ ...plain, resolution: '768p', images: [image] }, target, 'video_1');
     expect(outgoing.url).toBe('https://api.minimax.io/v1/video_generation');
     expect(bodyOf(outgoing)).toEqual({
@@ -299,18 +299,18 @@ describe('minimax', () => {
     [1002, 'rate_limited'],
     [1004, 'upstream_failed'],
     [9999, 'upstream_failed'],
-  ])('its refusal %d inside an answer that says 200', (code, expected) => {
+  ])('its error %d in a response with status 200', (code, expected) => {
     expect(() => video.readStart(reply({}, code), plain)).toThrow(expect.objectContaining({ code: expected }));
   });
 
-  test('Hailuo makes what it makes: the nearest class, whose shape nobody can choose', () => {
+  test('Hailuo has fixed sizes: the nearest class, whose aspect ratio cannot be chosen', () => {
     const ask = { ...plain, width: 720, height: 1280 };
     const { outgoing, warnings } = video.start(ask, targetOf(minimax, { model: 'MiniMax-Hailuo-02' }), 'video_1');
     expect(bodyOf(outgoing)).toMatchObject({ resolution: '768P' });
     expect(warnings).toEqual([expect.stringContaining('`size` was sent as its resolution only')]);
   });
 
-  test('a task that came to nothing is told as a refusal', () => {
+  test('a failed task is reported as an error', () => {
     const judged = reply({ status: 'Fail' }, 1027);
     expect(video.readPoll(judged, '7', target)).toEqual({
       state: 'failed',
@@ -321,7 +321,7 @@ describe('minimax', () => {
     );
   });
 
-  test('the second version: one list of what it is made of, the address with the end', () => {
+  test('API version 2: one list of inputs, and the URL at the end', () => {
     const newer = targetOf(minimax, { model: 'MiniMax-H3' });
     const { outgoing, warnings } = video.start({ ...wide, images: [image, last] }, newer, 'video_1');
     expect(outgoing.url).toBe('https://api.minimax.io/v2/video_generation');

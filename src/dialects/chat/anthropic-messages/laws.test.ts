@@ -1,4 +1,4 @@
-/** The dialect laws, over everything recorded on this wire. */
+/** The dialect laws, on every recording of this format. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws, replyOf } from '../../../../test/conformance/dialect-laws.ts';
@@ -7,7 +7,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 
-/** The recordings do not say which version they spoke: this one takes what all of them sent. */
+/** The recordings do not name their version; this one accepts what all of them sent. */
 const versioned: Dialect<ChatCall> = {
   ...anthropicMessages,
   readCall: (request) =>
@@ -16,13 +16,13 @@ const versioned: Dialect<ChatCall> = {
 
 dialectLaws(versioned, chatCall(), { able: 'claude-sonnet-4-5' });
 
-/** Replies recorded both ways: to the same request, but by another run of the model. */
+/** Replies recorded with and without streaming: the same request, another run of the model. */
 const twins = [
   ...Map.groupBy(recordedCases(anthropicMessages.name), ({ file }) => file.replace(/\.(chunks\.txt|json)$/, '')),
 ].filter(([name, pair]) => pair.length === 2 && !name.includes('web-search'));
 
-describe.skipIf(twins.length === 0)('a stream and its whole twin', () => {
-  test.each(twins)('are built alike: %s', (_, [stream, whole]) => {
+describe.skipIf(twins.length === 0)('a stream and the non-streaming reply to the same request', () => {
+  test.each(twins)('have the same structure: %s', (_, [stream, whole]) => {
     expect(stream && buildOf(stream)).toEqual(whole && buildOf(whole));
   });
 });

@@ -14,7 +14,7 @@ describe("a client's own request", () => {
     return { body: JSON.parse(new TextDecoder().decode(body)), warnings };
   }
 
-  test('is left alone where nothing must change', () => {
+  test('is unchanged if nothing needs a change', () => {
     const sent = { temperature: 0.5, max_tokens: 10 };
     expect(passed({ sampling: { temperature: 0.5 }, maxOutputTokens: 10 }, 'public-model', sent)).toEqual({
       body: sent,
@@ -22,7 +22,7 @@ describe("a client's own request", () => {
     });
   });
 
-  test('loses what the model or the version refuses', () => {
+  test('loses what the model or the version rejects', () => {
     const sampling = { temperature: 0.5, topK: 2 };
     const sent = { temperature: 0.5, top_k: 2 };
     expect(passed({ sampling }, NEW, sent).body).toEqual({ model: NEW });
@@ -35,7 +35,7 @@ describe("a client's own request", () => {
     expect(passed({ maxOutputTokens: 128_000 }, OLD, { max_tokens: 128_000 }).body.max_tokens).toBe(64_000);
   });
 
-  test('loses thinking that another provider has signed', () => {
+  test('loses thinking that another provider signed', () => {
     const foreign = { type: 'thinking', thinking: 'Hm.', signature: '' };
     const own = { type: 'thinking', thinking: 'Ah.', signature: 'sig' };
     const words = { type: 'text', text: 'So.' };

@@ -1,4 +1,4 @@
-/** What holds of every call, every reply and every byte, and not of the recorded ones alone. */
+/** Properties of every call, reply and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
@@ -42,7 +42,7 @@ const spoken = words.filter((text) => text.trim() !== '').map((text) => text.tri
 const seal = fc.record({ dialect: fc.constantFrom(OWN, 'gemini'), value: fc.string({ minLength: 1, maxLength: 5 }) });
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-test('no bytes crash the reader', () => {
+test('the reader accepts any bytes without crashing', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
       expectOneEnd(readReply(bytes, chatCall({ stream })));
@@ -120,7 +120,7 @@ const strangeEvent = fc.record(
   { requiredKeys: ['type'] },
 );
 
-test('no events crash the reader, and parts stay in order', () => {
+test('the reader accepts any events without crashing, and parts stay in order', () => {
   const tools: Tool[] = [{ type: 'custom', name: 'patch' }];
   const output = { type: 'json-schema' as const, name: 'a', schema: { type: 'array' } };
   fc.assert(
@@ -139,7 +139,7 @@ test('no events crash the reader, and parts stay in order', () => {
   );
 });
 
-test('no body crashes the reading of a call', () => {
+test('reading a call accepts any body without crashing', () => {
   const block = fc.oneof(strangeBlock, anything);
   const body = fc.record(
     {
@@ -200,7 +200,7 @@ const input = fc.oneof(
   fc.dictionary(words, fc.oneof(words, fc.integer())).map((value) => JSON.stringify(value)),
   words,
 );
-/** A turn of calls, all answered, in any order. */
+/** A turn of tool calls, all answered, in any order. */
 const toolTurns = fc
   .array(fc.record({ id: fc.string({ minLength: 1, maxLength: 80 }), input, failed: fc.boolean(), says: text }), {
     maxLength: 3,
@@ -231,7 +231,7 @@ const toolTurns = fc
     ),
   ]);
 const conversation = fc.array(fc.oneof(userTurn, systemTurn, toolTurns), { maxLength: 6 }).map((turns) => {
-  // Ids name one call of a conversation.
+  // Ids name one tool call of a conversation.
   const messages = turns.map((turn, at) =>
     turn.map((message) => ({ ...message, parts: message.parts.map((part) => renamed(part, at)) })),
   );
@@ -243,7 +243,7 @@ function renamed(part: Part, turn: number): Part {
   return part.type === 'tool-result' ? { ...part, callId: `${turn}:${part.callId}` } : part;
 }
 
-/** What a conversation says, in its order; how it is cut into messages does not count. */
+/** The contents of a conversation in order. How it is split into messages does not count. */
 function said(messages: readonly Message[]): string[] {
   const parts = messages.flatMap((message) => message.parts);
   return parts.flatMap((part) => {
@@ -263,7 +263,7 @@ function calls(messages: readonly Message[]): string[] {
   });
 }
 
-/** Every call is answered at once in the turn after it, roles alternate, no block is empty. */
+/** Every tool call is answered in the turn after it, roles alternate, no block is empty. */
 function expectLegal(turns: { role: string; content: JsonObject[] }[]): void {
   expect(turns.length).toBeGreaterThan(0);
   for (const [at, { role, content }] of turns.entries()) {
@@ -276,7 +276,7 @@ function expectLegal(turns: { role: string; content: JsonObject[] }[]): void {
   }
 }
 
-test('any conversation arrives, up to what is reported', () => {
+test('any conversation arrives, except what is reported', () => {
   fc.assert(
     fc.property(conversation, fc.constantFrom(...MODELS), (messages, model) => {
       const written = anthropicMessages.writeCall(chatCall({ messages }), model, {});
@@ -312,7 +312,7 @@ const partOfReply = fc.record({
   deltas: fc.array(words, { maxLength: 3 }),
   seal: fc.option(seal, { nil: undefined }),
 });
-/** Parts that grow in any order among each other. */
+/** Parts whose deltas are interleaved in any order. */
 const replyEvents = fc
   .tuple(fc.array(partOfReply, { maxLength: 5 }), fc.infiniteStream(fc.nat()))
   .map(([parts, draws]) => {
@@ -327,7 +327,7 @@ const replyEvents = fc
     while (rows.some((row) => row.length > 0)) {
       const draw = draws.next().value % (begun + 1);
       const row = rows[draw] ?? [];
-      // Parts begin in their order.
+      // Parts begin in order.
       if (draw === begun && begun < rows.length) begun++;
       const event = row.shift();
       if (event) events.push(event);
@@ -340,7 +340,7 @@ const replyEvents = fc
     ] as ReplyEvent[];
   });
 
-test('any reply, however its parts are mixed, is read as it was meant', () => {
+test('any reply, with its parts interleaved, is read as it was written', () => {
   fc.assert(
     fc.property(replyEvents, fc.boolean(), (events, stream) => {
       const tools: Tool[] = [];
@@ -363,7 +363,7 @@ function meaning(events: readonly ReplyEvent[]) {
   const joined = (...types: string[]) =>
     parts.filter(({ opens }) => types.includes(opens.type)).map(({ content }) => content);
   return {
-    // Words may be cut into blocks anew, and a refusal is words here.
+    // Text may be split into blocks differently, and a refusal is text here.
     text: [...joined('text', 'refusal').join('')].toSorted(),
     reasoning: [...joined('reasoning').join('')].toSorted(),
     seals: parts.flatMap((part) => part.seal?.value ?? []).toSorted(),
@@ -373,7 +373,9 @@ function meaning(events: readonly ReplyEvent[]) {
   };
 }
 
-/** Free text and arguments that are no object come back under one member: the reader was not told of a tool that takes them. */
+/**
+ * Free text and arguments that are not an object return in one member: the reader did not get the tool's definition.
+ */
 function inputOf(content: string, custom: boolean): unknown {
   if (!custom && content.trim() === '') return {};
   try {

@@ -36,7 +36,7 @@ const block = (index: number, content_block: JsonObject, ...deltas: JsonObject[]
 ];
 
 describe('a reply of the provider', () => {
-  test('passes untouched but for the name of the model', () => {
+  test('is passed on unchanged except the model name', () => {
     const text = sse(
       messageStart,
       { type: 'ping' },
@@ -59,7 +59,7 @@ describe('a reply of the provider', () => {
     expect(decoder.decode(jsonWriter.end())).toBe(body.replace('"upstream"', '"public-model"'));
   });
 
-  test('is mended where the libraries would not hear it', () => {
+  test('is normalized where the libraries would not accept it', () => {
     const nameless = [messageStart, messageStart, ...block(0, { type: 'text', text: '' }), ...messageEnd]
       .map((payload) => `data: ${JSON.stringify(payload)}\n\n`)
       .join('');
@@ -72,7 +72,7 @@ describe('a reply of the provider', () => {
     expect(passed.endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true);
   });
 
-  test('without its end is a failure', () => {
+  test('without its end is an error', () => {
     const events = read(sse(messageStart, ...block(0, { type: 'text', text: '' }, { type: 'text_delta', text: 'Hi' })));
     expect(events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed', retryable: true } });
     expect(read('').at(-1)?.type).toBe('error');
@@ -90,7 +90,7 @@ describe('a reply of the provider', () => {
     expect(event).toMatchObject({ type: 'error', error: { code } });
   });
 
-  test('may come whole in its beginning', () => {
+  test('may be complete in its first event', () => {
     const content = [{ type: 'tool_use', id: 'a', name: 'roll', input: { player: 1 } }];
     const message = { ...messageStart.message, content, stop_reason: 'tool_use' };
     const reply = replyOf(read(sse({ type: 'message_start', message }, { type: 'message_stop' })));
@@ -101,7 +101,7 @@ describe('a reply of the provider', () => {
     expect(reply.usage).toEqual({ input: 3, output: 1, source: 'reported' });
   });
 
-  test('has its totals in one figure, passes beside them included', () => {
+  test('has its totals in one figure, including passes that the totals omit', () => {
     const figures = {
       input_tokens: 10,
       cache_read_input_tokens: 20,
@@ -129,7 +129,7 @@ describe('a reply of the provider', () => {
     });
   });
 
-  test('gives wrapped tools back as what they stand for', () => {
+  test('returns wrapped tools as what they replace', () => {
     const call = chatCall({
       tools: [
         { type: 'custom', name: 'patch' },
@@ -166,7 +166,7 @@ describe('a reply of the provider', () => {
     ]);
   });
 
-  test('that answered by its forced tool has simply stopped', () => {
+  test('that used its forced answer tool has stopped normally', () => {
     const call = chatCall({ output: { type: 'json-schema', name: 'city', schema: { type: 'object' } } });
     const text = sse(
       messageStart,
@@ -184,7 +184,7 @@ describe('a reply of the provider', () => {
   });
 });
 
-describe('a refusal of the provider', () => {
+describe('an error of the provider', () => {
   const refusal = (status: number, type: string, message: string, headers = {}) =>
     anthropicMessages.readError(
       status,
@@ -192,7 +192,7 @@ describe('a refusal of the provider', () => {
       encoder.encode(JSON.stringify({ type: 'error', error: { type, message } })),
     );
 
-  test("of the request is the client's, with the provider's words", () => {
+  test("in the request is the client's, with the provider's message", () => {
     const error = refusal(400, 'invalid_request_error', 'max_tokens: too large');
     expect([error.code, error.status, error.message, error.retryable]).toEqual([
       'upstream_refused',
@@ -203,7 +203,7 @@ describe('a refusal of the provider', () => {
     expect(refusal(413, 'request_too_large', 'Too large').status).toBe(413);
   });
 
-  test('of the gateway is not', () => {
+  test("in the gateway's credential is hidden", () => {
     for (const error of [
       refusal(401, 'authentication_error', 'invalid x-api-key'),
       refusal(403, 'permission_error', 'Your API key does not have permission'),
@@ -215,7 +215,7 @@ describe('a refusal of the provider', () => {
     }
   });
 
-  test("for want of room may be another target's gain", () => {
+  test('of an overloaded provider lets another target try', () => {
     expect(refusal(529, 'overloaded_error', 'Overloaded').code).toBe('upstream_unavailable');
     expect(refusal(429, 'rate_limit_error', 'Slow', { 'retry-after': '7' })).toMatchObject({
       code: 'rate_limited',
@@ -226,17 +226,17 @@ describe('a refusal of the provider', () => {
   });
 });
 
-describe('a second beginning', () => {
+describe('a second message_start', () => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} };
   const cut = [messageStart, { type: 'content_block_start', index: 0, content_block: call }];
 
-  test('at the beginning means nothing', () => {
+  test('at the start is ignored', () => {
     const text = sse(messageStart, messageStart, ...block(0, { type: 'text', text: 'Hello.' }), ...messageEnd);
     expect(replyOf(read(text)).choices[0]?.parts.map(({ content }) => content)).toEqual(['Hello.']);
     expect(read(text).at(-1)?.type).toBe('reply-end');
   });
 
-  test('within a block breaks the reply: no call with cut arguments is handed on', () => {
+  test('inside a block breaks the reply: no tool call with incomplete arguments is passed on', () => {
     const delta = { type: 'input_json_delta', partial_json: '{"city":' };
     const text = sse(
       ...cut,

@@ -24,13 +24,13 @@ function refusal(body: object | string, headers?: { [name: string]: string }): G
 
 const hello = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] };
 
-/** A conversation whose second block of the first message is `block`. */
+/** A conversation in which `block` is the second block of the first message. */
 function withBlock(block: object) {
   return { ...hello, messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }, block] }] };
 }
 
 describe('a messages request', () => {
-  test('says its version, under either name', () => {
+  test('names its version, in either header', () => {
     const error = refusal(hello, {});
     expect(error.status).toBe(400);
     expect(error.message).toContain('anthropic-version');
@@ -95,7 +95,7 @@ describe('a messages request', () => {
     expect(error.message).not.toContain('undefined');
   });
 
-  test('may leave members open with null, and carry members nobody knows', () => {
+  test('may have null and unknown members', () => {
     const call = read({
       ...hello,
       temperature: null,
@@ -112,7 +112,7 @@ describe('a messages request', () => {
     expect(call.extras).toEqual({ 'anthropic-messages': { x: { y: 1 } } });
   });
 
-  test('keeps system blocks and cache marks apart', () => {
+  test('keeps system blocks and cache marks separate', () => {
     const mark = { type: 'ephemeral', ttl: '1h' };
     const system = [
       { type: 'text', text: 'One.', cache_control: mark },
@@ -131,7 +131,7 @@ describe('a messages request', () => {
     });
   });
 
-  test('puts the results of tools before the words of the user', () => {
+  test("puts tool results before the user's text", () => {
     const content = [
       { type: 'text', text: 'And now?' },
       { type: 'tool_result', tool_use_id: 'a', content: 'fine' },
@@ -161,7 +161,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  test('keeps thinking with its proofs, and blocks only the provider knows', () => {
+  test('keeps thinking with its signatures, and blocks that only the provider knows', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
       { type: 'redacted_thinking', data: 'abc' },
@@ -177,7 +177,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  test('gives seals of other formats back to their owners', () => {
+  test('returns signatures of other formats to their owners', () => {
     const seal = { dialect: 'gemini', value: 'proof' };
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: carrySignature(seal) },
@@ -193,7 +193,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  test('reads documents in all their forms', () => {
+  test('reads documents in all forms', () => {
     const about = { title: 'T', context: 'C', citations: { enabled: true } };
     const content = [
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' }, ...about },
@@ -232,7 +232,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  test('reads settings: tools, choice, thinking, output, the rest', () => {
+  test('reads settings: tools, tool choice, thinking, output and others', () => {
     const call = read({
       ...hello,
       tools: [

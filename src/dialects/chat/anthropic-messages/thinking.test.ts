@@ -50,7 +50,7 @@ describe('thinking', () => {
     expect(body.max_tokens).toBe(maxTokens);
   });
 
-  test('has a budget below the ceiling, or is left out', () => {
+  test('has a budget below the token limit, or is left out', () => {
     expect(write({ reasoning: { effort: 'high' }, maxOutputTokens: 2000 }).body.thinking).toEqual({
       type: 'enabled',
       budget_tokens: 1999,
@@ -61,7 +61,7 @@ describe('thinking', () => {
     expect(small.warnings).toContain('Thinking was left out');
   });
 
-  test('is left out while calls wait that were made without it', () => {
+  test('is left out while tool calls that were made without it are open', () => {
     const messages: Message[] = [
       user('Go.'),
       { role: 'assistant', parts: [call('a')] },

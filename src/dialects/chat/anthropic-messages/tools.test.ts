@@ -27,7 +27,7 @@ describe('tools', () => {
     parameters: { type: 'object', properties: { a: { type: 'number', minimum: 3 } } },
   };
 
-  test('have a schema, and strictness in the form the provider takes', () => {
+  test("have a schema, and strictness in the provider's form", () => {
     const { body } = write({
       tools: [
         { ...tool, strict: true },
@@ -52,7 +52,7 @@ describe('tools', () => {
     expect(old.warnings).toContain('`strict`');
   });
 
-  test('have no choice at the top of their schema, and legal names', () => {
+  test('have no union at the top of their schema, and legal names', () => {
     const parameters = {
       anyOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: { type: 'string' } } }],
     };
@@ -88,7 +88,7 @@ describe('tools', () => {
     expect(write(forced, NEW).body.tool_choice).toEqual({ type: 'any' });
   });
 
-  test('of free text are functions with one text; those of other providers are dropped', () => {
+  test('with free text are functions with one string; those of other providers are dropped', () => {
     const { body, warnings } = write({
       tools: [
         { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark' } },
@@ -121,7 +121,7 @@ describe('structured output', () => {
     schema: { type: 'object', properties: { name: { type: 'string', maxLength: 5 } } },
   };
 
-  test('is native where the model knows it', () => {
+  test('is native if the model supports it', () => {
     const { body } = write({ output });
     expect(body.output_config).toEqual({
       format: {
@@ -136,7 +136,7 @@ describe('structured output', () => {
     expect(body.tools).toBeUndefined();
   });
 
-  test('is a forced tool on older models, one among others beside tools', () => {
+  test('is a forced tool on older models, one of several beside other tools', () => {
     const alone = write({ output }, OLD).body;
     expect(alone.tools).toEqual([expect.objectContaining({ name: 'structured_answer', input_schema: output.schema })]);
     expect(alone.tool_choice).toEqual({ type: 'tool', name: 'structured_answer', disable_parallel_tool_use: true });
@@ -145,7 +145,7 @@ describe('structured output', () => {
     expect(among.tool_choice).toEqual({ type: 'any' });
   });
 
-  test('of any JSON is asked for in words, and reported', () => {
+  test('without a schema is requested by an instruction, and reported', () => {
     const { body, warnings } = write({ output: { type: 'json' } });
     expect(JSON.stringify(body.system)).toContain('valid JSON');
     expect(warnings).toContain('JSON');

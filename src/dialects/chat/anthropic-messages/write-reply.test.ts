@@ -33,7 +33,7 @@ const usage: ReplyEvent = {
 const end: ReplyEvent = { type: 'reply-end' };
 const toolCall = (id: string) => ({ type: 'tool-call' as const, id, name: 'look' });
 
-/** The payloads a client receives, one frame an event, and the check every stream must pass. */
+/** The payloads that a client receives, one event per frame, and the check that every stream must pass. */
 function streamed(events: ReplyEvent[], call = chatCall()): JsonObject[] {
   const writer = anthropicMessages.writer(call);
   const texts = events.map((event) => decoder.decode(writer.write({ bytes: NO_BYTES, events: [event] })));
@@ -69,7 +69,7 @@ function expectContiguous(payloads: JsonObject[]): void {
   expect(open).toBe(false);
 }
 
-/** The blocks as a library puts them together. */
+/** The blocks as a library assembles them. */
 function blocksOf(payloads: JsonObject[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const { type, content_block, delta } of payloads as {
@@ -104,8 +104,8 @@ function read(text: string, call = chatCall(), contentType = 'text/event-stream'
 const sse = (...payloads: JsonObject[]) =>
   payloads.map((payload) => `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`).join('');
 
-describe('a stream written anew', () => {
-  test('begins with an estimate, ends with the truth', () => {
+describe('a translated stream', () => {
+  test('begins with an estimate and ends with the reported usage', () => {
     const payloads = streamed([start, opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), stop, usage, end]);
     const { message } = payloads[0] as { message: JsonObject };
     expect(message).toMatchObject({ id: 'msg_chatcmpl-1', model: 'public-model', content: [], stop_reason: null });
@@ -123,13 +123,13 @@ describe('a stream written anew', () => {
     });
   });
 
-  test('says at once what the provider said at once', () => {
+  test('reports usage at the start if the provider did', () => {
     const writer = anthropicMessages.writer(chatCall());
     const text = decoder.decode(writer.write({ bytes: NO_BYTES, events: [start, usage] }));
     expect(text).toContain('"input_tokens":59');
   });
 
-  test('has thinking, then text, then calls, one after another though they came mixed', () => {
+  test('has thinking, then text, then tool calls, one after another although they arrived interleaved', () => {
     const payloads = streamed([
       start,
       opens(0, { type: 'reasoning' }),
@@ -162,7 +162,7 @@ describe('a stream written anew', () => {
     expect(payloads.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } });
   });
 
-  test('keeps a call whole whose provider comes back to it', () => {
+  test('keeps a tool call complete if the provider returns to it', () => {
     const payloads = streamed([
       start,
       opens(0, toolCall('a')),
@@ -197,7 +197,7 @@ describe('a stream written anew', () => {
     expect(blocks).toEqual([]);
   });
 
-  test('carries the proofs of other formats and takes them back', () => {
+  test('carries the signatures of other formats and takes them back', () => {
     const events = [
       start,
       opens(0, { type: 'reasoning' }),
@@ -228,7 +228,7 @@ describe('a stream written anew', () => {
     expect(blocksOf(payloads).map(({ json: _, ...one }) => one)).toEqual(whole(events).content as JsonObject[]);
   });
 
-  test('carries proofs that come late in a block of their own', () => {
+  test('carries late signatures in a block of their own', () => {
     const text = [opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), seals(0)];
     const thought = [
       opens(0, { type: 'reasoning' }),
@@ -251,7 +251,7 @@ describe('a stream written anew', () => {
     ]);
   });
 
-  test('says free text as one text of an input', () => {
+  test('writes free text as one string in the input', () => {
     const events = [
       start,
       opens(0, { ...toolCall('a'), custom: true }),
@@ -268,7 +268,7 @@ describe('a stream written anew', () => {
     ]);
   });
 
-  test('says refusals, images, spoken words and citations as well as it can', () => {
+  test('writes refusals, images, speech transcripts and citations as well as it can', () => {
     const citation: ReplyEvent = {
       type: 'part-citation',
       choice: 0,
@@ -307,14 +307,14 @@ describe('a stream written anew', () => {
     expect(message.stop_reason).toBe('refusal');
   });
 
-  test('counts where the provider did not, and has the first choice alone', () => {
+  test('estimates usage if the provider reported none, and has the first choice only', () => {
     const second: ReplyEvent = { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } };
     const payloads = streamed([start, opens(0, { type: 'text' }), second, says(0, 'x'.repeat(40)), stop, end]);
     expect(payloads.at(-2)).toMatchObject({ usage: { output_tokens: 10 } });
     expect(blocksOf(payloads).length).toBe(1);
   });
 
-  test('tells of a failure without an end, and keeps still streams open', () => {
+  test('reports an error without an end, and keeps idle streams open', () => {
     const writer = anthropicMessages.writer(chatCall());
     const text = decoder.decode(writer.fail(new GatewayError('upstream_unavailable', 'Too busy.')));
     expect(text).toBe(

@@ -27,7 +27,7 @@ const result = (callId: string, text: string) => ({
 });
 
 describe('a conversation', () => {
-  test('has its instructions at the top, its roles joined, and empty words left out', () => {
+  test('has its system prompt at the top, joined roles, and no empty text', () => {
     const { body, warnings } = write({
       messages: [
         { role: 'system', parts: [{ type: 'text', text: 'Be kind.', cache: {} }] },
@@ -52,7 +52,7 @@ describe('a conversation', () => {
     expect(body.max_tokens).toBe(8192);
   });
 
-  test('has the results of all calls first in the turn after them, under legal ids', () => {
+  test('has all tool results first in the turn after the calls, with legal ids', () => {
     const { body } = write({
       messages: [
         user('Go.'),
@@ -88,7 +88,7 @@ describe('a conversation', () => {
     expect(warnings).toContain('no JSON object');
   });
 
-  test('has later instructions as a system turn, or as words of the user where the model knows none', () => {
+  test('has later instructions as a system turn, or as user text if the model has no system turns', () => {
     const messages: Message[] = [
       user('One.'),
       { role: 'assistant', parts: [{ type: 'text', text: 'Yes.' }] },
@@ -106,12 +106,12 @@ describe('a conversation', () => {
     expect(old.warnings).toContain('words of the user');
   });
 
-  test('has a turn even where only instructions were given', () => {
+  test('has a turn even if there are only instructions', () => {
     const { body } = write({ messages: [{ role: 'system', parts: [{ type: 'text', text: 'Speak.' }] }] });
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: '.' }] }]);
   });
 
-  test('has thinking only with its own proof', () => {
+  test('has thinking only with its own signature', () => {
     const own = { dialect: 'anthropic-messages', value: 'sig' };
     const { body, warnings } = write({
       messages: [
@@ -138,7 +138,7 @@ describe('a conversation', () => {
     expect(warnings).toContain('Earlier thinking was left out');
   });
 
-  test('has at most four cache marks, the last ones, and leaves the call as it was', () => {
+  test('has at most four cache marks, the last ones, and does not change the call', () => {
     const marked = (text: string) => ({ type: 'text' as const, text, cache: {} });
     const item = { type: 'container_upload', file_id: 'f', cache_control: { type: 'ephemeral' } };
     const messages: Message[] = [
@@ -154,7 +154,7 @@ describe('a conversation', () => {
     expect(item.cache_control).toEqual({ type: 'ephemeral' });
   });
 
-  test('has images and documents under their true type', () => {
+  test('has images and documents with their real type', () => {
     const png = 'iVBORw0KGgo=';
     const { body } = write({
       messages: [
@@ -207,7 +207,7 @@ describe('a conversation', () => {
       },
       'invalid_request',
     ],
-  ])('cannot hold %s', (_, media, code) => {
+  ])('cannot contain %s', (_, media, code) => {
     let thrown: unknown;
     try {
       write({ messages: [{ role: 'user', parts: [{ type: 'media', media }] }] });
@@ -220,7 +220,7 @@ describe('a conversation', () => {
 });
 
 describe('settings', () => {
-  test('are clamped, or dropped where the model refuses them', () => {
+  test('are limited, or dropped if the model rejects them', () => {
     expect(write({ sampling: { temperature: 1.7, topP: 0.5, topK: 4 } }, OLD).body).toMatchObject({
       temperature: 1,
       top_p: 0.5,
@@ -268,7 +268,7 @@ describe('settings', () => {
     expect(warnings).not.toContain('presence_penalty');
   });
 
-  test('that both know arrive', () => {
+  test('that both formats have arrive', () => {
     const { body, warnings } = write({
       user: 'u',
       serviceTier: 'default',
@@ -286,21 +286,21 @@ describe('settings', () => {
     expect(warnings).toBe('');
   });
 
-  test('of a provider are obeyed', () => {
+  test("of a provider's quirks apply", () => {
     const { body, warnings } = writeCall(chatCall({ sampling: { topK: 3 } }), OLD, { rejects: ['top_k'] });
     expect(new TextDecoder().decode(body)).not.toContain('top_k');
     expect(warnings.join()).toContain('`top_k`');
   });
 });
 
-test('a text completion is a turn of the user', () => {
+test('a text completion is a user turn', () => {
   const completion = { prompts: ['Once'], echo: false, bestOf: 3 };
   const { body, warnings } = write({ completion, messages: [] });
   expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Once' }] }]);
   expect(warnings).toContain('best_of');
 });
 
-test('functions of old chat requests are sent as tools: nothing says that they were dropped', () => {
+test('functions of deprecated chat requests are sent as tools, without a warning', () => {
   const functions = [{ name: 'weather', parameters: { type: 'object' } }];
   const call = chatCall({
     tools: [{ type: 'function', name: 'weather', parameters: { type: 'object' } }],

@@ -1,4 +1,4 @@
-/** The laws of reading, over everything recorded on this wire. */
+/** The laws of reading, on every recording of this format. */
 import { chatCall } from '../../../../test/chat-call.ts';
 import { readingLaws } from '../../../../test/conformance/dialect-laws.ts';
 import { bedrockConverse } from './bedrock-converse.ts';

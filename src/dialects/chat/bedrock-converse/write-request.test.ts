@@ -21,7 +21,7 @@ function written(model: string, change: Partial<ChatCall>) {
 }
 
 describe('conversations', () => {
-  test('begin with the user, alternate, and have results right after their calls', () => {
+  test('begin with the user, alternate, and have tool results directly after their calls', () => {
     const { body } = written(NOVA, {
       tools: [TOOL],
       messages: [
@@ -50,7 +50,7 @@ describe('conversations', () => {
     ]);
   });
 
-  test('a failure is said in words where the model has no mark for it', () => {
+  test('a failed tool is reported in text if the model has no status for it', () => {
     const { body, warnings } = written(LLAMA, {
       messages: [
         user(text('a')),
@@ -63,13 +63,13 @@ describe('conversations', () => {
       content: [{ text: 'The tool failed:' }, { text: 'no' }],
     });
     expect(warnings.join(' ')).toContain('failed');
-    // What the conversation speaks of must be declared.
+    // Tools that the conversation uses must be declared.
     expect(body.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }],
     });
   });
 
-  test('only thinking with its own proof goes back, hidden thinking too', () => {
+  test('only thinking with its own signature is sent back, including hidden thinking', () => {
     const own = (value: string) => ({ dialect: 'bedrock-converse', value });
     const { body, warnings } = written(NOVA, {
       messages: [
@@ -91,7 +91,7 @@ describe('conversations', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('images and documents, named so that none is like another, never without a word', () => {
+  test('images and documents have unique names and a text beside them', () => {
     const pdf: Part = {
       type: 'media',
       media: { kind: 'document', source: { type: 'inline', base64: 'JVBERi0x' }, name: 'My.File!.pdf' },
@@ -128,7 +128,7 @@ describe('conversations', () => {
     expect(() => written(NOVA, { messages: [user(odd)] })).toThrow('png, jpeg, gif, webp alone');
   });
 
-  test('cache marks are points behind what they mark, as many and where the model takes them', () => {
+  test('cache marks become cache points, as many and where the model accepts them', () => {
     const marked = { cache: { ttl: '1h' as const } };
     const messages = [{ role: 'system' as const, parts: [text('s', marked)] }, user(text('a', marked))];
     const tools: Tool[] = [{ ...TOOL, ...marked } as Tool];
@@ -159,7 +159,7 @@ describe('tools and answers', () => {
     expect(warnings).toHaveLength(choice ? 0 : 1);
   });
 
-  test('where no tool may be called none is sent, unless the conversation speaks of calls', () => {
+  test('if no tool may be called none is sent, unless the conversation has tool calls', () => {
     expect(written(NOVA, { tools: [TOOL], toolChoice: { type: 'none' } }).body.toolConfig).toBeUndefined();
     const messages = [
       user(text('a')),
@@ -172,7 +172,7 @@ describe('tools and answers', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('a schema is kept by the model, given as the input of a tool, or asked for in words', () => {
+  test('a schema is enforced by the model, sent as a tool, or requested by an instruction', () => {
     const { outputConfig } = written(CLAUDE, { output: OUTPUT }).body;
     expect(JSON.parse(outputConfig.textFormat.structure.jsonSchema.schema)).toEqual(SCHEMA);
     expect(written(NOVA, { output: OUTPUT }).body.toolConfig).toMatchObject({
@@ -183,7 +183,7 @@ describe('tools and answers', () => {
     expect(llama.warnings).toHaveLength(1);
   });
 
-  test('the answer in a tool is read as the text it stands for', () => {
+  test('an answer in a tool is read as text', () => {
     const reply = {
       output: {
         message: {
@@ -202,7 +202,7 @@ describe('tools and answers', () => {
   });
 });
 
-describe('how much to think', () => {
+describe('reasoning', () => {
   test.each([
     [NOVA, { effort: 'medium' }, { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } }],
     [NOVA, { effort: 'none' }, { reasoningConfig: { type: 'disabled' } }],
@@ -218,7 +218,7 @@ describe('how much to think', () => {
     expect(written(model, { reasoning }).body.additionalModelRequestFields).toEqual(fields);
   });
 
-  test('Nova thinks hardest without sampling, and where no ceiling is asked for', () => {
+  test("Nova's highest effort excludes sampling settings and a token limit", () => {
     const hardest = { reasoning: { effort: 'high' as const }, sampling: { temperature: 0.2 } };
     const { body, warnings } = written(NOVA, hardest);
     expect([body.inferenceConfig, warnings.length]).toEqual([undefined, 1]);
@@ -231,7 +231,7 @@ describe('how much to think', () => {
   });
 });
 
-test('what the format cannot say is reported; what only a family knows goes to its place', () => {
+test('what the format cannot express is reported; members of one model family have their own place', () => {
   const { body, warnings } = written(NOVA, {
     sampling: { seed: 1, presencePenalty: 1, topK: 5, temperature: 1.5, stop: ['  ', 'END'] },
     user: 'u',

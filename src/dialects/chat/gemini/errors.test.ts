@@ -6,7 +6,7 @@ function read(status: number, error: object, headers = {}) {
 }
 const reason = (word: string) => [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: word }];
 
-test('a wrong key is the gateway’s fault, whatever the status says', () => {
+test("a wrong key is the gateway's error, whatever the status says", () => {
   const error = read(400, {
     code: 400,
     message: 'Key problem.',
@@ -19,13 +19,13 @@ test('a wrong key is the gateway’s fault, whatever the status says', () => {
   expect(read(400, { code: 400, message, status: 'FAILED_PRECONDITION' }).code).toBe('upstream_failed');
 });
 
-test('too many requests say how long to wait', () => {
+test('a rate limit says how long to wait', () => {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   const error = { code: 429, message: 'You exceeded your current quota.', status: 'RESOURCE_EXHAUSTED', details };
   expect(read(429, error)).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 35, retryable: true });
 });
 
-test('a refusal keeps its words', () => {
+test('a refusal keeps its message', () => {
   const error = read(400, {
     code: 400,
     message: 'The input token count exceeds the maximum.',
@@ -44,7 +44,7 @@ test('a refusal keeps its words', () => {
   });
 });
 
-test('an array around the error, or no JSON at all, is read', () => {
+test('an array around the error, and a body that is not JSON, are read', () => {
   const body = new TextEncoder().encode('[{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}]');
   expect(gemini.readError(503, new Headers(), body).retryable).toBe(true);
   expect(gemini.readError(500, new Headers(), new TextEncoder().encode('<html>')).code).toBe('upstream_failed');

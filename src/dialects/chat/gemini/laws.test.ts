@@ -6,7 +6,7 @@ import { gemini } from './gemini.ts';
 
 const WIRE = 'gemini-generatecontent';
 
-/** Files that stay at the provider are not taken. */
+/** Files that are stored at the provider are not accepted. */
 function refersToFile(recorded: RecordedCase): boolean {
   const body = requestBytes(recorded);
   return body !== undefined && /"file_?[dD]ata"/.test(new TextDecoder().decode(body));

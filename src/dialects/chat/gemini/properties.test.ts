@@ -1,4 +1,4 @@
-/** What holds of every conversation and every reply, and not of the recorded ones alone. */
+/** Properties of every conversation and reply, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
@@ -73,7 +73,7 @@ interface Exchange {
   results: { failed: boolean; text: string }[];
 }
 
-/** Conversations as this format has them: what a client sends is read so. */
+/** Conversations in this format, as a client's request is read. */
 const exchange: fc.Arbitrary<Exchange> = fc.record({
   asks: fc.array(spoken, { minLength: 1, maxLength: 3 }),
   thinks: fc.option(fc.record({ text: spoken, seal: own }), { nil: undefined }),
@@ -106,7 +106,7 @@ function conversationOf(exchanges: readonly Exchange[], images: readonly Part[])
   });
 }
 
-test('a conversation is read back as it was written', () => {
+test('a conversation reads back as it was written', () => {
   fc.assert(
     fc.property(
       fc.array(exchange, { minLength: 1, maxLength: 3 }),
@@ -126,7 +126,7 @@ test('a conversation is read back as it was written', () => {
         const { body, warnings } = gemini.writeCall(asked, model, {});
         expect(warnings).toEqual([]);
         const read = readCall(body);
-        // Results and what the user says next stand in one content, results first.
+        // Tool results and the next user text are in one content, results first.
         expect(read.messages).toEqual(messages);
         expect(read.sampling).toEqual(asked.sampling);
         expect(read.maxOutputTokens).toBe(99);
@@ -165,7 +165,7 @@ const anyPart = fc.oneof(
   media,
 ) as fc.Arbitrary<Part>;
 
-test('whatever conversation is written, the provider can take it', () => {
+test('the provider accepts every conversation that is written', () => {
   const turn = (role: Message['role'], ...types: Part['type'][]) =>
     fc.record({
       role: fc.constant(role),
@@ -219,7 +219,7 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   }),
 );
 
-test('a reply is read back as it was written: streamed, as an array and whole', () => {
+test('a reply reads back as it was written: streamed, as an array and non-streaming', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(said, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 2 }),
@@ -245,7 +245,7 @@ test('a reply is read back as it was written: streamed, as an array and whole', 
   );
 });
 
-/** `width`: how much of a part comes at a time. */
+/** `width`: how much of a part arrives at a time. */
 function eventsOf(choices: readonly (readonly Said[])[], width: number): ReplyEvent[] {
   const events: ReplyEvent[] = [{ type: 'reply-start', id: 'r', model: 'm' }];
   for (const [choice, parts] of choices.entries()) {

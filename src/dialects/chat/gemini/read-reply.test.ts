@@ -47,7 +47,7 @@ describe('usage of a stream', () => {
   const report = (figures: JsonObject) => ({ usageMetadata: figures });
   const usageOf = (answers: readonly JsonObject[]) => replyOf(streamed(answers)).usage;
 
-  test('the last report wins: what it leaves out is not taken from an earlier one', () => {
+  test('the last report counts: members that it omits are not taken from an earlier one', () => {
     const earlier = report({ promptTokenCount: 10, candidatesTokenCount: 4000, totalTokenCount: 4010 });
     const last = report({ promptTokenCount: 10, thoughtsTokenCount: 3, totalTokenCount: 13 });
     const answers = [answer([{ text: 'Hel' }], {}, earlier), answer([{ text: 'lo' }], STOP, last)];
@@ -55,7 +55,7 @@ describe('usage of a stream', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, -4, 0.5, '7'])(
-    'a last report of %p tokens is none: the one before stands, as a partial one',
+    'a last report of %p tokens is invalid: the one before stays, marked as partial',
     (wrong) => {
       const earlier = report({ promptTokenCount: 10, candidatesTokenCount: 4 });
       const text = sse([
@@ -68,8 +68,8 @@ describe('usage of a stream', () => {
   );
 });
 
-describe('proofs', () => {
-  test('on a call', () => {
+describe('signatures', () => {
+  test('on a tool call', () => {
     const call = { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'c2ln' };
     expect(partsOf([answer([call], STOP)])).toEqual([
       {
@@ -80,7 +80,7 @@ describe('proofs', () => {
     ]);
   });
 
-  test('on an empty text at the end: it is the last text’s', () => {
+  test('on an empty text at the end belong to the last text', () => {
     const answers = [
       answer([{ text: 'Hel' }]),
       answer([{ text: 'lo' }]),
@@ -91,7 +91,7 @@ describe('proofs', () => {
     ]);
   });
 
-  test('on the first piece of a text that goes on', () => {
+  test('on the first piece of a text that continues', () => {
     const answers = [
       answer([{ text: 'Hm.', thought: true }]),
       answer([{ text: 'Hel', thoughtSignature: 'c2ln' }]),
@@ -104,8 +104,8 @@ describe('proofs', () => {
   });
 });
 
-describe('calls', () => {
-  test('without ids get ones that differ, and the same ones every time', () => {
+describe('tool calls', () => {
+  test('without ids get unique ids, the same every time', () => {
     const call = { functionCall: { name: 'f' } };
     const ids = () => (partsOf([answer([call, call], STOP)]) ?? []).map(({ opens }) => ('id' in opens ? opens.id : ''));
     expect(new Set(ids()).size).toBe(2);
@@ -115,13 +115,13 @@ describe('calls', () => {
     expect(ids()).not.toContain(other && 'id' in other.opens ? other.opens.id : '');
   });
 
-  test('end the reply as calls, though the provider says STOP; a missing `args` is an empty object', () => {
+  test('end the reply as tool-calls although the provider reports STOP; missing `args` are an empty object', () => {
     const reply = replyOf(streamed([answer([{ functionCall: { name: 'f' } }], STOP)]));
     expect(reply.choices[0]?.finish).toEqual({ reason: 'tool-calls', raw: 'STOP' });
     expect(reply.choices[0]?.parts[0]?.content).toBe('{}');
   });
 
-  test('that broke are not called calls', () => {
+  test('that are broken do not end the reply as tool-calls', () => {
     const reply = replyOf(streamed([answer([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Oh.' })]));
     expect(reply.choices[0]?.finish).toEqual({
       reason: 'broken-call',
@@ -130,7 +130,7 @@ describe('calls', () => {
     });
   });
 
-  test('may come in pieces', () => {
+  test('may arrive in pieces', () => {
     const piece = (jsonPath: string, value: JsonObject) =>
       answer([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }]);
     const answers = [
@@ -143,7 +143,7 @@ describe('calls', () => {
     expect(partsOf(answers)?.[0]?.content).toBe('{"items":[{"name":"apple"},2]}');
   });
 
-  test('of tools whose names were mapped come back under the client’s own', () => {
+  test("of tools whose names were changed return with the client's names", () => {
     const call = chatCall({
       tools: [
         { type: 'function', name: 'my tool' },
@@ -174,7 +174,7 @@ describe('calls', () => {
   });
 });
 
-test('usage: the tools’ prompts are input, thoughts are output', () => {
+test('usage: tool-use prompts are input, thoughts are output', () => {
   const events = streamed([
     answer([{ text: 'Hi' }], {}, { usageMetadata: { promptTokenCount: 10 } }),
     answer([{ text: '!' }], STOP, USAGE),
@@ -205,7 +205,7 @@ test('several candidates are several choices', () => {
   ]);
 });
 
-test('a blocked prompt is a reply of nothing, filtered', () => {
+test('a blocked prompt is an empty, filtered reply', () => {
   const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'No.' } };
   for (const contentType of [SSE, JSON_TYPE]) {
     const stream = contentType === SSE;
@@ -222,7 +222,7 @@ test('a blocked prompt is a reply of nothing, filtered', () => {
   }
 });
 
-test('sources: bytes become code points, in the text that says the words', () => {
+test('sources: bytes become code points, in the text that contains the quote', () => {
   const text = '😀 Über: Paris.';
   const startIndex = Buffer.byteLength('😀 Über: ');
   const grounding = {
@@ -244,7 +244,7 @@ test('sources: bytes become code points, in the text that says the words', () =>
   expect(reply.usage?.serverToolCalls).toBe(1);
 });
 
-test('images and speech; speech in pieces is one', () => {
+test('images and speech; speech in pieces is one part', () => {
   const piece = (bytes: number[]) => ({
     inlineData: { mimeType: 'audio/L16;rate=24000', data: Buffer.from(bytes).toString('base64') },
   });
@@ -265,7 +265,7 @@ test('images and speech; speech in pieces is one', () => {
   expect(reply.usage?.images).toBe(1);
 });
 
-test('log probabilities are tokens', () => {
+test('log probabilities are one list of tokens', () => {
   const logprobsResult = {
     chosenCandidates: [{ token: 'é', logProbability: -0.1 }],
     topCandidates: [{ candidates: [{ token: 'é', logProbability: -0.1 }] }],
@@ -276,7 +276,7 @@ test('log probabilities are tokens', () => {
   ]);
 });
 
-describe('what breaks off', () => {
+describe('incomplete replies', () => {
   const codeOf = (text: string, contentType = SSE): string | undefined => {
     const last = framesOf(text, chatCall(), contentType)
       .flatMap((frame) => frame.events)
@@ -315,7 +315,7 @@ describe('what breaks off', () => {
   });
 });
 
-test('the last answer waits for the end, so that it leaves with it; STOP in every answer ends nothing', () => {
+test('the last chunk waits for the end of the reply; STOP in every chunk ends nothing', () => {
   const reader = gemini.reader(chatCall(), SSE, {});
   const read = (...answers: JsonObject[]) => reader.read(new TextEncoder().encode(sse(answers)));
   expect(read(answer([{ text: 'a' }], STOP))).toEqual([]);
@@ -326,7 +326,7 @@ test('the last answer waits for the end, so that it leaves with it; STOP in ever
   expect(last?.bytes.length).toBeGreaterThan(0);
 });
 
-test('answers without the blank lines between them are read all the same', () => {
+test('chunks without blank lines between them are read', () => {
   const lines = [answer([{ text: 'a' }]), answer([{ text: 'b' }], STOP)]
     .map((one) => `data: ${JSON.stringify(one)}\n`)
     .join('');
@@ -334,7 +334,7 @@ test('answers without the blank lines between them are read all the same', () =>
   expect(replyOf(events).choices[0]?.parts[0]?.content).toBe('ab');
 });
 
-describe('an answer that does not say why it ends', () => {
+describe('a reply without a finish reason', () => {
   const said = answer([{ text: 'Hello.' }], {}, USAGE);
   const ends = [
     { type: 'choice-end', choice: 0, finish: { reason: 'other', raw: 'FINISH_REASON_UNSPECIFIED' } },
@@ -344,14 +344,14 @@ describe('an answer that does not say why it ends', () => {
   const eventsOf = (text: string, call: ChatCall, contentType: string) =>
     framesOf(text, call, contentType).flatMap((frame) => frame.events);
 
-  test('is whole where its JSON is', () => {
+  test('is complete if its JSON is', () => {
     const events = eventsOf(JSON.stringify(said), chatCall({ stream: false }), JSON_TYPE);
     expect(events.slice(-3)).toMatchObject(ends);
     const list = eventsOf(JSON.stringify([answer([{ text: 'Well, ' }]), said]), chatCall(), JSON_TYPE);
     expect(list.slice(-3)).toMatchObject(ends);
   });
 
-  test('is broken where nothing shows that it is all', () => {
+  test('is broken if nothing shows that it is complete', () => {
     const open = JSON.stringify([answer([{ text: 'Well, ' }]), said]).slice(0, -1);
     expect(eventsOf(open, chatCall(), JSON_TYPE).at(-1)?.type).toBe('error');
     expect(streamed([said]).at(-1)?.type).toBe('error');

@@ -15,7 +15,7 @@ const user = (...parts: JsonObject[]) => ({ role: 'user', parts });
 const model = (...parts: JsonObject[]) => ({ role: 'model', parts });
 const messagesOf = (...contents: unknown[]) => read({ contents }).messages;
 
-describe('the address', () => {
+describe('the URL', () => {
   test.each([
     ['gemini-x', 'gemini-x'],
     ['models/gemini-x', 'gemini-x'],
@@ -54,7 +54,7 @@ describe('contents', () => {
     expect(read({ contents }).messages).toEqual(hello as never);
   });
 
-  test('as the library’s chat keeps a stream: one content a piece, and empty texts', () => {
+  test('as the library stores a stream: one content per piece, and empty texts', () => {
     const pieces = [
       model({ text: 'Hel' }),
       model({ text: 'lo' }),
@@ -68,7 +68,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('calls and results without ids find each other by name and order', () => {
+  test('calls and results without ids are matched by name and order', () => {
     const call = (city: string) => ({ functionCall: { name: 'f', args: { city } } });
     const result = (output: string, name = 'f') => ({ functionResponse: { name, response: { output } } });
     const [, calls, results] = messagesOf(
@@ -86,7 +86,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('results are failed, objects, or hold images; what stands beside them is the user’s', () => {
+  test("results are failed, objects, or contain images; parts beside them are the user's", () => {
     const result = (response: JsonObject, more = {}) => ({ functionResponse: { name: 'f', response, ...more } });
     const image = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
     const [results, rest] = messagesOf(
@@ -113,7 +113,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('another provider’s proof comes out as it went in; the emergency word is none', () => {
+  test("another provider's signature is restored; the skip value is none", () => {
     const seal = { dialect: 'anthropic-messages', value: 'abc' };
     const [thought, call] =
       messagesOf(
@@ -127,7 +127,7 @@ describe('contents', () => {
     expect(call).not.toHaveProperty('seal');
   });
 
-  test('what only this provider knows is kept', () => {
+  test('what only this provider has is kept', () => {
     const code = { executableCode: { language: 'PYTHON', code: '1+1' } };
     expect(messagesOf(model(code))[0]?.parts).toEqual([{ type: 'vendor', dialect: 'gemini', item: code }]);
     const call = read({
@@ -137,7 +137,7 @@ describe('contents', () => {
   });
 });
 
-test('snake case and null are taken; names of the client’s own stay', () => {
+test("snake_case and null are accepted; the client's own names stay", () => {
   const call = read({
     system_instruction: { parts: [{ text: 'Be brief.' }] },
     contents: [{ role: 'user', parts: [{ inline_data: { mime_type: 'image/png', data: 'AAAA' } }] }],
@@ -164,7 +164,7 @@ test('snake case and null are taken; names of the client’s own stay', () => {
   });
 });
 
-test('tools: each member of a tool is one, functions in either kind of schema', () => {
+test('tools: each member of a tool is one, functions have either kind of schema', () => {
   const { tools } = read({
     tools: [
       {
@@ -197,7 +197,7 @@ test.each([
   expect(read({ tools, toolConfig: { functionCallingConfig } }).toolChoice).toEqual(choice as never);
 });
 
-test('the rest of what is asked', () => {
+test('other settings', () => {
   const call = read({
     generationConfig: {
       candidateCount: 2,
@@ -258,7 +258,7 @@ test.each(['fileData', 'file_data'])('%s is refused by name', (member) => {
   );
 });
 
-test('one value stands for a list of one wherever a member repeats', () => {
+test('a single value replaces a list of one for every repeated member', () => {
   const declaration = { name: 'weather', parameters: { type: 'OBJECT', properties: {} } };
   const one = {
     tools: { functionDeclarations: declaration },

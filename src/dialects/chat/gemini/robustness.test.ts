@@ -1,4 +1,4 @@
-/** No bytes crash a reader, no body the reading of a call. */
+/** No bytes crash a reader, and no body crashes the reading of a call. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { cutBytes } from '../../../../test/fixtures.ts';
@@ -35,7 +35,7 @@ function expectOrder(events: readonly ReplyEvent[]): void {
 
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-test('no bytes crash the reader', () => {
+test('the reader accepts any bytes without crashing', () => {
   const contentType = fc.constantFrom('text/event-stream', 'application/json');
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), contentType, (bytes, stream, type) => {
@@ -114,7 +114,7 @@ const strangeAnswer = fc.record(
   { requiredKeys: [] },
 );
 
-test('no answers crash the reader, whole or streamed, and any cutting of them means the same', () => {
+test('the reader accepts any replies without crashing, and chunk boundaries do not matter', () => {
   const tools = [{ type: 'custom' as const, name: 'patch' }];
   fc.assert(
     fc.property(fc.array(strangeAnswer, { minLength: 1, maxLength: 6 }), fc.nat(50), (answers, seed) => {
@@ -139,7 +139,7 @@ test('no answers crash the reader, whole or streamed, and any cutting of them me
   );
 });
 
-test('no body crashes the reading of a call', () => {
+test('reading a call accepts any body without crashing', () => {
   const content = fc.oneof(
     anything,
     fc.record(

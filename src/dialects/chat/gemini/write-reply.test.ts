@@ -62,12 +62,12 @@ function answersIn(stream: string): {
     .map((event) => JSON.parse(event.replace(/^data: /, '')));
 }
 
-describe('a stream written anew', () => {
-  test('is events of one line each, with CRLF, and nothing else', () => {
+describe('a translated stream', () => {
+  test('has events of one line each, with CRLF, and nothing else', () => {
     expect(written(CALLING)).toMatch(/^(data: \{.*\}\r\n\r\n)+$/);
   });
 
-  test('has a call whole in one part', () => {
+  test('has a complete tool call in one part', () => {
     const parts = answersIn(written(CALLING)).flatMap(({ candidates }) =>
       candidates.flatMap(({ content }) => content.parts),
     );
@@ -78,7 +78,7 @@ describe('a stream written anew', () => {
     ]);
   });
 
-  test('ends with an answer that has parts, the finish and the usage', () => {
+  test('ends with a reply that has parts, the finish reason and the usage', () => {
     const answers = answersIn(written(CALLING));
     expect(answers.at(-1)).toEqual({
       candidates: [
@@ -97,7 +97,7 @@ describe('a stream written anew', () => {
     expect(answers.slice(0, -1).every(({ candidates }) => candidates[0]?.finishReason === undefined)).toBe(true);
   });
 
-  test('leaves out a call that broke off with the reply', () => {
+  test('leaves out a tool call that broke off with the reply', () => {
     const cut = [
       START,
       opening(0, { type: 'tool-call', id: 'a', name: 'f' }),
@@ -110,7 +110,7 @@ describe('a stream written anew', () => {
     for (const call of [SSE_CALL, WHOLE_CALL]) expect(written(broken, call)).toContain('"args":{"input":"{\\"a\\":"}');
   });
 
-  test('says a refusal as text, with the reason', () => {
+  test('writes a refusal as text, with the reason', () => {
     const events: ReplyEvent[] = [
       START,
       opening(0, { type: 'refusal' }),
@@ -123,7 +123,7 @@ describe('a stream written anew', () => {
     expect(last?.candidates[0]).toMatchObject({ finishReason: 'SAFETY', finishMessage: 'Harm.' });
   });
 
-  test('carries another provider’s proof as base64', () => {
+  test("carries another provider's signature as base64", () => {
     const seal = { dialect: 'anthropic-messages', value: 'Eq…/+=' };
     const events: ReplyEvent[] = [
       START,
@@ -140,18 +140,18 @@ describe('a stream written anew', () => {
   });
 });
 
-test('an array opens with the first answer and closes at the end', () => {
+test('an array opens with the first reply and closes at the end', () => {
   const text = written(CALLING, ARRAY_CALL);
   expect(JSON.parse(text)).toHaveLength(3);
   expect(gemini.writer(ARRAY_CALL).contentType).toBe('application/json');
   expect(JSON.parse(decoder.decode(gemini.writer(ARRAY_CALL).end()))).toHaveLength(1);
 });
 
-test('what keeps a stream open is a bare line end', () => {
+test('the keep-alive is a line end', () => {
   for (const call of [SSE_CALL, ARRAY_CALL]) expect(decoder.decode(gemini.writer(call).keepAlive())).toBe('\r\n');
 });
 
-test('a stream that breaks off says so with a number, and does not end', () => {
+test('a stream that breaks off sends an error with a number, and does not end', () => {
   const error = new GatewayError('upstream_failed', 'It broke.');
   const sse = decoder.decode(gemini.writer(SSE_CALL).fail(error));
   expect(JSON.parse(sse.replace('data: ', ''))).toMatchObject({
@@ -163,7 +163,7 @@ test('a stream that breaks off says so with a number, and does not end', () => {
   expect(decoder.decode(array.fail(error))).toMatch(/^,\r\n\{"error":\{"code":502,.*\}\}$/);
 });
 
-describe('what passes', () => {
+describe('a reply that is passed on', () => {
   const ANSWER =
     '{"candidates": [{"content": {"role": "model","parts": [{"text": "modelVersion"}]},"index": 0}], "modelVersion": "gemini-9"}';
   const LAST = '{"candidates": [{"finishReason": "STOP","index": 0}], "modelVersion": "gemini-9"}';
@@ -176,7 +176,7 @@ describe('what passes', () => {
     return decoder.decode(Buffer.concat([...frames.map((frame) => writer.pass(frame)), writer.end()]));
   }
 
-  test('keeps its bytes but for the model’s name, loses comments, and gets parts in its last answer', () => {
+  test('keeps its bytes except the model name, loses comments, and has parts in its last chunk', () => {
     const [first, blank, last, ...others] = passed().split(/(?<=\r\n\r\n)(?=data)|(?<=\r\n\r\n)(?=\r\n)|(?<=^\r\n)/);
     expect(first).toBe(`data: ${ANSWER.replace('gemini-9', 'public-model')}\r\n\r\n`);
     expect(others).toEqual([]);
@@ -194,13 +194,13 @@ describe('what passes', () => {
     expect(answers[0]).toEqual({ ...JSON.parse(ANSWER), modelVersion: 'public-model' });
   });
 
-  test('becomes events where the provider sent an array', () => {
+  test('becomes events if the provider sent an array', () => {
     const text = passed(SSE_CALL, `[${ANSWER},\n${LAST}\n]`, 'application/json');
     expect(text.split('\r\n\r\n')[0]).toBe(`data: ${ANSWER.replace('gemini-9', 'public-model')}`);
     expect(answersIn(text)).toHaveLength(2);
   });
 
-  test('whole', () => {
+  test('non-streaming', () => {
     const whole = LAST.replace('"finishReason"', '"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason"');
     expect(passed(WHOLE_CALL, whole, 'application/json')).toBe(whole.replace('gemini-9', 'public-model'));
   });

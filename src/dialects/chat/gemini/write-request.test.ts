@@ -28,7 +28,7 @@ const result = (callId: string, text: string, failed = false): Part => ({
 });
 
 describe('the conversation', () => {
-  test('instructions stand apart; turns alternate; results come first and have names', () => {
+  test('has its system prompt apart; roles alternate; tool results come first and have names', () => {
     const { body, warnings } = write({
       messages: [
         said('system', 'Be brief.'),
@@ -50,14 +50,14 @@ describe('the conversation', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('begins with the user; instructions in its middle are marked', () => {
+  test('begins with the user; later instructions are marked', () => {
     const { body, warnings } = write({ messages: [said('assistant', 'Hello'), said('system', 'Stop.')] });
     expect(body.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
     expect(body.contents[2]?.parts).toEqual([{ text: '<system>\nStop.\n</system>' }]);
     expect(warnings).toHaveLength(2);
   });
 
-  test('instructions alone are the user’s turn', () => {
+  test("with instructions only, they are the user's turn", () => {
     expect(write({ messages: [said('system', 'Hi')] }).body.contents).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }] },
     ]);
@@ -68,7 +68,7 @@ describe('the conversation', () => {
     expect(write({ messages }).body.contents[2]?.parts[0]?.functionResponse).toMatchObject({ response: { b: [1] } });
   });
 
-  test('images in results stand in them, or behind them where the model is older', () => {
+  test('images in tool results are inside them, or after them for older models', () => {
     const image: Part = { type: 'media', media: { kind: 'image', source: { type: 'inline', base64: 'iVBORw0' } } };
     const shown: Part = { type: 'tool-result', callId: 'a', failed: false, parts: [image] };
     const messages = [said('user', 'Hi'), said('assistant', call('a')), said('tool', shown)];
@@ -81,7 +81,7 @@ describe('the conversation', () => {
     expect(old.warnings).toHaveLength(1);
   });
 
-  test('an address cannot be sent, and is named', () => {
+  test('a URL cannot be sent, and is named', () => {
     const image: Part = { type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://x/y.png' } } };
     expect(() => write({ messages: [said('user', 'See', image)] })).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'messages[0].content[1]' }),
@@ -89,7 +89,7 @@ describe('the conversation', () => {
   });
 });
 
-describe('proofs', () => {
+describe('signatures', () => {
   const own = { dialect: 'gemini', value: 'c2ln' };
   const foreign = { dialect: 'anthropic-messages', value: 'x' };
   const signatures = (calls: Part[], model?: string) =>
@@ -97,18 +97,18 @@ describe('proofs', () => {
       (part) => part.thoughtSignature,
     );
 
-  test('go back on the call they came with', () => {
+  test('return on the tool call they came with', () => {
     expect(signatures([call('a', { seal: own }), call('b')])).toEqual(['c2ln', undefined]);
   });
 
-  test('that are missing, or another provider’s, are replaced on the first call of a step, for models that want one', () => {
+  test("that are missing or another provider's are replaced on the first call of a step, for models that require one", () => {
     const skip = 'skip_thought_signature_validator';
     expect(signatures([call('a'), call('b')])).toEqual([skip, undefined]);
     expect(signatures([call('a', { seal: foreign })])).toEqual([skip]);
     expect(signatures([call('a', { seal: foreign })], 'gemini-2.5-pro')).toEqual([undefined]);
   });
 
-  test('of another provider’s thoughts stay here, with a word', () => {
+  test("of another provider's reasoning are dropped, with a warning", () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', seal: foreign };
     const { body, warnings } = write({ messages: [said('user', 'Hi'), said('assistant', thought, 'Yes')] });
     expect(body.contents[1]?.parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Yes' }]);
@@ -127,7 +127,7 @@ describe('tools', () => {
     { type: 'function', name: 'g' },
   ];
 
-  test('all stand in one, with JSON Schema', () => {
+  test('are all in one tool, with JSON Schema', () => {
     expect(write({ tools }).body.tools).toEqual([
       {
         functionDeclarations: [
@@ -142,7 +142,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('are said in the subset where the model knows no more, and what is lost is named', () => {
+  test('use the OpenAPI subset if the model supports no more, and losses are named', () => {
     const known = { supportsJsonSchema: false } as const;
     const parameters = {
       type: 'object',
@@ -170,7 +170,7 @@ describe('tools', () => {
     expect(warnings).toEqual(['`if` in a schema was dropped: the model does not know it.']);
   });
 
-  test('the provider’s own stand beside functions for newer models alone', () => {
+  test('of the provider are sent beside functions for newer models only', () => {
     const search = { type: 'web-search', dialect: 'openai-chat', options: {} } as const;
     const modern = write({ tools: [...tools, search] }).body;
     expect(modern.tools).toEqual([
@@ -223,7 +223,7 @@ test.each([
   expect(write({ reasoning }, model).body.generationConfig?.thinkingConfig).toEqual(thinkingConfig as never);
 });
 
-test('the rest of what is asked', () => {
+test('other settings', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#/x' } } };
   const { body, warnings } = write({
     sampling: {
@@ -267,7 +267,7 @@ test('the rest of what is asked', () => {
   expect(warnings).toHaveLength(1);
 });
 
-test('what cannot be said is reported', () => {
+test('what cannot be expressed is reported', () => {
   const { warnings } = write({
     sampling: { logitBias: { '1': 2 } },
     parallelToolCalls: false,
@@ -295,7 +295,7 @@ test('what cannot be said is reported', () => {
   }
 });
 
-test('what only this format can say is put back where it stood', () => {
+test('what only this format has is restored in its place', () => {
   const extras = {
     gemini: {
       safetySettings: [],
@@ -310,7 +310,7 @@ test('what only this format can say is put back where it stood', () => {
   expect(warnings).toHaveLength(1);
 });
 
-test('speech is asked for alone', () => {
+test('speech excludes text output', () => {
   const { body, warnings } = write({ modalities: ['text', 'audio'], audio: { voice: 'Kore', format: 'wav' } });
   expect(body.generationConfig.responseModalities).toEqual(['AUDIO']);
   expect(warnings).toHaveLength(1);
@@ -324,12 +324,12 @@ test('speech is asked for alone', () => {
   ]);
 });
 
-test('a text completion is the user’s turn', () => {
+test("a text completion is the user's turn", () => {
   const { body } = write({ messages: [], completion: { prompts: ['Once'], echo: false } });
   expect(body.contents).toEqual([{ role: 'user', parts: [{ text: 'Once' }] }]);
 });
 
-test('a client’s own body goes as it is', () => {
+test("a client's own body is sent unchanged", () => {
   const origin = { dialect: 'gemini', body: new TextEncoder().encode('{ "contents" : [] }') };
   expect(gemini.passCall(chatCall({ origin }), 'other', {})).toEqual({ body: origin.body, warnings: [] });
   expect(isObject(write({}).body)).toBe(true);

@@ -1,4 +1,7 @@
-/** Requests: what is refused and by which name, what becomes of a call for a provider, what is changed in a client's own body. */
+/**
+ * Requests: what is refused and by which name, how a call is written for a provider, how a client's own body is
+ * changed.
+ */
 import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -87,11 +90,11 @@ describe('readCall refuses', () => {
     expect(error.message).toContain('`');
   });
 
-  test.each(['', '{', '[]', 'null', '"x"', '\u0000'])('a body that is no object: %j', (body) => {
+  test.each(['', '{', '[]', 'null', '"x"', '\u0000'])('a body that is not an object: %j', (body) => {
     expect(mistake(() => readText(body)).code).toBe('invalid_request');
   });
 
-  test('bytes that are no UTF-8', () => {
+  test('bytes that are not UTF-8', () => {
     const body = Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x7d);
     const request = { body, headers: new Headers(), path: {}, query: new URLSearchParams() };
     expect(mistake(() => openaiChat.readCall(request)).message).toContain('UTF-8');
@@ -99,7 +102,7 @@ describe('readCall refuses', () => {
 });
 
 describe('readCall reads', () => {
-  test('nulls as absent, unknown members as extras', () => {
+  test('null as absent, unknown members as extras', () => {
     const call = read({
       temperature: null,
       tools: null,
@@ -149,7 +152,7 @@ describe('readCall reads', () => {
     ]);
   });
 
-  test('thoughts and proofs in whichever member they come', () => {
+  test('reasoning and signatures in all members that carry them', () => {
     const thoughts = (message: object) =>
       read({ messages: [{ role: 'assistant', content: 'a', ...message }] }).messages[0]?.parts[0];
     expect(thoughts({ reasoning_content: 'hm' })).toEqual({ type: 'reasoning', text: 'hm' });
@@ -165,7 +168,7 @@ describe('readCall reads', () => {
     });
   });
 
-  test('the old functions', () => {
+  test('deprecated functions', () => {
     const members = {
       functions: [{ name: 'f', parameters: { type: 'object' } }],
       function_call: { name: 'f' },
@@ -182,7 +185,7 @@ describe('readCall reads', () => {
     expect(write(members).body).toEqual({ model: 'up', ...members });
   });
 
-  test('both ceilings: the smaller one counts', () => {
+  test('both token limits: the smaller one counts', () => {
     expect(read({ max_tokens: 1, max_completion_tokens: 2 }).maxOutputTokens).toBe(1);
     expect(read({ max_tokens: 2, max_completion_tokens: 1 }).maxOutputTokens).toBe(1);
     expect(read({ max_tokens: 1 }).maxOutputTokens).toBe(1);
@@ -190,7 +193,7 @@ describe('readCall reads', () => {
 });
 
 describe('writeCall', () => {
-  test('hands images of a tool result over after all results', () => {
+  test('puts images of tool results after all results', () => {
     const image = {
       type: 'media' as const,
       media: { kind: 'image' as const, source: { type: 'inline' as const, base64: 'AAAA' }, mimeType: 'image/png' },
@@ -225,7 +228,7 @@ describe('writeCall', () => {
     expect(warnings.length).toBe(1);
   });
 
-  test('asks for usage, renames, drops and says so', () => {
+  test('requests usage, renames, drops and reports it', () => {
     const { body, warnings } = write(
       { stream: true, max_tokens: 5, user: 'u' },
       { renames: { max_tokens: 'max_completion_tokens' }, rejects: ['user'] },
@@ -240,12 +243,12 @@ describe('writeCall', () => {
     expect(warnings).toEqual(['`user` was dropped: the provider does not take it.']);
   });
 
-  test('a completion becomes a turn', () => {
+  test('writes a completion as a turn', () => {
     const completion = { prompts: ['Once'], echo: false };
     expect(write({}, {}, { completion, messages: [] }).body.messages).toEqual([{ role: 'user', content: 'Once' }]);
   });
 
-  test('a schema the provider cannot be held to is told in words', () => {
+  test('puts a schema that the provider cannot enforce into the prompt', () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
     const { body, warnings } = write({ response_format }, { supportsStructuredOutput: 'json' });
     expect(body.response_format).toEqual({ type: 'json_object' });
@@ -256,7 +259,7 @@ describe('writeCall', () => {
 });
 
 describe('passCall changes', () => {
-  test('nothing but the model, and usage where it must be asked for', () => {
+  test('only the model, and usage if it must be requested', () => {
     const base = { model: 'up', messages: hello };
     const stream_options = { include_usage: true };
     expect(pass({}).body).toEqual(base);
@@ -269,7 +272,7 @@ describe('passCall changes', () => {
     expect(pass({ stream: true }, { streamUsage: 'always' }).body).toEqual({ ...base, stream: true });
   });
 
-  test('renames what the client wrote, under either name', () => {
+  test('renamed members, under either name', () => {
     const quirks = { renames: { max_completion_tokens: 'max_tokens' } };
     expect(pass({ max_completion_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
     expect(pass({ max_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
@@ -280,7 +283,7 @@ describe('passCall changes', () => {
     });
   });
 
-  test('messages only where the provider does not take them as they stand', () => {
+  test('messages only if the provider does not accept them unchanged', () => {
     const messages = [
       { role: 'developer', content: 'Be brief.', name: 'boss' },
       {

@@ -1,4 +1,4 @@
-/** Tools that take free text, at providers that have functions alone: wrapped on the way there, unwrapped on the way back. */
+/** Free-text tools at providers that only have functions: wrapped in the request, unwrapped in the reply. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
@@ -14,7 +14,7 @@ const call = chatCall({
 });
 const bodyFor = (quirks: object) => JSON.parse(new TextDecoder().decode(openaiChat.writeCall(call, 'm', quirks).body));
 
-test('a request holds a function with one text; one for a provider that has them holds the tool itself', () => {
+test('a request has a function with one string; for a provider with free-text tools, the tool itself', () => {
   const wrapped = bodyFor({ supportsFreeTextTools: false });
   expect(wrapped.tools).toMatchObject([{ type: 'function', function: { name: 'exec', description: 'Runs.' } }]);
   expect(wrapped.tools[0].function.parameters.required).toEqual(['input']);
@@ -30,7 +30,7 @@ test.each([
   ['{"input":"line\\n} x"}', 'line\n} x'],
   ['{"other":1}', '{"other":1}'],
   ['', ''],
-])('arguments %p are the text %p, however they are cut', (args, text) => {
+])('arguments %p are the text %p, however they are split', (args, text) => {
   for (const size of [1, 7, 1000]) {
     const reader = openaiChat.reader(call, 'text/event-stream', {});
     const events: ReplyEvent[] = [];

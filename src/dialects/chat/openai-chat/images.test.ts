@@ -13,7 +13,7 @@ const read = (more: object) => {
 const settings = { aspect_ratio: '16:9', image_size: '2K' };
 const image = { aspectRatio: '16:9', size: '2K' };
 
-describe('images asked for in a chat', () => {
+describe('images requested in a chat', () => {
   test.each<[string, object]>([
     ['in extra_body', { extra_body: { google: { image_config: settings } } }],
     ['as the libraries lay it beside', { google: { image_config: settings } }],
@@ -25,12 +25,12 @@ describe('images asked for in a chat', () => {
     expect(call.extras).toEqual({});
   });
 
-  test('what else stands there stays', () => {
+  test('other members stay', () => {
     const call = read({ extra_body: { google: { image_config: settings, safety: 1 }, other: 2 } });
     expect(call.extras['openai-chat']).toEqual({ extra_body: { google: { safety: 1 }, other: 2 } });
   });
 
-  test('contents join the conversation, but for what it says already', () => {
+  test('contents join the conversation, except what it already has', () => {
     const parts = [
       { text: ' A cat ' },
       { inline_data: { mime_type: 'image/png', data: 'AAAA' } },
@@ -78,7 +78,7 @@ describe('images asked for in a chat', () => {
 
 const IMAGE = '![image](data:image/png;base64,iVBORw0KGgo=)';
 
-test('an image that the model generated is an image again, and goes back as it came', () => {
+test('an image that the model generated is read as an image, and sent back unchanged', () => {
   const call = read({
     messages: [
       { role: 'user', content: IMAGE },
@@ -123,7 +123,7 @@ describe('samples of another format', () => {
     return Buffer.from(data.join(''), 'base64');
   };
 
-  test.each([false, true])('are a WAV where one was asked for (stream: %p)', (stream) => {
+  test.each([false, true])('become a WAV if one was requested (stream: %p)', (stream) => {
     const wave = written(stream, 'wav');
     expect(wave.toString('latin1', 0, 4)).toBe('RIFF');
     expect(wave.readUInt32LE(24)).toBe(16_000);
@@ -132,15 +132,15 @@ describe('samples of another format', () => {
     expect(wave.readUInt32LE(4)).toBe(stream ? 0xffff_ffff : wave.length - 8);
   });
 
-  test.each([false, true])('stay samples where those were (stream: %p)', (stream) => {
+  test.each([false, true])('stay samples if those were requested (stream: %p)', (stream) => {
     expect(written(stream, 'pcm16')).toEqual(SAMPLES);
   });
 
-  test('the header’s base64 can stand before theirs', () =>
+  test("the header's base64 can precede theirs", () =>
     expect(waveHeader(mimeType).toString('base64')).not.toContain('='));
 });
 
-test('speech asked for in another format is asked for in this one’s words', () => {
+test("speech requested in another format is requested in this one's members", () => {
   const call = chatCall({ modalities: ['audio'], audio: { voice: 'Kore', format: 'pcm16' } });
   const { body, warnings } = openaiChat.writeCall(call, 'gpt-audio', {});
   expect(JSON.parse(new TextDecoder().decode(body))).toMatchObject({

@@ -1,4 +1,4 @@
-/** The dialect laws, over everything recorded on this wire. */
+/** The dialect laws, on every recording of this format. */
 import { dialectLaws } from '../../../../test/conformance/dialect-laws.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { openaiChat } from './openai-chat.ts';

@@ -1,4 +1,4 @@
-/** What holds of every conversation and every byte, and not of the recorded ones alone. */
+/** Properties of every conversation and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
@@ -69,7 +69,7 @@ const TOOLS: Tool[] = [
   { type: 'function', name: 'f', description: 'does', parameters: { type: 'object', properties: {} } },
 ];
 
-test('a conversation is read back as it was written', () => {
+test('a conversation reads back as it was written', () => {
   fc.assert(
     fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), spoken, (exchanges, system) => {
       const messages: Message[] = [
@@ -89,7 +89,7 @@ test('a conversation is read back as it was written', () => {
       expect(read.tools).toEqual(asked.tools);
       expect(read.sampling).toEqual(asked.sampling);
       expect(read.maxOutputTokens).toBe(99);
-      // What was read is written as it was: nothing is left to be lost at a second crossing.
+      // A second conversion loses nothing more.
       expect(openaiChat.writeCall({ ...read, stream: asked.stream }, 'gpt-4o', {}).body).toEqual(body);
     }),
   );
@@ -114,7 +114,7 @@ const strangeMessage = fc.record(
   { requiredKeys: ['role'] },
 );
 
-test('whatever a client sends is a call that can be written, or an error that says why not', () => {
+test('every client request is a call that can be written, or an error that says why not', () => {
   fc.assert(
     fc.property(
       fc.array(strangeMessage, { maxLength: 4 }),

@@ -1,4 +1,4 @@
-/** Chunks that are recognised by the one before mean what they would mean if each were parsed. */
+/** Chunks recognized by the previous one mean the same as if each were parsed. */
 import { describe, expect, test } from 'bun:test';
 import { atLeast, cutBytes, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
 import { fc } from '../../../../test/property.ts';
@@ -30,7 +30,7 @@ function read(bytes: Uint8Array): ReplyEvent[] {
   return frames.flatMap(({ events }) => events).filter(({ type }) => type !== 'reply-end');
 }
 
-/** Each chunk by itself; `undefined` where the stream holds what is no chunk. */
+/** Each chunk alone; `undefined` if the stream has something else. */
 function parsed(bytes: Uint8Array): ReplyEvent[] | undefined {
   const repair = new Normalizer({});
   const decoder = new Decoder(call, {});
@@ -81,7 +81,7 @@ describe('a chunk like the one before', () => {
     );
   });
 
-  /** Four chunks in a row are put down alike. */
+  /** Four chunks in a row are equal. */
   const some = <T>(...choices: T[]) => fc.array(fc.constantFrom(...choices), { minLength: 5, maxLength: 5 });
   const ofRow = <T>(rows: readonly T[], n: number) => rows[Math.floor(n / 4)];
   const layouts = fc.record({
@@ -89,14 +89,14 @@ describe('a chunk like the one before', () => {
     lineEnds: some('\n\n', '\n\n', '\r\n\r\n', '\n\r\n', '\r\n\n', '\r\r'),
     isAscii: some(false, true),
     mark: fc.constantFrom('', '\ufeff'),
-    /** How many events arrive together, one after another; and where else it is cut. */
+    /** How many events arrive together, and where else the bytes are split. */
     arrivals: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 10 }),
     cuts: fc.array(fc.nat(), { maxLength: 3 }),
     isBuffer: fc.boolean(),
   });
   const manyTexts = fc.array(text, { minLength: 4, maxLength: 20 });
 
-  test('however its lines end and however it is cut: the same meaning, every byte once', () => {
+  test('any line ends and any chunk boundaries: the same meaning, every byte once', () => {
     fc.assert(
       fc.property(manyTexts, layouts, (said, { starts, lineEnds, isAscii, mark, arrivals, cuts, isBuffer }) => {
         const chunks = said.map((text) => chunkOf('content', text));
@@ -123,7 +123,7 @@ describe('a chunk like the one before', () => {
     );
   });
 
-  test('a text that another member holds, one that is written with escapes, a second choice', () => {
+  test('a text that another member also has, one with escapes, a second choice', () => {
     for (const chunks of [
       [
         '{"id":"x","choices":[{"index":0,"delta":{"content":"\\u0078"}}]}',

@@ -1,4 +1,4 @@
-/** Passing on: well-formed streams byte for byte, the others as a strict client takes them. */
+/** Passing on: well-formed streams byte for byte, others in the form that a strict client accepts. */
 import { describe, expect, test } from 'bun:test';
 import { recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
@@ -26,7 +26,7 @@ function callOf(members: Partial<ChatCall> = {}): ChatCall {
   };
 }
 
-/** What a client gets of these upstream bytes, and what they meant. */
+/** What a client receives for these upstream bytes, and what they meant. */
 function passed(bytes: Uint8Array, call: ChatCall, contentType = 'text/event-stream') {
   const reader = openaiChat.reader(call, contentType, {});
   const writer = openaiChat.writer(call);
@@ -69,7 +69,7 @@ const isWellFormed = (file: string) =>
 describe('passing a recorded stream on', () => {
   test.each(
     streams.filter(({ file, status }) => status === 200 && isWellFormed(file)).map((one) => [one.file, one] as const),
-  )('changes nothing but the name of the model: %s', (_, recorded) => {
+  )('changes only the model name: %s', (_, recorded) => {
     const bytes = replyBytes(recorded);
     const original = decoder.decode(bytes);
     const { text, events } = passed(bytes, callOf(), replyContentType(recorded));
@@ -78,7 +78,7 @@ describe('passing a recorded stream on', () => {
     else expect(text).toBe(expected);
   });
 
-  test.each(streams.map((one) => [one.file, one] as const))('gives what a strict client takes: %s', (_, recorded) => {
+  test.each(streams.map((one) => [one.file, one] as const))('gives what a strict client accepts: %s', (_, recorded) => {
     const { text, events } = passed(replyBytes(recorded), callOf(), replyContentType(recorded));
     const seen = strictly(payloads(text));
     if (events.at(-1)?.type === 'error') return;
@@ -127,7 +127,7 @@ function strictly(chunks: readonly JsonObject[]) {
   return { choices, roles, finishes };
 }
 
-describe('repairs', () => {
+describe('normalizes', () => {
   test('a first delta without a role, a later one with empty names', () => {
     const text = passText([
       chunk({ delta: { tool_calls: [{ function: { name: 'f', arguments: '' }, id: 'a' }] }, finish_reason: null }),
@@ -144,7 +144,7 @@ describe('repairs', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test('calls that all say index 0', () => {
+  test('tool calls that all have index 0', () => {
     const call = (id: string) =>
       chunk({
         delta: {
@@ -161,7 +161,7 @@ describe('repairs', () => {
     expect(payloads(text).at(-1)).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] });
   });
 
-  test('a second finish, a usage chunk without choices, a missing [DONE]', () => {
+  test('a second finish reason, a usage chunk without choices, a missing [DONE]', () => {
     const text = passText([
       chunk({ delta: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }),
       chunk({ delta: { content: '' }, finish_reason: 'stop', native_finish_reason: 'end' }),
@@ -173,7 +173,7 @@ describe('repairs', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  test("Azure's empty head, blank data and unasked usage are left out; comments stay", () => {
+  test("Azure's empty first chunk, blank data and unrequested usage are left out; comments stay", () => {
     const head = '{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[]}';
     const usage =
       '{"id":"c","model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}';
@@ -186,7 +186,7 @@ describe('repairs', () => {
     expect(events.some((event) => event.type === 'usage')).toBe(true);
   });
 
-  test('lists of thoughts and texts become two strings, in a stream and whole', () => {
+  test('lists of reasoning and text become two strings, in a stream and non-streaming', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'yes' },
@@ -209,7 +209,7 @@ describe('repairs', () => {
     });
   });
 
-  test('reasoning counted beside the output is put inside', () => {
+  test('reasoning counted beside the output is included', () => {
     const usage = {
       prompt_tokens: 12,
       completion_tokens: 2,
@@ -235,15 +235,15 @@ describe('repairs', () => {
   });
 });
 
-describe('a whole reply', () => {
-  test('keeps its bytes but for the name of the model', () => {
+describe('a non-streaming reply', () => {
+  test('keeps its bytes except the model name', () => {
     const body =
       '\n {"id":"c","x":1e400,"big":123456789012345678901,"model" : "m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}\n';
     const { text } = passed(encoder.encode(body), callOf({ stream: false }), 'application/json');
     expect(text).toBe(body.replace('"m"', '"public"'));
   });
 
-  test('asked as a stream comes as one, and a stream asked whole comes whole', () => {
+  test('is written as a stream for a client that asked for one, and the other way around', () => {
     const whole = {
       id: 'c',
       created: 5,
@@ -263,7 +263,7 @@ describe('a whole reply', () => {
   });
 });
 
-describe('what breaks off', () => {
+describe('incomplete replies', () => {
   const lastEvent = (text: string): ReplyEvent | undefined => passed(encoder.encode(text), callOf()).events.at(-1);
 
   test.each([
@@ -276,7 +276,7 @@ describe('what breaks off', () => {
     expect(lastEvent(text)).toMatchObject({ type: 'error' });
   });
 
-  test('the client is told in its own words, without a terminator', () => {
+  test('the client gets an error in its format, without a terminator', () => {
     const text = decoder.decode(openaiChat.writer(callOf()).fail(new GatewayError('upstream_failed', 'Sorry.')));
     expect(text).toBe(
       'data: {"error":{"message":"Sorry.","type":"api_error","param":"","code":"upstream_failed"}}\n\n',
@@ -284,7 +284,7 @@ describe('what breaks off', () => {
   });
 });
 
-describe('writing anew', () => {
+describe('translated replies', () => {
   const written = (events: ReplyEvent[], call = callOf()) => {
     const writer = openaiChat.writer(call);
     return decoder.decode(Buffer.concat([writer.write({ bytes: new Uint8Array(), events }), writer.end()]));
@@ -310,7 +310,7 @@ describe('writing anew', () => {
     { type: 'reply-end' },
   ];
 
-  test('a strict client takes it; calls win over an ordinary end', () => {
+  test('a strict client accepts them; tool calls take precedence over an ordinary finish reason', () => {
     const text = written(events);
     const chunks = payloads(text);
     expect(strictly(chunks)).toEqual({ choices: [0], roles: 1, finishes: 1 });
@@ -326,7 +326,7 @@ describe('writing anew', () => {
     expect(written(events, callOf({ wantsUsage: false }))).not.toContain('"usage"');
   });
 
-  test('a proof comes back to the part it belongs to', () => {
+  test('a signature returns to the part it belongs to', () => {
     const message = JSON.parse(written(events, callOf({ stream: false }))).choices[0].message;
     const body = encoder.encode(JSON.stringify({ model: 'public', messages: [message] }));
     const call = openaiChat.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
@@ -337,7 +337,7 @@ describe('writing anew', () => {
     });
   });
 
-  test('a client of the old functions gets one', () => {
+  test('a client of deprecated functions gets one', () => {
     const call = callOf({ extras: { [openaiChat.name]: { functions: [{ name: 'f' }] } } });
     expect(strictly(payloads(written(events, call))).finishes).toBe(1);
     expect(written(events, call)).toContain('"delta":{"function_call":{"name":"f","arguments":""}}');
@@ -347,13 +347,13 @@ describe('writing anew', () => {
   });
 });
 
-describe('of a model that draws usage is told as the three counts alone', () => {
+describe('usage of a model that generates images has three counts only', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
   const more = { ...usage, cost: 1, completion_tokens_details: { image_tokens: 4 } };
   const message = { role: 'assistant', content: '![image](data:image/png;base64,AAAA)' };
   const head = { id: 'c', created: 7, model: 'm' };
 
-  test.each([true, false])('written anew, stream %p', (stream) => {
+  test.each([true, false])('translated, stream %p', (stream) => {
     const writer = openaiChat.writer({ ...callOf(), stream, wantsUsage: true, countsAlone: true });
     const events: ReplyEvent[] = [
       { type: 'reply-start', id: 'c', model: 'm' },

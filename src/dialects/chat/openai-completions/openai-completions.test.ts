@@ -50,7 +50,7 @@ const recorded = recordedCases('openai-completions');
 const replies = recorded.filter((one) => one.status === 200);
 
 describe('recorded replies', () => {
-  test.each(replies)('$file: any cutting gives the same frames, and their bytes are the recording', (one) => {
+  test.each(replies)('$file: chunk boundaries do not change the frames, and their bytes are the recording', (one) => {
     const bytes = replyBytes(one);
     const whole = readAll([bytes], replyContentType(one));
     expect(join(whole.map((frame) => frame.bytes))).toBe(text(bytes));
@@ -61,7 +61,7 @@ describe('recorded replies', () => {
     }
   });
 
-  test.each(replies)('$file: its events begin and end as they must', (one) => {
+  test.each(replies)('$file: its events begin and end correctly', (one) => {
     const events = eventsOf(readAll([replyBytes(one)], replyContentType(one)));
     expect(events[0]?.type).toBe('reply-start');
     expect(events.at(-1)?.type).toBe('reply-end');
@@ -75,7 +75,7 @@ describe('recorded replies', () => {
     }
   });
 
-  test.each(replies)('$file: passes on byte for byte under the public name', (one) => {
+  test.each(replies)("$file: is passed on byte for byte with the caller's model name", (one) => {
     const writer = openaiCompletions.writer(
       callOf({ ...CALL, stream: one.stream, stream_options: { include_usage: true } }),
     );
@@ -84,7 +84,7 @@ describe('recorded replies', () => {
     expect(join([...passed, writer.end()])).not.toContain('2023');
   });
 
-  test.each(replies)('$file: written anew and read again it means the same', (one) => {
+  test.each(replies)('$file: means the same after it is written and read again', (one) => {
     const frames = readAll([replyBytes(one)], replyContentType(one));
     const meant = replyOf(eventsOf(frames));
     for (const stream of [true, false]) {
@@ -105,7 +105,7 @@ describe('recorded replies', () => {
     expect(openaiCompletions.passCall(call, request.model, {})).toEqual({ body: call.origin.body, warnings: [] });
   });
 
-  test.skipIf(!hasFixtures)('the usage of a stream is not shown to a client that did not ask', () => {
+  test.skipIf(!hasFixtures)('usage of a stream is hidden from a client that did not request it', () => {
     const one = recordedCase('envoy-completion-streaming-usage.sse.txt');
     const writer = openaiCompletions.writer(streamCall());
     const passed = readAll([replyBytes(one)]).map((frame) => writer.pass(frame));
@@ -129,7 +129,7 @@ describe('recorded replies', () => {
     expect(reply.usage).toMatchObject({ input: 49, output: 57 });
   });
 
-  test.skipIf(!hasFixtures)('an unknown model is the provider’s refusal', () => {
+  test.skipIf(!hasFixtures)("an unknown model is the provider's error", () => {
     const one = recordedCase('envoy-completion-unknown-model.json');
     const error = openaiCompletions.readError(one.status, new Headers(), replyBytes(one));
     expect(error).toMatchObject({
@@ -157,7 +157,7 @@ describe('reading a reply', () => {
     ['not JSON', [event('oops')]],
     ['an error object', [event(chunk('a')), event({ error: { message: 'x', type: 'server_error' } })]],
     ['an error string', [event({ error: 'x', code: 'y' })]],
-  ])('a stream that is %s ends in an error and never as complete', (_what, chunks) => {
+  ])('a stream that is %s ends in an error and is never complete', (_what, chunks) => {
     const events = eventsOf(readAll(chunks));
     expect(events.filter((one) => one.type === 'error' && !one.isLocal)).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: 'error' });
@@ -171,13 +171,13 @@ describe('reading a reply', () => {
     expect(join([...frames.map((frame) => writer.pass(frame)), writer.end()])).toEndWith('data: [DONE]\n\n');
   });
 
-  test('a choice ends once, whatever comes after', () => {
+  test('a choice ends once, whatever follows', () => {
     const frames = readAll([event(chunk('a', 'stop')), event(chunk('b', 'stop')), event('[DONE]')]);
     expect(eventsOf(frames).filter((one) => one.type === 'choice-end')).toHaveLength(1);
     expect(replyOf(eventsOf(frames)).choices[0]?.parts[0]?.content).toBe('a');
   });
 
-  test('usage in the last choice’s event is read, and the event stays', () => {
+  test("usage in the last choice's event is read, and the event stays", () => {
     const last = { ...chunk('b', 'length'), usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } };
     const frames = readAll([event(chunk('a')), event(last), event('[DONE]')]);
     expect(replyOf(eventsOf(frames)).usage).toMatchObject({ input: 3, output: 2, source: 'reported' });
@@ -185,7 +185,7 @@ describe('reading a reply', () => {
     expect(join(frames.map((frame) => writer.pass(frame)))).toContain('"finish_reason":"length"');
   });
 
-  test('a whole body that is no JSON is an error', () => {
+  test('a body that is not JSON is an error', () => {
     expect(eventsOf(readAll([bytesOf('<html>')], 'application/json'))).toEqual([
       { type: 'error', error: expect.any(GatewayError) },
     ]);
@@ -193,7 +193,7 @@ describe('reading a reply', () => {
 });
 
 describe('errors', () => {
-  test.each(Object.keys(ERRORS) as ErrorCode[])('%s has a body of OpenAI’s shape', (code) => {
+  test.each(Object.keys(ERRORS) as ErrorCode[])("%s has a body in OpenAI's shape", (code) => {
     const reply = openaiCompletions.writeError(new GatewayError(code, 'A sentence.'), 'req_1');
     expect(reply.status).toBe(ERRORS[code].status);
     expect(JSON.parse(String(reply.body)).error).toMatchObject({

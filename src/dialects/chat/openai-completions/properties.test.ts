@@ -1,4 +1,4 @@
-/** What holds of every prompt and every byte, and not of the recorded ones alone. */
+/** Properties of every prompt and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
@@ -36,7 +36,7 @@ const sampling = fc.record(
   { requiredKeys: [] },
 );
 
-test('a call is read back as it was written', () => {
+test('a call reads back as it was written', () => {
   fc.assert(
     fc.property(completion, sampling, fc.option(fc.nat(), { nil: undefined }), (completion, sampling, most) => {
       const asked = chatCall({ completion, sampling, ...(most !== undefined && { maxOutputTokens: most }) });
@@ -53,7 +53,7 @@ test('a call is read back as it was written', () => {
 
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-test('whatever a client sends is a call that can be written, or an error that says why not', () => {
+test('every client request is a call that can be written, or an error that says why not', () => {
   const member = fc.constantFrom(
     'stop',
     'n',

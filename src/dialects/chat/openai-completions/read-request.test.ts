@@ -13,7 +13,7 @@ function callOf(body: unknown): ChatCall {
 const CALL = { model: 'public-name', prompt: 'Once' };
 
 describe('reading a request', () => {
-  test('every member finds its place', () => {
+  test('every member is read', () => {
     const call = callOf({
       model: 'm',
       prompt: ['a', 'b'],
@@ -79,7 +79,7 @@ describe('reading a request', () => {
     });
   });
 
-  test('members that are null are left open', () => {
+  test('members that are null count as absent', () => {
     const call = callOf({
       ...CALL,
       n: null,
@@ -95,7 +95,7 @@ describe('reading a request', () => {
     expect(call).not.toHaveProperty('maxOutputTokens');
   });
 
-  test('token ids are no message', () => {
+  test('token ids are not a message', () => {
     expect(callOf({ ...CALL, prompt: [1, 2] })).toMatchObject({ messages: [], completion: { prompts: [[1, 2]] } });
     expect(callOf({ ...CALL, prompt: [[1], [2]] })).toMatchObject({ completion: { prompts: [[1], [2]] } });
   });
@@ -134,7 +134,7 @@ describe('reading a request', () => {
     );
   });
 
-  test.each(['', '{', '[]', '"x"'])('a body that is no JSON object is refused: %p', (body) => {
+  test.each(['', '{', '[]', '"x"'])('a body that is not a JSON object is refused: %p', (body) => {
     expect(() => callOf(body)).toThrow(expect.objectContaining({ code: 'invalid_request', status: 400 }));
   });
 });

@@ -52,7 +52,7 @@ describe('writing a reply of another format', () => {
       .map((line) => JSON.parse(line.slice(6)));
   const asked = { ...CALL, prompt: ['P', 'Q'], n: 2, echo: true };
 
-  test('a stream: text alone, prompts echoed once, one finish a choice, usage last', () => {
+  test('a stream: text only, prompts echoed once, one finish reason per choice, usage last', () => {
     const writer = createWriter(callOf({ ...asked, stream: true, stream_options: { include_usage: true } }));
     const written = join([...frames.map((one) => writer.write(one)), writer.end()]);
     expect(written).toEndWith('data: [DONE]\n\n');
@@ -76,12 +76,12 @@ describe('writing a reply of another format', () => {
     expect(found.slice(0, -1).every((one) => one.usage === null)).toBe(true);
   });
 
-  test('without being asked for, usage is not written', () => {
+  test('usage is not written unless requested', () => {
     const writer = createWriter(callOf({ ...asked, stream: true }));
     expect(join([...frames.map((one) => writer.write(one)), writer.end()])).not.toContain('usage');
   });
 
-  test('a whole body says the same', () => {
+  test('a non-streaming body has the same content', () => {
     const writer = createWriter(callOf(asked));
     expect(join(frames.map((one) => writer.write(one)))).toBe('');
     const body = JSON.parse(text(writer.end()));
@@ -94,7 +94,7 @@ describe('writing a reply of another format', () => {
     });
   });
 
-  test('a reply that breaks off says so and has no terminator', () => {
+  test('a reply that breaks off reports it and has no terminator', () => {
     const error = new GatewayError('upstream_failed', 'It broke off.');
     const writer = createWriter(streamCall());
     expect(text(writer.fail(error))).toBe(

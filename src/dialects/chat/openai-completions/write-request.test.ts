@@ -16,7 +16,7 @@ const CALL = { model: 'public-name', prompt: 'Once' };
 const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ...more });
 
 describe('writing a request', () => {
-  test('usage is asked for behind the client’s back, and only then', () => {
+  test('usage is requested even if the client did not, and only in streams', () => {
     const passed = (call: ChatCall, model: string, quirks: Quirks = {}) =>
       JSON.parse(text(passCall(call, model, quirks).body));
     const stream = { ...CALL, stream: true };
@@ -27,7 +27,7 @@ describe('writing a request', () => {
     expect(passed(streamCall(), 'public-name', { streamUsage: 'always' })).toEqual(stream);
   });
 
-  test('quirks drop and rename, in a body that is passed on and in one that is written', () => {
+  test('quirks drop and rename, in an own body and in a translated one', () => {
     const quirks = {
       rejects: ['user'],
       fixed: { n: 1 },
@@ -55,7 +55,7 @@ describe('writing a request', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a conversation is a script, and says so', () => {
+  test('a conversation becomes a transcript, with a warning', () => {
     const messages = [said('system', 'Be brief.'), said('user', 'Hi'), said('assistant', 'Hello'), said('user', 'Bye')];
     const { body, warnings } = writeCall(chat(messages), 'up', {});
     expect(JSON.parse(text(body))).toEqual({
@@ -66,7 +66,7 @@ describe('writing a request', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('what a completion cannot say is reported', () => {
+  test('what a completion cannot express is reported', () => {
     const image: Message = {
       role: 'user',
       parts: [{ type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://example.com/a.png' } } }],

@@ -1,4 +1,4 @@
-/** Requests, both ways: what a client may write, what a provider is sent for calls of other formats. */
+/** Requests in both directions: what a client may send, and what a provider is sent for calls of other formats. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import type { ChatCall, Part } from '../../../canonical/call.ts';
@@ -24,7 +24,7 @@ const said = (role: 'user' | 'assistant', ...parts: Part[]) => ({ role, parts })
 const text = (words: string): Part => ({ type: 'text', text: words });
 
 describe('a request is read', () => {
-  test('as turns: what one run of the model made is one message', () => {
+  test('as turns: the output of one model run is one message', () => {
     const call = read({
       instructions: 'Be brief.',
       input: [
@@ -89,7 +89,7 @@ describe('a request is read', () => {
     ]);
   });
 
-  test('with proofs of other providers handed back to what they prove', () => {
+  test('with signatures of other providers returned to their parts', () => {
     const carried = (of?: string) => ({
       type: 'reasoning',
       summary: [],
@@ -111,7 +111,7 @@ describe('a request is read', () => {
     ]);
   });
 
-  test('with its settings in our words and the rest as extras', () => {
+  test('with its settings as call fields and the rest as extras', () => {
     const call = read({
       input: 'Hi',
       tools: [
@@ -167,7 +167,7 @@ describe('a request is read', () => {
     );
   });
 
-  test('with references to items that stand before them', () => {
+  test('with references to earlier items', () => {
     const item = { id: 'msg_1', type: 'message', role: 'assistant', content: 'Hello' };
     const { messages } = read({
       input: [item, { role: 'user', content: 'Again' }, { type: 'item_reference', id: 'msg_1' }],
@@ -177,7 +177,7 @@ describe('a request is read', () => {
 });
 
 describe('a call of another format is written', () => {
-  test('with nothing kept at the provider, tools that are not strict, and leading instructions', () => {
+  test('with nothing stored at the provider, tools that are not strict, and leading instructions', () => {
     const { body, warnings } = write({
       messages: [
         { role: 'system', parts: [text('One.')] },
@@ -227,7 +227,7 @@ describe('a call of another format is written', () => {
     expect(warnings.join()).toContain('thinking was left out');
   });
 
-  test('with a warning for everything it cannot say', () => {
+  test('with a warning for everything it cannot express', () => {
     const { body, warnings } = write({
       sampling: { stop: ['x'], n: 2, topK: 3, seed: 4, presencePenalty: 1, frequencyPenalty: 0, logitBias: { a: 1 } },
       maxOutputTokens: 5,
@@ -240,7 +240,7 @@ describe('a call of another format is written', () => {
     expect(warnings.length).toBe(8);
   });
 
-  test('with names and ids in the form the provider demands, which the reply gives back', () => {
+  test("with names and ids in the provider's form, which the reply restores", () => {
     const name = 'files:read.all';
     const call = chatCall({ tools: [{ type: 'function', name }] });
     const { body } = write({ tools: call.tools });
@@ -257,15 +257,15 @@ describe('a call of another format is written', () => {
   });
 });
 
-describe('a request is passed on, changed', () => {
-  test('in its model alone', () => {
+describe('a request is passed on', () => {
+  test('with only its model changed', () => {
     const { body, warnings } = openaiResponses.passCall(read({ input: 'Hi' }), 'other', {});
     expect([JSON.parse(decoder.decode(body)), warnings]).toEqual([{ model: 'other', input: 'Hi' }, []]);
     const plain = read({ input: 'Hi' });
     expect(openaiResponses.passCall(plain, 'm', {}).body).toBe(plain.origin.body);
   });
 
-  test('and in its input where that holds proofs of another provider', () => {
+  test('and its input if that has signatures of another provider', () => {
     const call = read({
       input: [
         { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: carrySignature(foreign) },

@@ -1,4 +1,4 @@
-/** The dialect laws, over everything recorded on this wire. */
+/** The dialect laws, on every recording of this format. */
 import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws, readingLaws } from '../../../../test/conformance/dialect-laws.ts';
 import { openaiResponsesCompact } from './conversation/compact.ts';

@@ -1,4 +1,4 @@
-/** Tools in groups, of the request and of its input: by themselves to other providers, in their groups again to the client. */
+/** Namespaces of tools, in the request and its input: flat for other providers, restored for the client. */
 import { expect, test } from 'bun:test';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { openaiResponses } from './openai-responses.ts';
@@ -30,7 +30,7 @@ const request = {
 const body = new TextEncoder().encode(JSON.stringify(request));
 const call = openaiResponses.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
 
-test('they are read as tools with the name of their group', () => {
+test('they are read as tools with the name of their namespace', () => {
   expect(call.tools).toMatchObject([
     { type: 'function', name: 'look' },
     { type: 'function', name: 'clock__sleep', group: { name: 'clock' } },
@@ -44,7 +44,7 @@ test('they are read as tools with the name of their group', () => {
   ]);
 });
 
-test('calls of them are written with the group apart', () => {
+test('calls of them are written with the namespace apart', () => {
   const opens = (part: number, name: string, custom: boolean): ReplyEvent[] => [
     {
       type: 'part-start',

@@ -1,4 +1,4 @@
-/** What holds of every call, every reply and every byte, and not of the recorded ones alone. */
+/** Properties of every call, reply and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf } from '../../../../test/conformance/dialect-laws.ts';
@@ -30,7 +30,7 @@ const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const anything = fc.jsonValue({ maxDepth: 2 });
 const chatSignature = fc.record({ dialect: fc.constant(OWN), value: fc.string({ minLength: 1, maxLength: 5 }) });
 
-test('no bytes crash the reader', () => {
+test('the reader accepts any bytes without crashing', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
       expectOneEnd(readReply(bytes, stream));
@@ -122,7 +122,7 @@ const strangeEvent = fc.record(
   { requiredKeys: ['type'] },
 );
 
-test('no events crash the reader, and every part opens before it grows', () => {
+test('the reader accepts any events without crashing, and every part opens before it grows', () => {
   fc.assert(
     fc.property(fc.array(strangeEvent, { maxLength: 12 }), (payloads) => {
       const text = payloads.map((payload) => `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`).join('');
@@ -138,7 +138,7 @@ test('no events crash the reader, and every part opens before it grows', () => {
   );
 });
 
-test('no body crashes the reading of a call', () => {
+test('reading a call accepts any body without crashing', () => {
   const body = fc.record(
     {
       model: fc.oneof(fc.constant('m'), anything),
@@ -202,7 +202,7 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   result.map((part) => ({ role: 'tool' as const, parts: [part] })),
 );
 
-/** Turns of the model that follow on each other are one. */
+/** Adjacent turns of the model are one. */
 function joined(messages: readonly Message[]): Message[] {
   const turns: Message[] = [];
   for (const { role, parts } of messages) {
@@ -213,7 +213,7 @@ function joined(messages: readonly Message[]): Message[] {
   return turns;
 }
 
-test('any conversation is read as it was written, whatever format it came in', () => {
+test('any conversation reads back as it was written, from every format', () => {
   fc.assert(
     fc.property(
       fc.array(message, { minLength: 1, maxLength: 6 }),
@@ -235,7 +235,7 @@ const said = fc.oneof(
   fc.record({ opens: fc.constant({ type: 'tool-call' as const, id: 'call_1', name: 'look' }), content: words }),
 );
 
-test('any reply is read as it was written, streamed or whole, its parts one after another or woven together', () => {
+test('any reply reads back as it was written, streaming or not, with its parts in sequence or interleaved', () => {
   fc.assert(
     fc.property(fc.array(said, { minLength: 1, maxLength: 5 }), fc.boolean(), fc.boolean(), (parts, stream, woven) => {
       const opened = parts.map(({ opens }, part): ReplyEvent => ({ type: 'part-start', choice: 0, part, opens }));

@@ -1,4 +1,4 @@
-/** Streams add up to what their final object says; what providers get wrong is mended; failures are failures. */
+/** Streams add up to their final object; wrong events are normalized; failures are failures. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf, view } from '../../../../test/conformance/dialect-laws.ts';
@@ -32,7 +32,7 @@ function payloadsIn(text: string): JsonObject[] {
   });
 }
 
-/** The provider encrypts its thoughts anew for the final object, and leaves log probabilities out of some. */
+/** The provider encrypts its reasoning again for the final object, and omits some log probabilities. */
 function summed(frames: readonly Frame[]) {
   const { choices, usage } = view(replyOf(frames.flatMap((frame) => frame.events)));
   return { usage, choices: choices.map(({ logprobs: _, seals, ...choice }) => ({ ...choice, seals: seals.length })) };
@@ -53,7 +53,7 @@ describe.skipIf(streams.length === 0)(`${streams.length} recorded streams`, () =
     },
   );
 
-  test('ids that change on the way are pinned to the first', () => {
+  test('changing item ids are replaced by the first', () => {
     const recorded = streams.find(({ provider }) => provider === 'github-copilot');
     if (!recorded) return;
     const writer = openaiResponses.writer(call);
@@ -69,7 +69,7 @@ describe.skipIf(streams.length === 0)(`${streams.length} recorded streams`, () =
   });
 });
 
-test('a final object without its output is filled with what was told', () => {
+test('a final object without output is completed from the stream', () => {
   const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] };
   const stream = streamOf([
     { type: 'response.created', response: { id: 'resp_1', model: 'm', output: [] } },
@@ -85,7 +85,7 @@ test('a final object without its output is filled with what was told', () => {
   expect(passed.at(-1)?.response).toMatchObject({ model: 'public-model', output: [item] });
 });
 
-test('what the deltas left out is told at the end of the item', () => {
+test('what the deltas omitted is added at the end of the item', () => {
   const events = eventsOf([
     { type: 'response.created', response: { id: 'resp_1', model: 'm' } },
     { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'Hel' },
@@ -100,7 +100,7 @@ test('what the deltas left out is told at the end of the item', () => {
   expect(view(replyOf(events)).choices[0]?.text).toBe('Hello');
 });
 
-test('unknown events mean nothing and pass in their bytes', () => {
+test('unknown events mean nothing and are passed on', () => {
   const stream = encoder.encode('event: response.new_thing\ndata: {"type":"response.new_thing","output_index":3}\n\n');
   const reader = openaiResponses.reader(call, 'text/event-stream', {});
   const [frame] = reader.read(stream);
@@ -108,7 +108,7 @@ test('unknown events mean nothing and pass in their bytes', () => {
   expect(frame && decoder.decode(openaiResponses.writer(call).pass(frame))).toBe(decoder.decode(stream));
 });
 
-test('failures are told by their codes', () => {
+test('failures are classified by their codes', () => {
   const failure = (code: string) =>
     eventsOf([{ type: 'response.failed', response: { status: 'failed', error: { code, message: 'No.' } } }]).at(-1);
   expect(failure('rate_limit_exceeded')).toMatchObject({ type: 'error', error: { code: 'rate_limited' } });
@@ -120,7 +120,7 @@ test('failures are told by their codes', () => {
   });
 });
 
-test('a stream that stops for its ceiling or a filter says so', () => {
+test('a stream that ends at its token limit or a filter says so', () => {
   const finish = (reason: string) =>
     eventsOf([
       { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason }, output: [] } },
@@ -129,7 +129,7 @@ test('a stream that stops for its ceiling or a filter says so', () => {
   expect(finish('content_filter')).toMatchObject({ finish: { reason: 'content-filter' } });
 });
 
-test('a final text that contradicts what was told adds nothing to it', () => {
+test('a final text that contradicts the deltas adds nothing', () => {
   const place = { item_id: 'm', output_index: 0, content_index: 0 };
   const told = (final: string) =>
     replyOf(

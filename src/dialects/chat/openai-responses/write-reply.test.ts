@@ -1,4 +1,4 @@
-/** The life cycle of a response that is written anew, as the libraries demand it. */
+/** The event sequence of a translated response, as the libraries require it. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -48,7 +48,7 @@ function payloads(text: string): JsonObject[] {
     .map((line) => JSON.parse(line.slice(6)));
 }
 
-test('events come in order, numbered from 0, under ids that never change', () => {
+test('events are in order, numbered from 0, with ids that never change', () => {
   const told = payloads(written(events));
   expect(told.map(({ sequence_number: number }) => number)).toEqual(told.map((_, index) => index));
   expect(told.map(({ type }) => String(type).replace('response.', ''))).toEqual([
@@ -88,7 +88,7 @@ test('events come in order, numbered from 0, under ids that never change', () =>
   for (const names of ids.values()) expect(names.size).toBe(1);
 });
 
-test('the last event holds the whole output, the usage under both its names, and the public model', () => {
+test("the last event has the whole output, the usage under both names, and the caller's model name", () => {
   const response = payloads(written(events)).at(-1)?.response as JsonObject;
   expect(response).toMatchObject({
     id: 'resp_1',
@@ -122,7 +122,7 @@ test('the last event holds the whole output, the usage under both its names, and
   expect(whole.output.map(({ type }: JsonObject) => type)).toEqual(output.map(({ type }) => type));
 });
 
-test('a ceiling makes the response incomplete', () => {
+test('a token limit makes the response incomplete', () => {
   const cut: ReplyEvent[] = [
     start,
     ...part(0, { type: 'text' }, 'Hel'),
@@ -136,7 +136,7 @@ test('a ceiling makes the response incomplete', () => {
   });
 });
 
-test('a run that breaks off is told to have failed, then as an error in both shapes', () => {
+test('a run that breaks off ends in response.failed, then in an error of both shapes', () => {
   const writer = openaiResponses.writer(chatCall());
   const error = new GatewayError('upstream_failed', 'It broke.');
   writer.write({ bytes: NO_BYTES, events: events.slice(0, 3) });
@@ -149,10 +149,10 @@ test('a run that breaks off is told to have failed, then as an error in both sha
   expect(unstarted.map(({ type }) => type)).toEqual(['error']);
 });
 
-/** A response with every member that is demanded of one. */
+/** A response with every required member. */
 const WHOLE = JSON.parse(decoder.decode(openaiResponses.writer(chatCall({ stream: false })).end()));
 
-test('passing changes nothing but the model, and nothing at all where that is the same', () => {
+test('passing on changes only the model name, or nothing if that is the same', () => {
   const { id: _, model: __, ...members } = WHOLE;
   const rest = JSON.stringify({ ...members, usage: null }).slice(1);
   const event = (model: string) =>
@@ -166,7 +166,7 @@ test('passing changes nothing but the model, and nothing at all where that is th
   expect(pass(': comment\n\n')).toBe(': comment\n\n');
 });
 
-test('the reply repeats what the client asked for', () => {
+test("the reply repeats the client's settings", () => {
   const body = new TextEncoder().encode(
     JSON.stringify({ model: 'public-model', input: 'Hi', instructions: 'Be brief.', temperature: 0.5, store: false }),
   );
@@ -175,7 +175,7 @@ test('the reply repeats what the client asked for', () => {
   expect(response).toMatchObject({ instructions: 'Be brief.', temperature: 0.5, store: false, top_p: 1, tools: [] });
 });
 
-describe('a response of a server that leaves members out is completed', () => {
+describe('a response of a server that omits members is completed', () => {
   const call = (stream: boolean) => ({
     ...chatCall({ stream, origin: { dialect: 'openai-responses', body: new TextEncoder().encode('{"top_p":0.5}') } }),
     completedSeconds: 9,
@@ -213,7 +213,7 @@ describe('a response of a server that leaves members out is completed', () => {
     },
   };
 
-  test('whole', () => {
+  test('non-streaming', () => {
     const reader = openaiResponses.reader(call(false), 'application/json', {});
     const writer = openaiResponses.writer(call(false));
     const frames = [...reader.read(Buffer.from(JSON.stringify(bare))), ...reader.end()];
@@ -239,7 +239,7 @@ describe('a response of a server that leaves members out is completed', () => {
     expect(completed.response).toEqual(whole);
   });
 
-  test('and told what the call is billed, where its provider reported nothing', () => {
+  test('and has the charged usage if its provider reported none', () => {
     const reader = openaiResponses.reader(call(false), 'application/json', {});
     const writer = openaiResponses.writer(call(false));
     writer.bill?.({ input: 3, output: 4, source: 'counted' });

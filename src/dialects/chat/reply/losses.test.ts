@@ -25,7 +25,7 @@ const part = (opens: Extract<ReplyEvent, { type: 'part-start' }>['opens'], delta
 
 interface Loss {
   events: ReplyEvent[];
-  /** The formats that say it all the same. */
+  /** The formats that can express it anyway. */
   say: readonly string[];
   named: string;
 }
@@ -82,7 +82,7 @@ const LOSSES: { readonly [what: string]: Loss } = {
   },
 };
 
-describe('what a reply loses on its way into another format is reported', () => {
+describe('what a reply loses in another format is reported', () => {
   for (const dialect of CONVERSING) {
     test.each(Object.entries(LOSSES))(`${dialect.name}: %s`, (_, { events, say, named }) => {
       for (const stream of [true, false]) {

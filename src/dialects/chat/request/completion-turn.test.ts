@@ -6,7 +6,7 @@ test('a prompt is the turn itself', () => {
   expect(completionAsTurn('Once upon', '')).toBe('Once upon');
 });
 
-test('a suffix becomes an instruction that holds both ends', () => {
+test('a suffix becomes an instruction with both ends', () => {
   const turn = completionAsTurn('def f():', 'return x');
   expect(turn).toContain('<beginning>\ndef f():\n</beginning>');
   expect(turn).toContain('<end>\nreturn x\n</end>');
@@ -18,7 +18,7 @@ test('token ids are refused by name', () => {
   );
 });
 
-test('what a conversation cannot say is reported', () => {
+test('what a chat request cannot express is reported', () => {
   expect(completionLosses({ prompts: ['a'], echo: true, bestOf: 1 })).toEqual([]);
   expect(completionLosses({ prompts: ['a'], echo: false, bestOf: 2, logprobs: 0 })).toHaveLength(2);
 });

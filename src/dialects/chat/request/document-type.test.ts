@@ -5,7 +5,7 @@ import { dialectNamed } from '../../index.ts';
 
 const base64 = Buffer.from('# Notes').toString('base64');
 
-/** A file as clients send it who do not know its type, as a provider of the other format is sent it. */
+/** A file from clients that do not know its type, as a provider of the other format is sent it. */
 function sent(filename: string, format: string): string {
   const file = { type: 'input_file', filename, file_data: `data:application/octet-stream;base64,${base64}` };
   const body = new TextEncoder().encode(JSON.stringify({ model: 'm', input: [{ role: 'user', content: [file] }] }));
@@ -14,7 +14,7 @@ function sent(filename: string, format: string): string {
   return Buffer.from(dialectNamed(format)?.writeCall(call, 'model', {}).body ?? '').toString();
 }
 
-test('where the type of a file says nothing its name does', () => {
+test('if the media type is not specific, the file name decides', () => {
   expect(sent('notes.md', 'anthropic-messages')).toContain('"data":"# Notes"');
   expect(sent('NOTES.TXT', 'anthropic-messages')).toContain('"media_type":"text/plain"');
   expect(sent('notes.md', 'gemini')).toContain('"mimeType":"text/markdown"');

@@ -45,7 +45,7 @@ const FULL = {
 };
 
 describe('a request', () => {
-  test('written for its own dialect parses equal', () => {
+  test('written for its own dialect parses to the same', () => {
     const call = read(FULL);
     const again = read(openaiImages.writeCall(call, 'm', {}).body);
     expect({ ...again, origin: undefined }).toEqual({ ...call, origin: undefined } as never);
@@ -73,7 +73,7 @@ describe('a request', () => {
     }
   });
 
-  test('in a form is its fields and files: images as they lie, told by how they begin where nobody says what they are', () => {
+  test('in a form is its fields and files: images stay as they are, their type is detected if nobody names it', () => {
     const image = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
     const [first, second, mask] = [uploadOf(image), uploadOf(Buffer.from('x')), uploadOf(image)];
     const form: Form = {
@@ -112,7 +112,7 @@ describe('a request', () => {
     expect(() => openaiImages.readCall({ ...asked, form: none })).toThrow('holds no bytes');
   });
 
-  test('of an edit, in each of the ways in which providers hold images', () => {
+  test("of an edit, in each of the providers' image members", () => {
     const [one, two] = ['https://a.test/1.png', 'https://a.test/2.png'];
     const held = (requiresEditImages: NonNullable<Quirks['requiresEditImages']>, ...images: string[]) => {
       const call = read({ model: 'm', prompt: 'Bluer', images }, 'edits');
@@ -142,7 +142,7 @@ describe('a request', () => {
     ).toThrow('cannot edit images');
   });
 
-  test('sizes are said as the provider takes them, in both ways of asking', () => {
+  test("sizes are in the provider's members, in both request shapes", () => {
     const said = (more: object, quirks: Quirks) => {
       const call = read({ model: 'm', prompt: 'A cat', ...more });
       const { model: _, prompt: __, ...written } = decode(openaiImages.writeCall(call, 'm', quirks).body);
@@ -185,7 +185,7 @@ describe('a request', () => {
     });
   });
 
-  test('what the provider has otherwise is said, in both ways of asking', () => {
+  test('other members of the provider are renamed, in both request shapes', () => {
     const call = read({ model: 'm', prompt: 'A cat', size: '1600x900', style: 'vivid' });
     const quirks: Quirks = { rejects: ['style'], supportsImageSizes: ['1024x1024', '1536x1024'] };
     const written = openaiImages.writeCall(call, 'up', quirks);
@@ -200,14 +200,14 @@ describe('a request', () => {
   });
 });
 
-describe('a reply of which some is held back', () => {
+describe('a reply with filtered images', () => {
   const call = read({ model: 'm', prompt: 'A cat' });
   const eventsOf = (...data: object[]) => {
     const reader = openaiImages.reader(call, 'application/json', {});
     return [...reader.read(encode({ created: 1, data })), ...reader.end()].flatMap((frame) => frame.events);
   };
 
-  test('counts what came', () => {
+  test('counts the images that arrived', () => {
     const error = { code: 'OutputImageSensitiveContentDetected', message: 'Not that.' };
     const events = eventsOf({ error }, { url: 'https://a.test/1.png' });
     expect(events.filter(({ type }) => type === 'part-start')).toHaveLength(1);
@@ -238,13 +238,13 @@ describe('a stream', () => {
   };
   const meaning = (frames: Frame[]) => frames.map((frame) => [new TextDecoder().decode(frame.bytes), frame.events]);
 
-  test('any cutting gives the same frames, and their bytes are the stream', () => {
+  test('chunk boundaries do not change the frames, and their bytes are the stream', () => {
     const whole = framesOf(10_000);
     for (const size of [1, 7, 50]) expect(meaning(framesOf(size))).toEqual(meaning(whole));
     expect(whole.map((frame) => new TextDecoder().decode(frame.bytes)).join('')).toBe(STREAM);
   });
 
-  test('read and written anew it is the same stream', () => {
+  test('read and written again is the same stream', () => {
     const writer = openaiImages.writer(call);
     const bytes = Buffer.concat([...framesOf(20).map((frame) => writer.write(frame)), writer.end()]);
     const reader = openaiImages.reader(call, 'text/event-stream', {});
@@ -263,7 +263,7 @@ describe('a stream', () => {
     expect(text.split('\n\n')).toHaveLength(2);
   });
 
-  test('one that breaks off is no complete reply', () => {
+  test('that breaks off is not a complete reply', () => {
     const reader = openaiImages.reader(call, 'text/event-stream', {});
     const events = [...reader.read(new TextEncoder().encode(STREAM.slice(0, 150))), ...reader.end()];
     expect(events.flatMap((frame) => frame.events).at(-1)?.type).toBe('error');

@@ -1,4 +1,4 @@
-/** Fields beside an audio file: none that makes a provider read another audio, another model or more than was held for. */
+/** Fields beside an audio file: none makes a provider read another audio, another model or more than was priced. */
 import { expect, test } from 'bun:test';
 import { uploadOf } from '../../../canonical/upload.ts';
 import { openaiTranscriptions } from '../../audio/openai-transcriptions/openai-transcriptions.ts';
@@ -27,7 +27,7 @@ test.each([
   ['batch_size', '8'],
   ['best_of', '5'],
   ['max_new_tokens', '100000'],
-])('the field %p is left out, and said to be', (name, value) => {
+])('the field %p is dropped and reported', (name, value) => {
   const call = read([
     ['language', 'en'],
     [name, value],
@@ -36,7 +36,7 @@ test.each([
   expect(call.origin.dropped).toEqual([expect.stringContaining(`\`${name.replace('[]', '')}`)]);
 });
 
-test('a copy inside a field of JSON is left out, in each of several fields of one name', () => {
+test('a copy inside a JSON field is dropped, in each of several fields of one name', () => {
   const call = read([
     ['extra_body', '{"n":5,"hotwords":"a"}'],
     ['extra_body', '{"hotwords":"b"}'],
@@ -48,7 +48,7 @@ test('a copy inside a field of JSON is left out, in each of several fields of on
   expect(call.origin.dropped).toEqual(['`extra_body.n` was dropped: the format has no such member.']);
 });
 
-test('all other fields pass as they came, several of one name too', () => {
+test('all other fields pass unchanged, also several of one name', () => {
   const fields = [
     ['prompt', '{ not JSON'],
     ['timestamp_granularities[]', 'word'],

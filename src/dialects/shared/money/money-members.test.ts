@@ -1,4 +1,4 @@
-/** One spelling and one value of each member that money hangs on, in every format that clients speak. */
+/** One spelling and one value of each member that decides the cost, in every client format. */
 import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { anthropicMessages } from '../../chat/anthropic-messages/anthropic-messages.ts';
@@ -20,7 +20,7 @@ const FORMATS: { readonly [name: string]: { dialect: Dialect<ChatCall>; body: ob
   gemini: { dialect: gemini, body: { contents: [{ parts: [{ text: 'Hi' }] }] } },
 };
 
-/** What is read of these members, what stands in the body then, and what is said to be left out. */
+/** What is read of these members, what the body then has, and what is reported as dropped. */
 function read(format: string, members: object) {
   const { dialect, body } = FORMATS[format]!;
   const call = dialect.readCall({
@@ -34,7 +34,7 @@ function read(format: string, members: object) {
   return { ceiling: call.maxOutputTokens, n: call.sampling.n, sent, dropped: call.origin.dropped ?? [], call };
 }
 
-describe('of several words for one ceiling the smallest counts', () => {
+describe('of several names for the token limit, the smallest counts', () => {
   test.each<[string, object, object, string[]]>([
     ['chat', { max_completion_tokens: 1, max_tokens: 100_000 }, { max_completion_tokens: 1 }, ['max_tokens']],
     ['chat', { max_completion_tokens: 100_000, max_tokens: 1 }, { max_tokens: 1 }, ['max_completion_tokens']],
@@ -87,7 +87,7 @@ describe('of several words for one ceiling the smallest counts', () => {
       { max_tokens: 7, generation_config: { topK: 1 } },
       { generation_config: { topK: 1, maxOutputTokens: 7 } },
     ],
-  ])('%s %j alone is the format\u2019s own', (format, members, sent) => {
+  ])("%s %j alone is the format's own", (format, members, sent) => {
     const told = read(format, members);
     expect<unknown[]>([told.ceiling, told.sent, told.dropped]).toEqual([7, sent, []]);
   });
@@ -102,7 +102,7 @@ describe('images', () => {
     return { n: call.n, size: call.size, sent, dropped, extras: call.extras };
   }
 
-  test('are counted once, and their size is said once', () => {
+  test('are counted once, and have one size', () => {
     expect(readImages({ n: 1, num_images: 4, batch_size: 8 })).toMatchObject({
       n: 1,
       sent: { n: 1 },
@@ -135,7 +135,7 @@ test.each<[string, object]>([
   ['responses', { max_output_tokens: 50, metadata: { max_tokens: '9' }, service_tier: 'auto' }],
   ['messages', { max_tokens: 5, speed: 'standard', service_tier: 'standard_only' }],
   ['gemini', { generation_config: { max_output_tokens: 5, candidate_count: 2 }, labels: { n: '5' } }],
-])('%s %j is passed on as it came', (format, members) => {
+])('%s %j is passed on unchanged', (format, members) => {
   const { sent, dropped } = read(format, members);
   expect<unknown[]>([sent, dropped]).toEqual([members, []]);
 });
@@ -164,7 +164,7 @@ test.each<[string, object, string[]]>([
   expect(JSON.stringify(call.extras)).not.toMatch(/50|20|dear|priority|fast/i);
 });
 
-describe('a member that stands twice inside a setting is sent once, with the value it was read with', () => {
+describe('a member that occurs twice inside a setting is sent once, with the value that was read', () => {
   test.each([
     [
       'gemini',
@@ -199,7 +199,7 @@ describe('a member that stands twice inside a setting is sent once, with the val
     expect(out.match(/"n"/g) ?? []).toHaveLength(JSON.stringify(sent).match(/"n"/g)?.length ?? 0);
   });
 
-  test('one that stands there once stays byte for byte', () => {
+  test('one that occurs once stays byte for byte', () => {
     const text =
       '{"contents":[{"parts":[{"text":"Hi"}]}],"generationConfig":{ "topK" : 1.0, "stopSequences":["a\\": b"]}}';
     const call = gemini.readCall({
