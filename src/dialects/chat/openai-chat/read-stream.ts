@@ -3,7 +3,7 @@ import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Quirks } from '../../dialect.ts';
-import { textOf } from '../../shared/json-values.ts';
+import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { unwrapFreeText } from '../request/free-text.ts';
 import { Reports, usageIn } from './reports.ts';
@@ -392,11 +392,5 @@ function sourceCitation(source: Json): Citation | undefined {
 
 /** A JSON object is complete only at its last bracket. */
 function isWhole(json: string): boolean {
-  if (!json.trimEnd().endsWith('}')) return json === '';
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
+  return json.trimEnd().endsWith('}') ? parsedJson(json) !== undefined : json === '';
 }
