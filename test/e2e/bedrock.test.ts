@@ -1,12 +1,13 @@
 /** Bedrock with the running gateway: recorded replies for clients of every format, its event stream, its failures. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import { textOf } from '../broken-stream.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
 import { packChunk, packEvent, packException } from '../event-stream.ts';
 import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { costOf, nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { verifySignature } from '../signature-v4.ts';
 import { asker, FORMATS, heard, readBack } from './any-format.ts';
@@ -21,11 +22,7 @@ const BEDROCK = {
 const CLAUDE = { ...BEDROCK, upstreamModel: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' };
 const FRAMES = { 'content-type': 'application/vnd.amazon.eventstream' };
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 const ask = asker(() => scene);
 
 function recordedMeaning(recorded: RecordedCase) {

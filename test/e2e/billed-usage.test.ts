@@ -1,12 +1,8 @@
 /** If a provider reports no usage, the client gets the billed usage, in every chat format. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const SAID = 'The quick brown fox jumps over the lazy dog.';
 const messages = [{ role: 'user', content: 'Say something about foxes.' }];

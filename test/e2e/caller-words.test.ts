@@ -1,13 +1,9 @@
 /** What a translation drops or refuses is reported with the caller's own member names, whatever the provider's format. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { expect, test } from 'bun:test';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 test('a warning names the member that the caller sent', async () => {
   const { type, upstreamModel, whole } = VENDORS.responses;

@@ -1,16 +1,12 @@
 /** The client disconnects before the first byte, during a stream, or after the end: the upstream call ends too, and the charge is right. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 import { LIMIT_SETTINGS, TEXTS } from './calls.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });
 
 describe('the client disconnects', () => {
   async function leave(stage: Stage, when: 'before' | number): Promise<void> {

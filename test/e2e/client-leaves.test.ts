@@ -1,15 +1,11 @@
 /** Disconnecting early is not free: before any output the input is charged, and after the last choice its usage is awaited. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_DISCONNECT_DRAIN_MS: '1000' } });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { MODELPORT_DISCONNECT_DRAIN_MS: '1000' } });
 
 const SILENT = { fault: { before: 'headers', does: 'silence' } } as const;
 

@@ -1,13 +1,9 @@
 /** A compaction that gives no text has used input and reasoning, and its caller pays for that. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { costOf, type Scene, startScene } from '../scene.ts';
+import { expect, test } from 'bun:test';
+import { costOf } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 60_000);
+const scene = useScene();
 
 const emptyReply = (finish: string) => ({
   json: {

@@ -1,13 +1,9 @@
 /** A custom tool with free text, for a provider of the client's own format that only supports functions. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, USAGE } from '../chat-answers.ts';
-import { type Scene, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const TOOL = { type: 'custom', custom: { name: 'sql', description: 'Runs SQL.' } };
 const CALL = { id: 'call_1', type: 'function', function: { name: 'sql', arguments: '{"input":"select 1"}' } };

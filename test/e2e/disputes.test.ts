@@ -1,17 +1,13 @@
 /** Providers with false usage reports: charge, response, log, metrics and limits use one figure, and the operator decides. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
 import { spawnModelport } from '../gateway-process.ts';
-import { nanoCost, nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoCost, nanoOf, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const TEXT = 'A short reply of some words.';
 /** USD: 100 output tokens at 4 USD per million, and the estimated input. */

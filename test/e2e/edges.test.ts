@@ -1,17 +1,13 @@
 /** Invalid requests and clients that do not read: refused with an error, within limits. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 const MAX_BODY_BYTES = 200_000;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { MODELPORT_MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
 
 async function postRaw(
   stage: Stage,

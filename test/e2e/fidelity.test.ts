@@ -1,16 +1,12 @@
 /** Losses of translation in each format: reported in the response, or refused in strict mode. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
 const { chat, messages } = VENDORS;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const HELLO = [{ role: 'user', content: 'Hi' }];
 

@@ -1,7 +1,7 @@
 /** A hold cannot be forged: 64 concurrent calls with two conflicting limits each, and a balance for a few of them. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, USAGE } from '../chat-answers.ts';
-import { type Scene, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 const CALLS = 64;
 const HELD = 1;
@@ -10,11 +10,7 @@ const FORGED = 100_000;
 const PRICE = { input: 1, output: 4 };
 const CEILINGS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'num_predict'];
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 /** A provider that follows the highest limit it finds. */
 function startGreedyVendor() {

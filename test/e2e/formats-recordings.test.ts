@@ -1,9 +1,10 @@
 /** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { textOf } from '../broken-stream.ts';
 import { type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
 import type { CallView } from '../gateway-process.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { Chunking } from '../upstream/answer.ts';
 
@@ -129,11 +130,7 @@ const MENDED = [
   'own/openai-responses/failed-stream.chunks.txt',
 ];
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 function post(stage: Stage, path: string, body: object): Promise<Response> {
   const headers = { authorization: `Bearer ${stage.caller.key}`, 'anthropic-version': '2023-06-01' };

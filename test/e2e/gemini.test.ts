@@ -1,18 +1,14 @@
 /** What only the generateContent format has: its paths, keys, two stream framings and errors. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
 const { gemini: VENDOR, chat } = VENDORS;
 const SAID = { texts: ['Grüße ', 'aus ', '日本'] };
 const CONTENTS = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 interface Answer {
   candidates?: { content: { parts: { text: string }[] } }[];

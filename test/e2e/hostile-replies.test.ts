@@ -1,15 +1,11 @@
 /** A provider's reply with absurd indexes fails one call, not the process. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const HEALTH_MS = 250;
 const turn = { role: 'user', content: 'Say hello.' };

@@ -1,6 +1,7 @@
 /** Images requested as URLs: stored for a time if the public URL is known, otherwise data URLs. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { nanoCost, type Stage, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
 type Body = any;
@@ -12,12 +13,7 @@ const PUBLIC = 'https://models.test';
 
 setDefaultTimeout(60_000);
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_PUBLIC_URL: `${PUBLIC}/` } });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 60_000);
+const scene = useScene({ environment: { MODELPORT_PUBLIC_URL: `${PUBLIC}/` } });
 
 const drawing = (type: string, upstreamModel: string) =>
   scene.stage({ kind: 'image', price: { perImage: 0.002 }, type, upstreamModel });

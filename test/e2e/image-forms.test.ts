@@ -1,20 +1,16 @@
 /** Input images sent as a form: as the files they arrived as, with boundaries that clients cannot guess. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { type FormPart, formBoundary, readForm } from '../../src/dialects/wire/multipart.ts';
 import { formBytes } from '../form-bytes.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const DRAWN = { json: { created: 1, data: [{ b64_json: PNG }] } };
 const address = 'https://images.invalid/mask.png';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const drawing = (type: string, upstreamModel: string) =>
   scene.stage({ kind: 'image', price: { perImage: 0.002 }, type, upstreamModel });

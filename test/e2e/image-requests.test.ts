@@ -1,18 +1,14 @@
 /** Images and speech requested in chat, with the sandbox and a provider: each format, streaming and non-streaming, and the cost. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
 type Body = any;
 
 const PER_IMAGE = 2_000_000n;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 60_000);
+const scene = useScene();
 
 function pixels(base64: string): string {
   const png = Buffer.from(base64, 'base64');

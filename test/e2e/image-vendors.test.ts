@@ -1,16 +1,12 @@
 /** Image providers with formats of their own: URL, request, and tasks that are polled until finished. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PER_IMAGE = 2_000_000n;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 60_000);
+const scene = useScene();
 
 const drawing = (type: string, upstreamModel: string) =>
   scene.stage({ kind: 'image', price: { perImage: 0.002 }, type, upstreamModel });

@@ -1,14 +1,11 @@
 /** A key is disabled during a call: the call continues and is charged, and the next one is refused. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { costOf, nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { TEXTS } from './calls.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 test.each([
   ['a key', (key: string) => `/keys/${key}/disable`],

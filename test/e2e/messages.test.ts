@@ -1,17 +1,13 @@
 /** What only the messages format has: its keys, version header, errors and token counting. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
 const { messages: VENDOR, chat } = VENDORS;
 const VERSION = { 'anthropic-version': '2023-06-01' };
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 interface Reply {
   type?: string;

@@ -1,12 +1,9 @@
 /** Model lists in three formats, and errors of unknown paths. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 describe('model lists in three formats', () => {
   const list = async (stage: Stage, path: string, headers: { [name: string]: string }) => {

@@ -2,17 +2,13 @@
  * The Open Responses compliance cases, each event and body checked against the published schema, with the sandbox and providers of every
  * format.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
 import type { Said } from '../said.ts';
-import { type Scene, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const user = (content: unknown) => ({ type: 'message', role: 'user', content });
 const WEATHER = {

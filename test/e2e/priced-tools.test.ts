@@ -1,14 +1,9 @@
 /** Provider tools in each format: refused without a price, charged by it; and video modes. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { expect, test } from 'bun:test';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
 
 const PRICE = { input: 1, output: 1, perToolCall: 0.01 };
 const hello = [{ role: 'user', content: 'Hi' }];

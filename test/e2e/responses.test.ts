@@ -1,17 +1,12 @@
 /** What only the Responses format has: its settings, stored responses, and its errors in streams. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { expect, test } from 'bun:test';
+import { useScene } from '../scene-hooks.ts';
 import { VENDORS, type Vendor } from '../vendor-answers.ts';
 
 const { responses: VENDOR, chat, messages, gemini } = VENDORS;
 const SAID = { texts: ['Hello ', 'there'] };
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });
 

@@ -1,13 +1,9 @@
 /** `n` for videos: n videos are generated, held for and charged, and all are listed wherever the task is read. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { expect, test } from 'bun:test';
+import { useScene } from '../scene-hooks.ts';
 import { authorized, FILM, SECOND_PRICE, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } });
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } }, { checksEachTest: false });
 
 test('two videos are ordered one by one, and can be read in every format', async () => {
   const stage = await scene.stage({ type: 'openai', kind: 'video', price: SECOND_PRICE });

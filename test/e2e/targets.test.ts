@@ -1,17 +1,13 @@
 /** Time limits of a target, and which failures lead to the next one. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { costOf, nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { startDeafListener } from '../upstream/deaf-listener.ts';
 import { assertBroken, LIMIT_SETTINGS, LIMITS, streamed, TEXTS, whole } from './calls.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: LIMIT_SETTINGS });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: LIMIT_SETTINGS });
 
 describe('time limits and targets', () => {
   test('a connection that is never accepted fails by the connect limit', async () => {

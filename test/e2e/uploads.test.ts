@@ -1,16 +1,12 @@
 /** Audio files of many megabytes through the running gateway: complete for every target, without being held in memory. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(60_000);
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene();
 
 const MIB = 1024 * 1024;
 const SOUND = Buffer.alloc(12 * MIB);

@@ -1,14 +1,10 @@
 /** Vertex AI with the running gateway: tokens, Gemini and Claude, failures; and what rows of clouds keep. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
-import { type Scene, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { asker, FORMATS, readBack } from './any-format.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 const ask = asker(() => scene);
 
 describe('Vertex AI', () => {

@@ -1,14 +1,11 @@
 /** Scripted video providers with formats of their own: each used through another format, its video stored and charged by its report. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const LONG_MS = 60_000;
 const json = (body: object): Answer => ({ json: body });

@@ -1,14 +1,14 @@
 /** Video tasks with a scripted faulty provider: what the client sees, what is sent upstream, what is charged. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
 import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } });
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene(
+  { environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } },
+  { checksEachTest: false },
+);
 
 const videoStage = (more = {}) =>
   scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE, ...more });

@@ -1,13 +1,10 @@
 /** Video tasks in every format with the sandbox's real videos: created in one, read in any other. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { nanoCost, type Stage } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const sandboxStage = (more = {}) =>
   scene.stage({

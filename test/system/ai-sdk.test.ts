@@ -1,20 +1,13 @@
 /** The AI SDK with all kinds other than chat, with the sandbox and scripted providers. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let client: OthersClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(() => {
-  client.stop();
-  return scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
 
 const TEXTS = ['A cat sleeps.', 'A cat is sleeping.', 'Interest rates rose.'];
 

@@ -1,8 +1,9 @@
 /** Every official library, and the AI SDK for each, in a tool loop with a reasoning model behind Converse: nothing of a turn is lost. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { CLIENTS, type Client, type FormatsClient, startFormatsClient } from '../clients/formats-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { CLIENTS, type Client, startFormatsClient } from '../clients/formats-client.ts';
 import { packEvent } from '../event-stream.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { costOf, nanoCost } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const SEAL = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
@@ -15,15 +16,8 @@ const WEATHER = {
 /** Libraries that read no reasoning from a chat completion, and so cannot send it back. */
 const HIDES_THINKING: readonly Client[] = ['ai-chat'];
 
-let scene: Scene;
-let libraries: FormatsClient;
-beforeAll(async () => {
-  [scene, libraries] = await Promise.all([startScene(), startFormatsClient()]);
-}, 300_000);
-afterAll(async () => {
-  libraries.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene({}, { checksEachTest: false });
+const libraries = useClient(startFormatsClient);
 
 /** A block as the provider stores it, and its deltas in a stream. */
 interface Block {

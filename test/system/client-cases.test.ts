@@ -1,24 +1,17 @@
 /** Known problems of clients, case by case: the order of stream events, ids, signatures, efforts, errors within a stream. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type Conversation, FORMATS, type FormatsClient, startFormatsClient } from '../clients/formats-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { type Conversation, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
 import type { Said } from '../said.ts';
-import { type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import type { Stage, StageSetup } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 import { SEAL, VENDORS, type VendorName } from '../vendor-answers.ts';
 import { readSent } from '../vendor-requests.ts';
 
-let scene: Scene;
-let libraries: FormatsClient;
-beforeAll(async () => {
-  [scene, libraries] = await Promise.all([startScene(), startFormatsClient()]);
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  libraries.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const libraries = useClient(startFormatsClient);
 
 const stageFor = (vendor: VendorName, more: StageSetup = {}) => {
   const { type, upstreamModel } = VENDORS[vendor];

@@ -1,23 +1,13 @@
 /** `client.responses.compact` of the official library: with a provider that compacts, and with models that are asked for a summary. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type ForgetfulClient, type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, test } from 'bun:test';
+import { type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import type { Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
-let scene: Scene;
-let client: ForgetfulClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([
-    startScene({ environment: { MODELPORT_SANDBOX: 'on' } }),
-    startForgetfulClient(),
-  ]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene({ environment: { MODELPORT_SANDBOX: 'on' } });
+const client = useClient(startForgetfulClient);
 
 const NAMES = Object.keys(VENDORS) as VendorName[];
 /** Formats without an endpoint for it. */

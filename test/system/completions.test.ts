@@ -1,22 +1,15 @@
 /** Text completions: recorded ones pass through, and chat-only models support them too. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
+import { startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 import { recordedUsage } from '../recorded-usage.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { costOf, nanoCost } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 
-let scene: Scene;
-let client: OpenaiClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOpenaiClient()]);
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOpenaiClient);
 
 const OPENAI = { type: 'openai', upstreamModel: 'gpt-3.5-turbo-instruct' };
 

@@ -1,19 +1,12 @@
 /** Embeddings and reranking through the running gateway, with the official libraries and plain HTTP. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures } from '../fixtures.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-let client: OthersClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(() => {
-  client.stop();
-  return scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
 
 const at = (stage: Stage) => ({ url: scene.gateway.url, apiKey: stage.caller.key });
 const vectorsAnswer = (vectors: readonly (readonly number[])[], tokens = 5) => ({

@@ -1,5 +1,5 @@
 /** Every kind of upstream failure during a call: the right error, the right charge, no open hold. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import {
   assertBroken,
@@ -11,16 +11,12 @@ import {
   TEXTS,
   whole,
 } from '../e2e/calls.ts';
-import { costOf, nanoCost, type Scene, type StageSetup, startScene } from '../scene.ts';
+import { costOf, nanoCost, type StageSetup } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: LIMIT_SETTINGS });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: LIMIT_SETTINGS });
 
 describe('before the first byte: an HTTP error, nothing charged', () => {
   const cases: { name: string; answer?: Answer; setup?: () => Promise<StageSetup>; status: number; code: string }[] = [

@@ -2,22 +2,15 @@
  * Gemini's speech through the running gateway: samples as they arrive, WAV or compressed audio as requested, billed by the provider's
  * tokens.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let client: OthersClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(() => {
-  client.stop();
-  return scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
 
 const PATH = '/v1/audio/speech';
 const SAMPLES = Buffer.from(Array.from({ length: 9600 }, (_, place) => (place * 7) % 251));

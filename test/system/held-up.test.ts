@@ -1,10 +1,11 @@
 /** Clients that pause reading: nothing is lost or doubled, their pause counts as no failure, and the charge is always right. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
 import { assertBroken } from '../e2e/calls.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS } from '../vendor-answers.ts';
 
@@ -22,12 +23,7 @@ const environment = {
   MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS),
 };
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment });
 
 /** More than all buffers on the way hold, compressed or not: events that are each larger than one write. */
 const LINES = Array.from({ length: 240 }, (_, n) => `${n} ${randomBytes(75_000).toString('base64')}`);

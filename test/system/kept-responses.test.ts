@@ -1,26 +1,14 @@
 /** Stored responses with the official library: continued, read, deleted, listed, with models of any provider. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  type ForgetfulClient,
-  type ResponsesView,
-  type ResponseView,
-  startForgetfulClient,
-} from '../clients/forgetful-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { type ResponsesView, type ResponseView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { startGateway } from '../gateway-process.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import type { Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
 
-let scene: Scene;
-let client: ForgetfulClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startForgetfulClient()]);
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startForgetfulClient);
 
 const NAMES = Object.keys(VENDORS) as VendorName[];
 const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });

@@ -1,21 +1,14 @@
 /** Tool loops with models that sign their reasoning, by clients whose formats lose the signatures: what the provider gets back. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type ForgetfulClient, type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import type { Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
 
-let scene: Scene;
-let client: ForgetfulClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startForgetfulClient()]);
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startForgetfulClient);
 
 /** A provider's request, independent of its format. */
 interface Body {

@@ -1,33 +1,25 @@
 /** Every official library with every provider, non-streaming and streaming, through one list of scenarios, all billed. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   CLIENTS,
   type Client,
   type Conversation,
   type ConversationView,
   FORMATS,
-  type FormatsClient,
   startFormatsClient,
 } from '../clients/formats-client.ts';
 import { FORMAT_OF, type Scenario } from '../e2e/scenario.ts';
 import { SCENARIOS } from '../e2e/scenarios.ts';
-import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { costOf, nanoCost, type Stage, type StageSetup } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 import { readSent } from '../vendor-requests.ts';
 
 const USED = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 
-let scene: Scene;
-let libraries: FormatsClient;
-beforeAll(async () => {
-  [scene, libraries] = await Promise.all([startScene(), startFormatsClient()]);
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  libraries.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const libraries = useClient(startFormatsClient);
 
 interface Run {
   client: Client;

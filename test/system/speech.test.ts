@@ -1,21 +1,14 @@
 /** Speech through the running gateway: the official library with the sandbox and a recording, and providers that fail. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let client: OthersClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(() => {
-  client.stop();
-  return scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
 
 const PATH = '/v1/audio/speech';
 const INPUT = 'Grüße 😀';

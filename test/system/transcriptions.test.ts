@@ -1,22 +1,15 @@
 /** Transcriptions, translations and moderations through the running gateway, with the official library. */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { wavOf } from '../../src/sandbox/audio.ts';
-import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 
-let scene: Scene;
-let client: OthersClient;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(() => {
-  client.stop();
-  return scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
 
 /** Two seconds. */
 const SOUND = Buffer.from(wavOf(Buffer.alloc(96_000, 7)));

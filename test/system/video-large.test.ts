@@ -1,18 +1,15 @@
 /** A video of 500 MB: downloaded and served in pieces, so memory use does not grow with its size. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
+import { nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
 
 const PIECE_BYTES = 1 << 20;
 const PIECES = 500;
 const MOST_GROWTH_BYTES = 150 << 20;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene();
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({}, { checksEachTest: false });
 
 const piece = (number: number) => new Uint8Array(PIECE_BYTES).fill(number % 251);
 const digest = createHash('sha256');

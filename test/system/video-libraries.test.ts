@@ -5,15 +5,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
+import { nanoCost } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } });
-}, 60_000);
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } }, { checksEachTest: false });
 
 const sandboxStage = () =>
   scene.stage({
