@@ -1,10 +1,10 @@
 /** Postgres for tests: a new cluster in a temporary folder, on a local address, removed after the tests. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
+import { freePort } from './free-port.ts';
 
 export interface TestPostgres {
   /** The URL of a new, empty database. */
@@ -140,13 +140,4 @@ function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {
 export function whenGone(command: string, pid = process.pid): void {
   const watch = `while kill -0 ${pid} 2>/dev/null; do sleep 1; done; ${command}`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

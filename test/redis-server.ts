@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisClient } from 'bun';
-import { freePort } from './gateway-process.ts';
+import { freePort } from './free-port.ts';
 
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 if (!hasRedis) console.log('redis-server is not installed: the tests of shared limits are skipped.');

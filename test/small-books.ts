@@ -1,6 +1,7 @@
 /** A small ledger of some accounts, keys and calls, written by the ledger itself. */
 import { HOUR_MS } from '../src/store/call-sums.ts';
-import type { CallRow, HoldRow, LedgerStep, Store } from '../src/store/store.ts';
+import type { HoldRow, LedgerStep, Store } from '../src/store/store.ts';
+import { callRow } from './call-row.ts';
 
 const FIRST = Date.UTC(2026, 0, 1);
 const MODELS = ['m', 'n'];
@@ -54,21 +55,7 @@ function callSteps(number: number, accounts: readonly string[]): LedgerStep[] {
     owner: 'own_1',
   };
   const { callId: id, owner: _, amount: __, ...of } = hold;
-  const call: CallRow = {
-    ...of,
-    id,
-    provider: 'p',
-    targetModel: 'm',
-    dialect: 'd',
-    upstreamDialect: 'd',
-    stream: false,
-    status: 200,
-    outcome: 'ok',
-    attempts: 1,
-    cost,
-    usage: { input: number, output: 2 * number, source: 'reported' },
-    durationMs: 5,
-  };
+  const call = callRow({ ...of, id, cost, usage: { input: number, output: 2 * number, source: 'reported' } });
   return [
     { type: 'hold', hold },
     { type: 'resolve', callId: id, amount: cost, call },

@@ -1,7 +1,7 @@
 /** Commands for accounts. */
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
-import type { Command, Given } from './command.ts';
+import { type Command, type Given, switchCommands } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
@@ -63,21 +63,10 @@ const update: Command = {
   run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readLimitChanges(given))),
 };
 
-const disable: Command = {
-  name: 'accounts disable',
-  usage: 'ACCOUNT',
-  summary: 'Disables an account: all its keys are refused.',
-  words: [1, 1],
-  run: (open, given) => changeAccount(open, given, 'POST', '/disable'),
-};
-
-const enable: Command = {
-  name: 'accounts enable',
-  usage: 'ACCOUNT',
-  summary: 'Enables a disabled account.',
-  words: [1, 1],
-  run: (open, given) => changeAccount(open, given, 'POST', '/enable'),
-};
+const [disable, enable] = switchCommands('accounts', 'ACCOUNT', changeAccount, {
+  disable: 'Disables an account: all its keys are refused.',
+  enable: 'Enables a disabled account.',
+});
 
 async function changeAccount(
   open: Opener,

@@ -67,3 +67,23 @@ function parse(command: Command, args: string[]) {
     throw new UsageError(`${sentence.replace(/\.$/, '')}. Write: ${usageOf(command)}`);
   }
 }
+
+/** Sends a change to the admin API: `path` follows the path of what the command names. */
+type Change = (open: Opener, given: Given, method: 'POST', path: string) => Promise<number>;
+
+/** The commands `NOUN disable` and `NOUN enable`. */
+export function switchCommands(
+  noun: string,
+  usage: string,
+  change: Change,
+  summaries: { readonly disable: string; readonly enable: string },
+): [disable: Command, enable: Command] {
+  const command = (verb: 'disable' | 'enable'): Command => ({
+    name: `${noun} ${verb}`,
+    usage,
+    summary: summaries[verb],
+    words: [1, 1],
+    run: (open, given) => change(open, given, 'POST', `/${verb}`),
+  });
+  return [command('disable'), command('enable')];
+}

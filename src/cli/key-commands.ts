@@ -2,7 +2,7 @@
 import { accountNamed } from './account-commands.ts';
 import { part } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
-import { type Command, type Given, UsageError } from './command.ts';
+import { type Command, type Given, switchCommands, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
@@ -53,21 +53,10 @@ const update: Command = {
   },
 };
 
-const disable: Command = {
-  name: 'keys disable',
-  usage: 'ID',
-  summary: 'Disables a key.',
-  words: [1, 1],
-  run: (open, given) => changeKey(open, given, 'POST', '/disable'),
-};
-
-const enable: Command = {
-  name: 'keys enable',
-  usage: 'ID',
-  summary: 'Enables a disabled key.',
-  words: [1, 1],
-  run: (open, given) => changeKey(open, given, 'POST', '/enable'),
-};
+const [disable, enable] = switchCommands('keys', 'ID', changeKey, {
+  disable: 'Disables a key.',
+  enable: 'Enables a disabled key.',
+});
 
 const rotate: Command = {
   name: 'keys rotate',

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
+import { callRow } from '../../test/call-row.ts';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import type { Audit, CallRow, KeyRow, LedgerStep, Store } from './store.ts';
 
@@ -13,24 +14,7 @@ const key = (id: string, account: string): KeyRow => ({
   last4: 'last',
   createdAt: NOON,
 });
-const call = (id: string, account: string, keyId: string, at: number): CallRow => ({
-  id,
-  account,
-  key: keyId,
-  at,
-  model: 'm',
-  provider: 'p',
-  targetModel: 'm',
-  dialect: 'd',
-  upstreamDialect: 'd',
-  stream: false,
-  status: 200,
-  outcome: 'ok',
-  attempts: 1,
-  cost: 0n,
-  priceId: 'p',
-  durationMs: 0,
-});
+const call = (id: string, account: string, key: string, at: number): CallRow => callRow({ id, at, account, key });
 const hold = (callId: string, account: string, keyId: string, amount: bigint, at: number): LedgerStep => ({
   type: 'hold',
   hold: { callId, account, key: keyId, amount, model: 'm', priceId: 'p', at, owner: 'o' },

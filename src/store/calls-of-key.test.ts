@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { callRow } from '../../test/call-row.ts';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import type { CallFilter, CallRow, LedgerStep } from './store.ts';
 
@@ -9,24 +10,13 @@ const QUARTER_MS = HOUR_MS / 4;
 /** Four calls an hour over three days. Some keys and models appear in adjacent hours, some rarely, one only once. */
 const CALLS = Array.from(
   { length: 4 * 72 },
-  (_, index): CallRow => ({
-    id: `call_${String(index).padStart(4, '0')}`,
-    account: 'acc_1',
-    key: index % 37 === 0 ? 'key_rare' : index === 100 ? 'key_once' : 'key_1',
-    at: NOON + index * QUARTER_MS,
-    model: Math.floor(index / 12) % 2 === 0 ? 'model_1' : 'model_2',
-    provider: 'p',
-    targetModel: 'm',
-    dialect: 'd',
-    upstreamDialect: 'd',
-    stream: true,
-    status: 200,
-    outcome: 'ok',
-    attempts: 1,
-    cost: 0n,
-    priceId: 'p',
-    durationMs: 5,
-  }),
+  (_, index): CallRow =>
+    callRow({
+      id: `call_${String(index).padStart(4, '0')}`,
+      at: NOON + index * QUARTER_MS,
+      key: index % 37 === 0 ? 'key_rare' : index === 100 ? 'key_once' : 'key_1',
+      model: Math.floor(index / 12) % 2 === 0 ? 'model_1' : 'model_2',
+    }),
 );
 
 const FILTERS: readonly Partial<CallFilter>[] = [

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { callRow } from '../../test/call-row.ts';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import type { CallRow, LedgerStep } from './store.ts';
 
@@ -13,25 +14,8 @@ const TOP_UP: LedgerStep = {
   at: NOON,
 };
 
-const callRecord = (id: string, at: number): CallRow => ({
-  id,
-  account: 'acc_1',
-  key: 'key_1',
-  at,
-  model: 'm',
-  provider: 'p',
-  targetModel: 'm',
-  dialect: 'd',
-  upstreamDialect: 'd',
-  stream: true,
-  status: 200,
-  outcome: 'ok',
-  attempts: 1,
-  cost: 5n,
-  priceId: 'p',
-  usage: { input: 10, output: 4, source: 'reported' },
-  durationMs: 5,
-});
+const callRecord = (id: string, at: number): CallRow =>
+  callRow({ id, at, cost: 5n, usage: { input: 10, output: 4, source: 'reported' } });
 const resolve = (row: CallRow): LedgerStep => ({ type: 'resolve', callId: row.id, amount: row.cost, call: row });
 
 test.each(ENGINES)(

@@ -5,11 +5,12 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
+import { callRow } from '../../test/call-row.ts';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { hasPostgres, testPostgres } from '../../test/postgres.ts';
 import { openStore } from './open-store.ts';
 import { notReady } from './readiness.ts';
-import type { CallRow, HoldRow, Store } from './store.ts';
+import type { HoldRow, Store } from './store.ts';
 
 /** A migration of a newer program, one step more than this one has. */
 const newerStep = (minimum: number | 'NULL') =>
@@ -130,24 +131,8 @@ async function useAll(store: Store, name: string): Promise<void> {
     at: 1,
     owner: 'o',
   };
-  const call: CallRow = {
-    id: hold.callId,
-    account: hold.account,
-    key: hold.key,
-    at: 1,
-    model: name,
-    provider: 'p',
-    targetModel: 'm',
-    dialect: 'd',
-    upstreamDialect: 'd',
-    stream: false,
-    status: 200,
-    outcome: 'ok',
-    attempts: 1,
-    cost: 3n,
-    priceId: hold.priceId,
-    durationMs: 1,
-  };
+  const { account, key, priceId } = hold;
+  const call = callRow({ id: hold.callId, at: 1, account, key, model: name, cost: 3n, priceId });
   const outcomes = await store.ledger([
     { type: 'enter', account: hold.account, kind: 'top-up', amount: 10n, counter: 'cash', at: 1 },
     { type: 'hold', hold },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { callRow } from '../../test/call-row.ts';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { openStore } from './open-store.ts';
 import type { CallRow, HoldRow, KeyRow, LedgerStep, ModelRow } from './store.ts';
@@ -31,25 +32,7 @@ const hold = (callId: string, amount: bigint): LedgerStep => {
   return { type: 'hold', hold: row };
 };
 
-const call = (id: string, more: Partial<CallRow> = {}): CallRow => ({
-  id,
-  account: 'acc_1',
-  key: 'key_1',
-  at: NOON,
-  model: 'm',
-  provider: 'p',
-  targetModel: 'm',
-  dialect: 'd',
-  upstreamDialect: 'd',
-  stream: true,
-  status: 200,
-  outcome: 'ok',
-  attempts: 1,
-  cost: 0n,
-  priceId: 'p',
-  durationMs: 5,
-  ...more,
-});
+const call = (id: string, more: Partial<CallRow> = {}): CallRow => callRow({ id, at: NOON, ...more });
 
 const resolve = (row: CallRow): LedgerStep => ({ type: 'resolve', callId: row.id, amount: row.cost, call: row });
 

@@ -1,18 +1,8 @@
 // Official libraries of several ages: what the user of each sees of a reply. `fetch`, where it is given, is asked in the network's place.
+import { librariesBy, once, pick } from './matrix/versions.mjs';
+
 const prompt = 'Hello';
 const messages = [{ role: 'user', content: prompt }];
-
-const once = (load) => {
-  let loaded;
-  return () => {
-    loaded ??= load();
-    return loaded;
-  };
-};
-const pick = async (loading, name) => {
-  const loaded = await loading;
-  return loaded[name] ?? loaded.default?.[name] ?? loaded.default;
-};
 
 /** What a user sees of a reply: its text, its calls and why it ended. */
 const view = (text, calls, finish, usage) => ({
@@ -280,40 +270,11 @@ function mistral(load) {
   };
 }
 
-export const LIBRARIES = {
-  'openai 4': openai(() => import('openai-4')),
-  'openai 5': openai(() => import('openai-5')),
-  'openai 6': openai(() => import('openai-6')),
-  'openai 7': openai(() => import('openai')),
-  'anthropic 0.32': anthropic(() => import('anthropic-sdk-0.32')),
-  'anthropic 0.60': anthropic(() => import('anthropic-sdk-0.60')),
-  'anthropic 0.137': anthropic(() => import('anthropic-sdk-0.137')),
-  'anthropic 1': anthropic(() => import('@anthropic-ai/sdk')),
-  'genai 0': genai(() => import('google-genai-0')),
-  'genai 1': genai(() => import('google-genai-1')),
-  'genai 2': genai(() => import('google-genai-2')),
-  'genai 3': genai(() => import('@google/genai')),
-  'generative-ai 0': generativeAi(() => import('google-generative-ai-0')),
-  'ai 4': aiSdk(() => import('ai-4'), {
-    openai: () => import('ai-sdk-openai-1'),
-    anthropic: () => import('ai-sdk-anthropic-1'),
-    google: () => import('ai-sdk-google-1'),
-  }),
-  'ai 5': aiSdk(() => import('ai-5'), {
-    openai: () => import('ai-sdk-openai-2'),
-    anthropic: () => import('ai-sdk-anthropic-2'),
-    google: () => import('ai-sdk-google-2'),
-  }),
-  'ai 6': aiSdk(() => import('ai-6'), {
-    openai: () => import('ai-sdk-openai-3'),
-    anthropic: () => import('ai-sdk-anthropic-3'),
-    google: () => import('ai-sdk-google-3'),
-  }),
-  'ai 7': aiSdk(() => import('ai'), {
-    openai: () => import('@ai-sdk/openai'),
-    anthropic: () => import('@ai-sdk/anthropic'),
-    google: () => import('@ai-sdk/google'),
-  }),
-  'mistral 1': mistral(() => import('mistralai-1')),
-  'mistral 2': mistral(() => import('mistralai-2')),
-};
+export const LIBRARIES = librariesBy({
+  openai: (_, load) => openai(load),
+  anthropic: (_, load) => anthropic(load),
+  genai: (_, load) => genai(load),
+  'generative-ai': (_, load) => generativeAi(load),
+  ai: (_, load, providers) => aiSdk(load, providers),
+  mistral: (_, load) => mistral(load),
+});

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../gateway-process.ts';
+import { freePort } from '../free-port.ts';
 import { clientNode, clientsFolder, installClients } from './install.ts';
 
 export interface Aimock {

@@ -1,5 +1,4 @@
 // The clouds' own libraries, asked to call an address of the tests: one JSON line in, one JSON line out; `id` joins the two.
-import { createInterface } from 'node:readline';
 import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
 import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import {
@@ -11,6 +10,7 @@ import {
 import { GoogleGenAI } from '@google/genai';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { JWT, OAuth2Client } from 'google-auth-library';
+import { serveCalls } from './serve-calls.mjs';
 
 const region = 'us-east-1';
 
@@ -110,17 +110,4 @@ function withBytes(value) {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withBytes(one)]));
 }
 
-process.on('unhandledRejection', (reason) => say({ id: null, unhandled: String(reason) }));
-
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, call, at, request } = JSON.parse(line);
-  try {
-    say({ id, reply: await CALLS[call](at, request) });
-  } catch (thrown) {
-    say({ id, error: `${thrown.constructor.name}: ${thrown.message}` });
-  }
-});
-
-function say(view) {
-  process.stdout.write(`${JSON.stringify(view)}\n`);
-}
+serveCalls(CALLS, (thrown) => `${thrown.constructor.name}: ${thrown.message}`);

@@ -1,11 +1,11 @@
 // The official libraries' doors to images: one JSON line in, what the library's user sees as one JSON line out; `id` joins the two.
-import { createInterface } from 'node:readline';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { GoogleGenAI } from '@google/genai';
 import { generateImage } from 'ai';
 import OpenAI, { toFile } from 'openai';
+import { serveCalls } from './serve-calls.mjs';
 
 const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 const genai = ({ url, apiKey }, more = {}) =>
@@ -68,19 +68,9 @@ function partsOf({ candidates = [], usageMetadata }) {
 // Libraries tell of what is soon to go, or of what a model does not take, here.
 console.warn = () => {};
 globalThis.AI_SDK_LOG_WARNINGS = false;
-process.on('unhandledRejection', (reason) => say({ id: null, unhandled: String(reason) }));
 
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, call, at, request } = JSON.parse(line);
-  try {
-    say({ id, reply: await CALLS[call](at, request) });
-  } catch (thrown) {
-    const { lastError: failure = thrown } = thrown;
-    const status = failure.status ?? failure.statusCode;
-    say({ id, error: { class: failure.constructor.name, status, code: failure.code, message: failure.message } });
-  }
+serveCalls(CALLS, (thrown) => {
+  const { lastError: failure = thrown } = thrown;
+  const status = failure.status ?? failure.statusCode;
+  return { class: failure.constructor.name, status, code: failure.code, message: failure.message };
 });
-
-function say(view) {
-  process.stdout.write(`${JSON.stringify(view)}\n`);
-}

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { aiSdk, anthropic, genai, generativeAi, mistral, openai } from './matrix/libraries.mjs';
+import { librariesBy } from './matrix/versions.mjs';
 
 // Nothing here may reach beyond this machine: what tries is an error of the library's, and told to the suite.
 const { connect } = Socket.prototype;
@@ -17,41 +18,15 @@ const frameworks = (name) => ({
   run: async (format, at) => (await import('./matrix/frameworks.mjs'))[name](format, at),
 });
 const LIBRARIES = {
-  'openai 4': openai(() => import('openai-4')),
-  'openai 5': openai(() => import('openai-5')),
-  'openai 6': openai(() => import('openai-6')),
-  'openai 7': openai(() => import('openai')),
-  'anthropic 0.32': anthropic(() => import('anthropic-sdk-0.32')),
-  'anthropic 0.60': anthropic(() => import('anthropic-sdk-0.60')),
-  'anthropic 0.137': anthropic(() => import('anthropic-sdk-0.137')),
-  'anthropic 1': anthropic(() => import('@anthropic-ai/sdk')),
-  'genai 0': genai(() => import('google-genai-0'), false),
-  'genai 1': genai(() => import('google-genai-1'), false),
-  'genai 2': genai(() => import('google-genai-2')),
-  'genai 3': genai(() => import('@google/genai')),
-  'generative-ai 0': generativeAi(() => import('google-generative-ai-0')),
-  'ai 4': aiSdk(() => import('ai-4'), {
-    openai: () => import('ai-sdk-openai-1'),
-    anthropic: () => import('ai-sdk-anthropic-1'),
-    google: () => import('ai-sdk-google-1'),
+  ...librariesBy({
+    openai: (_, load) => openai(load),
+    anthropic: (_, load) => anthropic(load),
+    // Versions 0 and 1 have no setting for retries.
+    genai: (version, load) => genai(load, !['genai 0', 'genai 1'].includes(version)),
+    'generative-ai': (_, load) => generativeAi(load),
+    ai: (_, load, providers) => aiSdk(load, providers),
+    mistral: (_, load) => mistral(load),
   }),
-  'ai 5': aiSdk(() => import('ai-5'), {
-    openai: () => import('ai-sdk-openai-2'),
-    anthropic: () => import('ai-sdk-anthropic-2'),
-    google: () => import('ai-sdk-google-2'),
-  }),
-  'ai 6': aiSdk(() => import('ai-6'), {
-    openai: () => import('ai-sdk-openai-3'),
-    anthropic: () => import('ai-sdk-anthropic-3'),
-    google: () => import('ai-sdk-google-3'),
-  }),
-  'ai 7': aiSdk(() => import('ai'), {
-    openai: () => import('@ai-sdk/openai'),
-    anthropic: () => import('@ai-sdk/anthropic'),
-    google: () => import('@ai-sdk/google'),
-  }),
-  'mistral 1': mistral(() => import('mistralai-1')),
-  'mistral 2': mistral(() => import('mistralai-2')),
   'groq 1': frameworks('groq'),
   'langchain 1': frameworks('langchain'),
   'agents 0': frameworks('agents'),

@@ -1,5 +1,4 @@
 // Calls of other kinds than conversations with the official libraries: one JSON line in, one JSON line out; `id` joins the two.
-import { createInterface } from 'node:readline';
 import { createCohere } from '@ai-sdk/cohere';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -7,6 +6,7 @@ import { GoogleGenAI } from '@google/genai';
 import * as ai from 'ai';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI, { toFile } from 'openai';
+import { serveCalls } from './serve-calls.mjs';
 
 // Each takes `{url, apiKey}` and the library's own request, and gives the library's own reply.
 const CALLS = {
@@ -68,20 +68,7 @@ async function heard(door, base64, request) {
   return events;
 }
 
-process.on('unhandledRejection', (reason) => say({ id: null, unhandled: String(reason) }));
-
-createInterface({ input: process.stdin }).on('line', async (line) => {
-  const { id, call, at, request } = JSON.parse(line);
-  try {
-    say({ id, reply: await CALLS[call](at, request) });
-  } catch (thrown) {
-    say({
-      id,
-      error: { class: thrown.constructor.name, status: thrown.status ?? thrown.statusCode, message: thrown.message },
-    });
-  }
+serveCalls(CALLS, (thrown) => {
+  const status = thrown.status ?? thrown.statusCode;
+  return { class: thrown.constructor.name, status, message: thrown.message };
 });
-
-function say(view) {
-  process.stdout.write(`${JSON.stringify(view)}\n`);
-}

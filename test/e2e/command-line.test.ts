@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
 import { hasOpenssl, makeCertificate } from '../certificate.ts';
-import { freePort, type GatewayProcess, type Serving, spawnModelport, startGateway } from '../gateway-process.ts';
+import { freePort } from '../free-port.ts';
+import { type GatewayProcess, type Serving, spawnModelport, startGateway } from '../gateway-process.ts';
 
 const MODELPORT = join(import.meta.dirname, '..', '..', 'bin', 'modelport');
 let gateway: GatewayProcess;

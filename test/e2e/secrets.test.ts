@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatRequest, wholeAnswer } from '../chat-answers.ts';
-import { freePort, type GatewayProcess, spawnModelport, startGateway, type TestCaller } from '../gateway-process.ts';
+import { freePort } from '../free-port.ts';
+import { type GatewayProcess, spawnModelport, startGateway, type TestCaller } from '../gateway-process.ts';
 import { PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 

@@ -288,7 +288,7 @@ describe('remixes', () => {
     await watch(scene.gateway.url, stage, id);
     const refused = await errorOf(await remix(stage, id, { prompt: SOON }));
     expect(refused).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'id' });
-    expect(refused.message).toContain('cannot make a video anew');
+    expect(refused.message).toContain('cannot remix');
     expect(await stage.settled()).toHaveLength(1);
   }, 60_000);
 });

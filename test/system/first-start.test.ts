@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../chat-answers.ts';
-import { freePort, type Serving, spawnModelport, spawnNpmStart, untilReady } from '../gateway-process.ts';
+import { freePort } from '../free-port.ts';
+import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../gateway-process.ts';
 import { nanoOf, startScene } from '../scene.ts';
 
 const folders: string[] = [];

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { hasOpenssl, makeCertificate } from '../certificate.ts';
-import { freePort, type Serving, spawnModelport } from '../gateway-process.ts';
+import { freePort } from '../free-port.ts';
+import { type Serving, spawnModelport } from '../gateway-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const API_KEY = `sk-${'test'.repeat(12)}`;

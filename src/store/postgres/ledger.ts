@@ -6,6 +6,7 @@ import type { Spending } from '../spending.ts';
 import { accountOfStep } from '../step-account.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 import { type Needs, needsOf } from './batch-needs.ts';
@@ -129,14 +130,7 @@ function takeOnce(taken: Map<string, HeldFor>, callId: string, hold: HeldFor | u
   return hold;
 }
 
-interface BooksColumns
-  extends Omit<AccountBooks, 'day' | 'month' | 'priorDay' | 'priorMonth' | 'lateSince' | 'lastSeq'> {
-  day: bigint;
-  month: bigint;
-  priorDay: bigint;
-  priorMonth: bigint;
-  lateSince: bigint;
-  lastSeq: bigint;
+interface VersionedColumns extends BooksColumns {
   version: bigint;
 }
 
@@ -164,7 +158,7 @@ export async function decideUnderLock(
     needs.codes.size === 0
       ? none<CodeColumns>()
       : run<CodeColumns>(sql`SELECT * FROM codes WHERE hash ${codes} ORDER BY hash || '' FOR UPDATE`),
-    run<BooksColumns>(sql`SELECT ${BOOKS} FROM accounts WHERE id ${ids}`),
+    run<VersionedColumns>(sql`SELECT ${BOOKS} FROM accounts WHERE id ${ids}`),
     run<SpendingColumns>(
       sql`SELECT * FROM spendings WHERE key = ANY (ARRAY(${valuesOf(needs.keys.keys())}
           UNION SELECT key FROM holds WHERE call_id ${calls}))`,
@@ -233,7 +227,7 @@ export async function decideUnderLock(
   return decided;
 }
 
-function lockedByOthers(books: readonly BooksColumns[], locked: readonly { id: string }[]): Set<string> {
+function lockedByOthers(books: readonly VersionedColumns[], locked: readonly { id: string }[]): Set<string> {
   const ours = new Set(locked.map(({ id }) => id));
   return new Set(books.flatMap(({ id }) => (ours.has(id) ? [] : [id])));
 }

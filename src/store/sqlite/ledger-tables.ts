@@ -2,9 +2,10 @@
 import type { Database } from 'bun:sqlite';
 import { type CallSum, type CompletedCall, type RecordedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
-import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
+import type { CallRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 
@@ -17,16 +18,6 @@ export function prepareLedger(db: Database): (steps: readonly LedgerStep[]) => L
     write(changes);
     return outcomes;
   };
-}
-
-interface BooksColumns
-  extends Omit<AccountBooks, 'day' | 'month' | 'priorDay' | 'priorMonth' | 'lateSince' | 'lastSeq'> {
-  day: bigint;
-  month: bigint;
-  priorDay: bigint;
-  priorMonth: bigint;
-  lateSince: bigint;
-  lastSeq: bigint;
 }
 
 function prepareView(db: Database): LedgerView {
@@ -152,7 +143,26 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   };
 }
 
-/** Missing figures are NULL, and times are rounded to milliseconds. */
+/** The values of `provider` to `first_byte_ms`, the columns that a completion writes again. Missing figures are NULL, times are rounded. */
+function settledValues(c: CallRow) {
+  return [
+    c.provider,
+    c.targetModel,
+    c.dialect,
+    c.upstreamDialect,
+    c.stream ? 1 : 0,
+    c.status,
+    c.outcome,
+    c.errorCode ?? null,
+    c.attempts,
+    c.cost,
+    c.priceId,
+    c.usage === undefined ? null : JSON.stringify(c.usage),
+    Math.round(c.durationMs),
+    c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
+  ] as const;
+}
+
 function prepareCallInsert(db: Database): (call: RecordedCall) => void {
   const insert = db.prepare(
     `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,
@@ -167,20 +177,7 @@ function prepareCallInsert(db: Database): (call: RecordedCall) => void {
       c.key,
       c.at,
       c.model,
-      c.provider,
-      c.targetModel,
-      c.dialect,
-      c.upstreamDialect,
-      c.stream ? 1 : 0,
-      c.status,
-      c.outcome,
-      c.errorCode ?? null,
-      c.attempts,
-      c.cost,
-      c.priceId,
-      c.usage === undefined ? null : JSON.stringify(c.usage),
-      Math.round(c.durationMs),
-      c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
+      ...settledValues(c),
       entrySeq ?? null,
       tokens.input,
       tokens.output,
@@ -198,26 +195,7 @@ function prepareCompletion(db: Database): (call: CompletedCall) => void {
      WHERE id = ?`,
   );
   return ({ row: c, completionSeq, tokens }) => {
-    update.run(
-      c.provider,
-      c.targetModel,
-      c.dialect,
-      c.upstreamDialect,
-      c.stream ? 1 : 0,
-      c.status,
-      c.outcome,
-      c.errorCode ?? null,
-      c.attempts,
-      c.cost,
-      c.priceId,
-      c.usage === undefined ? null : JSON.stringify(c.usage),
-      Math.round(c.durationMs),
-      c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
-      tokens.input,
-      tokens.output,
-      completionSeq ?? null,
-      c.id,
-    );
+    update.run(...settledValues(c), tokens.input, tokens.output, completionSeq ?? null, c.id);
   };
 }
 

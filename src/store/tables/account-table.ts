@@ -6,23 +6,15 @@ import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, recorded } from './audit-table.ts';
+import type { WindowColumns } from './key-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
-interface AccountColumns extends LimitColumns {
+interface AccountColumns extends LimitColumns, WindowColumns {
   id: string;
   name: string;
   balance: bigint;
   held: bigint;
   spent: bigint;
-  day: bigint;
-  day_spent: bigint;
-  month: bigint;
-  month_spent: bigint;
-  prior_day: bigint;
-  prior_day_spent: bigint;
-  prior_month: bigint;
-  prior_month_spent: bigint;
-  late_since: bigint;
   created_at: bigint;
 }
 

@@ -25,10 +25,8 @@ interface KeyColumns extends LimitColumns {
   prior_until: bigint | null;
 }
 
-export interface SpendingColumns {
-  key: string;
-  held: bigint;
-  total: bigint;
+/** The columns of the spending windows, in the tables of accounts and keys. */
+export interface WindowColumns {
   day: bigint;
   day_spent: bigint;
   month: bigint;
@@ -38,6 +36,12 @@ export interface SpendingColumns {
   prior_month: bigint;
   prior_month_spent: bigint;
   late_since: bigint;
+}
+
+export interface SpendingColumns extends WindowColumns {
+  key: string;
+  held: bigint;
+  total: bigint;
 }
 
 export function toSpending(row: SpendingColumns): Spending {

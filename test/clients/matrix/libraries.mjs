@@ -1,4 +1,6 @@
 // One conversation in each vendor's own library: text, a tool loop of two turns, a structured answer.
+import { once, pick } from './versions.mjs';
+
 export const SCHEMA = {
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -9,17 +11,6 @@ export const TOOL = { name: 'get_weather', description: 'The weather in a city' 
 export const RESULT = 'sunny';
 const MOST_TURNS = 3;
 
-const once = (load) => {
-  let loaded;
-  return () => {
-    loaded ??= load();
-    return loaded;
-  };
-};
-const pick = async (loading, name) => {
-  const loaded = await loading;
-  return loaded[name] ?? loaded.default?.[name] ?? loaded.default;
-};
 const runner = (formats) => ({ run: (format, at) => formats[format](at) });
 
 /** Asks until no tool is called any more: `ask` gives the message, its text and its calls; `more` is what the next turn adds. */
