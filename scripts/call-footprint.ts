@@ -132,6 +132,19 @@ async function footprint(service: Awaited<ReturnType<typeof startCounted>>, one:
 
 const fileOf = (place: string) => place.slice(0, place.lastIndexOf(':'));
 
+function sizeOf(places: readonly string[]): string {
+  return `${new Set(places.map(fileOf)).size} files, ${places.length} functions`;
+}
+
+/** Module by module, each file with the lines of its functions. */
+function print(places: readonly string[]): void {
+  for (const [module, inModule] of Map.groupBy(places, (place) => place.slice(0, place.search(/[/.]/)))) {
+    process.stdout.write(`  ${module}: ${sizeOf(inModule)}\n`);
+    for (const [file, found] of Map.groupBy(inModule, fileOf))
+      process.stdout.write(`    ${file} ${found.map((place) => place.slice(file.length + 1)).join(' ')}\n`);
+  }
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
   const folder = mkdtempSync(join(tmpdir(), 'modelport-footprint-'));
@@ -140,11 +153,8 @@ async function main(): Promise<void> {
   try {
     for (const one of CASES) {
       const places = await footprint(service, one);
-      const files = Map.groupBy(places, fileOf);
-      process.stdout.write(`${one.name.padEnd(30)} ${files.size} files, ${places.length} functions\n`);
-      if (!values.list) continue;
-      for (const [file, found] of files)
-        process.stdout.write(`  ${file} ${found.map((place) => place.slice(file.length + 1)).join(' ')}\n`);
+      process.stdout.write(`${one.name.padEnd(30)} ${sizeOf(places)}\n`);
+      if (values.list) print(places);
     }
   } finally {
     service.stop();
