@@ -25,8 +25,8 @@ export function createSigning(transport: Transport, now: () => number): Signing 
   const underWay = new Map<string, Promise<string>>();
 
   async function fetchToken(exchange: TokenExchange): Promise<string> {
-    const asked = await exchange.request(now());
-    const answer = await transport.send(asked, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
+    const request = await exchange.request(now());
+    const answer = await transport.send(request, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
     const body = await answer.readAll(LARGEST_ANSWER_BYTES);
     const token = exchange.read(answer.status, body, now());
     if (!token) throw refused(answer.status);

@@ -34,11 +34,11 @@ const BEGINNINGS: readonly (readonly [mimeType: string, mark: string, at?: numbe
 ];
 const TEXTS = /^(text\/(?!html)|application\/(json|xml|yaml|x-yaml|x-ndjson)$|.*\+(json|xml)$)/;
 
-/** `undefined`: the bytes are not of this kind. `said`: the server's `content-type`. */
-export function mediaTypeOf(kind: Media['kind'], bytes: Uint8Array, said: string): string | undefined {
+/** `undefined`: the bytes are not of this kind. `declared`: the server's `content-type`. */
+export function mediaTypeOf(kind: Media['kind'], bytes: Uint8Array, declared: string): string | undefined {
   const seen = BEGINNINGS.find(([, mark, at = 0]) => ascii(bytes, at, at + mark.length) === mark)?.[0];
   if (seen !== undefined) return seen === 'application/pdf' ? documentOnly(kind, seen) : ofKind(kind, seen);
-  return kind === 'document' && isText(bytes) ? (TEXTS.test(said) ? said : 'text/plain') : undefined;
+  return kind === 'document' && isText(bytes) ? (TEXTS.test(declared) ? declared : 'text/plain') : undefined;
 }
 
 const documentOnly = (kind: Media['kind'], type: string) => (kind === 'document' ? type : undefined);
