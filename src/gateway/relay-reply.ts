@@ -7,7 +7,7 @@ import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { type CallContext, type Conclusion, collectReasoning } from './call-context.ts';
 import { CLIENT_GONE } from './client-gone.ts';
-import { claimsMuch } from './doubt.ts';
+import { mayBeDisputed } from './doubt.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, isStored } from './prepare/save-conversation.ts';
@@ -34,7 +34,7 @@ export async function relayReply(
   context.firstByteMs = performance.now() - context.startedMs;
   addReplyWarnings(context, writer);
   const conclusion: Conclusion = client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
-  const isDoubted = isStored(context) && frames.some((frame) => claimsMuch(context, frame));
+  const isDoubted = isStored(context) && frames.some((frame) => mayBeDisputed(context, frame));
   const cost = await concludeAndSave(deps, context, client.hasLeft ? undefined : writer, conclusion, isDoubted);
   const headers = replyHeaders(context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);

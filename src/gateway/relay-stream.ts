@@ -6,7 +6,7 @@ import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 import { charge } from '../ledger/charge.ts';
 import { type CallContext, type Conclusion, conclude, isFinished, watch } from './call-context.ts';
 import { abortCall, CLIENT_GONE, limitDrain } from './client-gone.ts';
-import { claimsMuch } from './doubt.ts';
+import { mayBeDisputed } from './doubt.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { IdleStreams } from './idle-streams.ts';
 import { withOwnFigures } from './own-figures.ts';
@@ -167,7 +167,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
         throw error;
       }
       const isLast = this.context.meter.complete;
-      if (!this.isDoubted && claimsMuch(this.context, frame)) this.isDoubted = true;
+      if (!this.isDoubted && mayBeDisputed(this.context, frame)) this.isDoubted = true;
       if (isLast) this.context.call.completedSeconds = Math.floor(this.deps.now() / 1000);
       if (isLast && this.writer.bill && !this.context.meter.isReported) {
         this.unbilled = frame;

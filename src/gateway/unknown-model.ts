@@ -1,4 +1,4 @@
-/** What is said of a model that is not there: the nearest name, and how a provider is switched on where none is. */
+/** The error for an unknown model. It names the most similar model, and how to configure a provider where there is none. */
 import { type Caller, mayCall } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/catalog.ts';
@@ -26,11 +26,11 @@ function isShipped(deps: GatewayDeps, { targets }: Model): boolean {
   return targets.every(({ type }) => deps.provider(type)?.failsOnRequest);
 }
 
-/** Comparing costs the square of a name's length, for each model. */
+/** Limits of the comparison, whose time grows with the square of a name's length. */
 const LONGEST_NAME = 80;
 const MOST_NAMES = 2000;
 
-/** The name with the fewest letters to change, where they are few. */
+/** The most similar name, if it is similar enough. */
 export function nearestName(asked: string, models: readonly Pick<Model, 'name'>[]): string | undefined {
   if (asked.length > LONGEST_NAME) return undefined;
   const wanted = asked.toLowerCase();
@@ -44,7 +44,7 @@ export function nearestName(asked: string, models: readonly Pick<Model, 'name'>[
   return nearest;
 }
 
-/** How many letters have to be put in, taken out or replaced. */
+/** The Levenshtein distance. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i++) {

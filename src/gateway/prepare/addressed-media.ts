@@ -1,14 +1,14 @@
-/** Images and documents that a call names by address, fetched for a target that takes them inline alone: each once a call. */
+/** The images and documents that a call names by URL. They are fetched once a call, for targets that take them inline only. */
 import type { Call, Image, ImageCall, Media, Message, Part } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json } from '../../canonical/json.ts';
 import type { GuardedFetch } from '../../transport/guarded-fetch.ts';
 import { mediaTypeOf } from './media-type.ts';
 
-/** Addresses a call may have fetched for it: each is a request of ours to somebody else. */
-const MOST_ADDRESSES = 50;
+/** How many URLs may be fetched for one call: each is a request of the gateway's to another server. */
+const MAX_URLS = 50;
 
-/** A medium named by its address. */
+/** A medium named by its URL. */
 type Named = Media & { source: { type: 'url'; url: string } };
 
 interface Inline {
@@ -16,7 +16,7 @@ interface Inline {
   mimeType: string;
 }
 
-/** What a call names by address, and what became of it. */
+/** The media of one call that are named by URL, with those that were fetched. */
 export class AddressedMedia {
   private readonly call: Call;
   private readonly media: readonly Named[];
@@ -34,15 +34,15 @@ export class AddressedMedia {
   }
 
   /**
-   * The call with inline what a target that takes only these kinds by address cannot take so; the call itself where that is nothing.
-   * Throws `invalid_request` naming the member: first what needs no network to be refused, then what cannot be fetched.
+   * The call with all media inline, except the kinds that the target `takes` by URL; the call itself where there are none.
+   * Throws `invalid_request` naming the member: URLs that are not allowed first, then those that cannot be fetched.
    */
   async inlineFor(takes: readonly Media['kind'][]): Promise<Call> {
     const wanted = this.media.filter(({ kind }) => !takes.includes(kind));
     if (wanted.length === 0) return this.call;
-    const addresses = new Set(wanted.map(({ source }) => source.url));
-    if (addresses.size > MOST_ADDRESSES) throw this.wrong(tooMany(), [...addresses][MOST_ADDRESSES] ?? '');
-    for (const url of addresses) this.told(url, () => this.guard.check(url));
+    const urls = new Set(wanted.map(({ source }) => source.url));
+    if (urls.size > MAX_URLS) throw this.wrong(tooMany(), [...urls][MAX_URLS] ?? '');
+    for (const url of urls) this.check(url);
     const entries = wanted.map(async (media) => [media, await this.fetched(media)] as const);
     const inline = new Map<Image, Inline>(await Promise.all(entries));
     return callWithInline(this.call, inline);
@@ -57,7 +57,7 @@ export class AddressedMedia {
     return other;
   }
 
-  /** Nobody waits for it any more. */
+  /** Ends what is being fetched. */
   cancel(): void {
     this.controller.abort();
   }
@@ -68,7 +68,7 @@ export class AddressedMedia {
     let arriving = this.arriving.get(key);
     if (!arriving) {
       arriving = this.fetch(media);
-      // One that fails ends the others, which nobody may be waiting for any more.
+      // If one fails the call fails: the others are not needed any more.
       arriving.catch(() => this.controller.abort());
       this.arriving.set(key, arriving);
     }
@@ -88,25 +88,25 @@ export class AddressedMedia {
     }
   }
 
-  private told(url: string, check: () => void): void {
+  private check(url: string): void {
     try {
-      check();
+      this.guard.check(url);
     } catch (thrown) {
       throw this.wrong(thrown, url);
     }
   }
 
-  /** The refusal with the place in the client's own body. */
+  /** The error with the path of the URL in the client's own body. */
   private wrong(thrown: unknown, url: string): unknown {
     if (!(thrown instanceof GatewayError)) return thrown;
     const param = pathOf(this.call.origin.body, url);
     const place = param === undefined ? '' : `\`${param}\`: `;
-    const sentence = `${place}${thrown.message} Send the bytes as base64 instead, or choose a model that fetches addresses itself.`;
+    const sentence = `${place}${thrown.message} Send the bytes as base64 instead, or choose a model that fetches URLs itself.`;
     return new GatewayError(thrown.code, sentence, { ...(param !== undefined && { param }), cause: thrown.cause });
   }
 }
 
-/** What a call names by address; `undefined` for the calls that name nothing so, which are nearly all. */
+/** `undefined`: the call names no media by URL, as most do. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
   const found: Named[] = [];
   if (call.kind === 'chat') for (const message of call.messages) collect(message.parts, found);
@@ -161,15 +161,15 @@ function refused(sentence: string): GatewayError {
 }
 
 function tooMany(): GatewayError {
-  return refused(`The gateway fetches ${MOST_ADDRESSES} addresses for a call at most.`);
+  return refused(`The gateway fetches at most ${MAX_URLS} URLs for one call.`);
 }
 
-/** Where in a JSON body this text stands (`messages[0].content[1].image_url.url`): looked for only when it is to be refused. */
+/** The path of a text in a JSON body (`messages[0].content[1].image_url.url`). Used only for errors. */
 function pathOf(body: Uint8Array, text: string): string | undefined {
   try {
     return find(JSON.parse(Buffer.from(body).toString()) as Json, '');
   } catch {
-    // A form has no paths.
+    // The body is a form, which has no paths.
     return undefined;
   }
 
