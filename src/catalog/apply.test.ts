@@ -64,6 +64,18 @@ test('a price version is written only when the price changed, and the old one st
   });
 });
 
+test('`continuation: buffer` is kept; `off` is the same as without it', async () => {
+  const apply = (continuation: unknown) =>
+    applyCatalogue(store, { providers: [provider], models: [{ ...model, continuation }] }, 1);
+  await apply('buffer');
+  expect((await store.models())[0]?.continuation).toBe('buffer');
+  for (const off of ['off', false, undefined]) {
+    await apply(off);
+    expect((await store.models())[0]).not.toHaveProperty('continuation');
+    await apply('buffer');
+  }
+});
+
 test('a change without a new price keeps the price version', async () => {
   await applyCatalogue(store, { providers: [provider], models: [model] }, 1);
   const changes = await applyCatalogue(
@@ -136,6 +148,15 @@ test.each([
   ],
   [{ models: [{ ...model, maxOutputTokens: 0 }] }, 'models[0].maxOutputTokens must be a whole number above zero.'],
   [{ models: [{ ...model, onDisconnect: 'stop' }] }, 'models[0].onDisconnect must be one of abort, drain.'],
+  [{ models: [{ ...model, continuation: 'on' }] }, 'models[0].continuation must be one of off, buffer, prefill.'],
+  [
+    { models: [{ ...model, continuation: 'prefill' }] },
+    'models[0].continuation cannot be prefill: it is not supported; set buffer or off.',
+  ],
+  [
+    { models: [{ ...model, kind: 'embed', price: { input: 1 }, continuation: 'buffer' }] },
+    'models[0].continuation is for models of the kind chat.',
+  ],
   [{ models: [{ ...model, targets: [] }] }, 'models[0].targets must list at least one target'],
   [{ models: [{ ...model, targets: [{ ...target, weight: -1 }] }] }, 'models[0].targets[0].weight must be a number'],
   [

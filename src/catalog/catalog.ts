@@ -29,6 +29,8 @@ export interface Model {
   ownedBy: string;
   createdAt: number;
   onDisconnect: 'abort' | 'drain';
+  /** A stream is sent when it is complete; absent: as it comes. */
+  continuation?: 'buffer';
   /** By priority; never empty. */
   targets: readonly ModelTarget[];
 }
@@ -264,6 +266,7 @@ function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, P
     ownedBy: row.ownedBy,
     createdAt: row.createdAt,
     onDisconnect: row.onDisconnect,
+    ...(row.continuation && { continuation: row.continuation }),
     targets: targets.sort((a, b) => a.priority - b.priority),
   };
 }

@@ -51,6 +51,12 @@ export const ModelForm = Type.Object(
     displayName: text(),
     ownedBy: text(),
     onDisconnect: Type.Optional(Type.Enum(['abort', 'drain'])),
+    continuation: Type.Optional(
+      Type.Enum(['off', 'buffer'], {
+        default: 'off',
+        $about: '`buffer`: a stream is sent when it is complete, so another target may replace one that breaks off.',
+      }),
+    ),
     targets: Type.Array(TargetForm),
   },
   { $name: 'ModelForm' },

@@ -133,8 +133,19 @@ function readModel(entry: unknown, path: string): ModelEntry {
     ...(displayName !== undefined && { displayName }),
     ...(ownedBy !== undefined && { ownedBy }),
     ...(onDisconnect !== undefined && { onDisconnect }),
+    ...readContinuation(model.continuation, kind, `${path}.continuation`),
     targets: readTargets(model.targets, name, `${path}.targets`),
   };
+}
+
+/** `off`, which YAML may read as `false`, is the absence of the setting. */
+function readContinuation(value: unknown, kind: Kind, path: string): Pick<ModelEntry, 'continuation'> {
+  if (value === false) return {};
+  const word = readOptionalWord(value, ['off', 'buffer', 'prefill'] as const, path);
+  if (word === undefined || word === 'off') return {};
+  if (word === 'prefill') refuse(path, `${path} cannot be prefill: it is not supported; set buffer or off`);
+  if (kind !== 'chat') refuse(path, `${path} is for models of the kind chat`);
+  return { continuation: word };
 }
 
 function readPrice(value: unknown, kind: Kind, model: string, path: string): Price {

@@ -1,4 +1,5 @@
 /** Reads an upstream's answer: a refusal, a non-streaming reply, or a stream up to its first frame with content. */
+import type { Load } from '../access/work-bounds.ts';
 import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Frame, Reader } from '../dialects/dialect.ts';
@@ -65,6 +66,45 @@ export function readWhole(reader: Reader, body: Uint8Array, same: boolean): Upst
   for (const frame of frames) for (const event of frame.events) if (event.type === 'error') throw event.error;
   return new WholeUpstream(frames, same);
 }
+
+/**
+ * Reads a stream to the end of its reply. Nothing of it was delivered, so an error anywhere in it lets another target be tried.
+ */
+export async function readStream(
+  exchange: Exchange,
+  reader: Reader,
+  same: boolean,
+  maxBytes: number,
+  load: Load,
+): Promise<Upstream> {
+  const all: Frame[] = [];
+  let bytes = 0;
+  for (let isOver = false; !isOver; ) {
+    const chunk = await exchange.read();
+    bytes += chunk?.length ?? 0;
+    if (bytes > maxBytes) {
+      exchange.cancel();
+      throw new GatewayError('upstream_failed', `The model's reply is larger than ${maxBytes} bytes.`);
+    }
+    if (chunk) load.count(chunk.length);
+    isOver = chunk === undefined;
+    for (const frame of chunk ? reader.read(chunk) : reader.end()) {
+      all.push(frame);
+      for (const event of frame.events) {
+        if (event.type === 'reply-end') isOver = true;
+        if (event.type !== 'error') continue;
+        exchange.cancel();
+        throw event.error;
+      }
+    }
+  }
+  // Its connection can be used again once it has been read to its end.
+  exchange.pour(NOBODY);
+  return new WholeUpstream(all, same);
+}
+
+/** What comes after the end of a reply means nothing. */
+const NOBODY: ByteTaker = { bytes() {}, end() {}, failed() {} };
 
 /** Reads a stream until its first frame with content: an error before that lets another target be tried. */
 export async function readStart(

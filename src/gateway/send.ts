@@ -19,7 +19,7 @@ import { sendPieces } from './prepare/pieces.ts';
 import { deliverImages } from './prepare/reply-images.ts';
 import { expectsReasoning, signatureOwnerOf } from './prepare/signatures.ts';
 import { runSteps, TargetCall } from './prepare/steps.ts';
-import { openReader, passesBytes, readStart, readWhole, refusalOf } from './read-reply.ts';
+import { openReader, passesBytes, readStart, readStream, readWhole, refusalOf } from './read-reply.ts';
 import { buildRequest } from './request.ts';
 import { routeTo, withCredential } from './target-route.ts';
 import type { Upstream } from './upstream.ts';
@@ -66,6 +66,8 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   const passes = passesBytes(prepared, call);
   const task = route.provider.tasks?.[route.dialect.name];
   if (task) return readWhole(reader, await finishTask(deps, context, route, task, exchange, cancellation), passes);
+  if (call.stream && context.model.continuation)
+    return readStream(exchange, reader, passes, maxReplyBytes, context.load);
   if (call.stream) return readStart(exchange, reader, passes, contentType, maxReplyBytes);
   const reading = exchange.readAll(maxReplyBytes);
   const body = reading instanceof Promise ? await reading : reading;

@@ -238,6 +238,8 @@ export interface ModelRow {
   ownedBy: string;
   /** What happens to the call at the provider when the client disconnects. */
   onDisconnect: 'abort' | 'drain';
+  /** A stream is sent when it is complete, so that another target may replace one that breaks off. Absent: as it comes. */
+  continuation?: 'buffer';
   createdAt: number;
   targets: TargetRow[];
 }

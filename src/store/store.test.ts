@@ -176,6 +176,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
         maxOutputTokens: 5,
         ownedBy: 'o',
         onDisconnect: 'abort',
+        continuation: 'buffer',
         createdAt: 1,
         targets: [{ provider: 'p', model: 'm', priority: 0, weight: 1 }],
       };
@@ -200,7 +201,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await raises(store.saveModel({ ...model, name: 'm' }));
       expect((await store.models()).map(({ name }) => name)).toEqual(['M', 'm']);
       expect((await store.models())[0]).toEqual(model);
-      const { aliases: _, fallbacks: __, ...plain } = model;
+      const { aliases: _, fallbacks: __, continuation: ___, ...plain } = model;
       await raises(store.saveModel(plain));
       expect((await store.models())[0]).toEqual(plain);
       await raises(store.removeModel('m'));

@@ -331,6 +331,8 @@ const STEPS: readonly MigrationStep[] = [
   `,
   // Whether a key's requests may say which providers answer.
   'ALTER TABLE keys ADD COLUMN caller_routing bigint;',
+  // How a model's streams survive a target that breaks off.
+  'ALTER TABLE models ADD COLUMN continuation text;',
 ];
 
 /** The advisory lock of migrations in this database. An arbitrary number. */

@@ -361,6 +361,8 @@ const STEPS: readonly MigrationStep[] = [
   `,
   // Whether a key's requests may say which providers answer.
   'ALTER TABLE keys ADD COLUMN caller_routing INTEGER;',
+  // How a model's streams survive a target that breaks off.
+  'ALTER TABLE models ADD COLUMN continuation TEXT;',
 ];
 
 /** The first versions recorded only the version number. */

@@ -26,6 +26,7 @@ interface ModelColumns {
   targets: string;
   aliases: string | null;
   fallbacks: string | null;
+  continuation: 'buffer' | null;
 }
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
@@ -78,6 +79,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         targets: JSON.stringify(model.targets),
         aliases: model.aliases && JSON.stringify(model.aliases),
         fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
+        continuation: model.continuation,
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },
@@ -105,5 +107,6 @@ function toModel(row: ModelColumns): ModelRow {
     targets: JSON.parse(row.targets) as TargetRow[],
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as string[] }),
     ...(row.fallbacks !== null && { fallbacks: JSON.parse(row.fallbacks) as FallbackRow[] }),
+    ...(row.continuation !== null && { continuation: row.continuation }),
   };
 }

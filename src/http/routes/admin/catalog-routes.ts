@@ -51,6 +51,7 @@ const Model = Type.Object({
   displayName: Type.Optional(Type.String()),
   ownedBy: Type.String(),
   onDisconnect: Type.String(),
+  continuation: Type.Optional(Type.String()),
   createdAt: Time,
   targets: Type.Array(Target),
 });
