@@ -1,7 +1,7 @@
 /**
- * `node bin/bun.mjs scripts/sandbox/record.ts`: asks the sandbox in every format it speaks and keeps requests and replies below
- * `test/recordings/`, with their rows of the manifest. Rows of other sources stay as they are. Run it after a change of what the
- * sandbox answers; ids and times are new in each run.
+ * `node bin/bun.mjs scripts/sandbox/record.ts [FORMAT]`: asks the sandbox in every format it speaks, or in this one, and stores requests
+ * and replies in `test/recordings/` with their rows of the manifest. Other rows stay as they are. Run it after a change of what the
+ * sandbox answers. Ids are new in each run: accept the digests afterwards (`npm run conformance -- --accept`).
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -68,13 +68,15 @@ function keep(file: string, bytes: Uint8Array): void {
 
 if (import.meta.main) {
   const manifest: { about: string; entries: OwnRecording[] } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
+  const [format] = process.argv.slice(2);
+  const isMeant = ({ wire }: { wire: string }) => format === undefined || wire === format;
   for (const file of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }))
-    if (/[\\/]sandbox-[^\\/]+$/.test(file)) rmSync(join(FOLDER, file));
+    if (/[\\/]sandbox-[^\\/]+$/.test(file) && isMeant({ wire: dirname(file) })) rmSync(join(FOLDER, file));
   const recorded: OwnRecording[] = [];
-  for (const scenario of SCENARIOS) recorded.push(await record(scenario));
-  const others = manifest.entries.filter(({ provenance }) => provenance !== 'sandbox');
+  for (const scenario of SCENARIOS.filter(isMeant)) recorded.push(await record(scenario));
+  const others = manifest.entries.filter((entry) => entry.provenance !== 'sandbox' || !isMeant(entry));
   const entries = [...others, ...recorded].toSorted((a, b) => (a.file < b.file ? -1 : 1));
   const rows = entries.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');
   writeFileSync(MANIFEST, `{\n  "about": ${JSON.stringify(manifest.about)},\n  "entries": [\n${rows}\n  ]\n}\n`);
-  console.log(`${recorded.length} recordings of the sandbox, ${others.length} of other sources`);
+  console.log(`${recorded.length} recordings made, ${others.length} kept`);
 }

@@ -247,7 +247,7 @@ const COMPLETIONS: readonly Scenario[] = [
     { prompt: 'Once upon a time', max_tokens: 12, stream: true, stream_options: { include_usage: true } },
     'text',
   ),
-  completion('failure', { prompt: FAIL }, 'error'),
+  completion('unknown-model', { model: 'no-such-model', prompt: 'One' }, 'error'),
 ];
 
 function formOf(fields: { [name: string]: string }, file: string, bytes: Uint8Array, type: string): FormData {
