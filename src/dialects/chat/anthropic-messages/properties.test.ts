@@ -6,6 +6,7 @@ import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type PartOpening, type ReplyEvent } from '../../../canonical/reply.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { legalToolId } from './tool-names.ts';
 
@@ -29,7 +30,8 @@ function readCall(body: Uint8Array): ChatCall {
 
 function readReply(text: string | Uint8Array, call: ChatCall): ReplyEvent[] {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text;
-  const reader = anthropicMessages.reader(call, call.stream ? 'text/event-stream' : 'application/json', {});
+  const type = call.stream ? 'text/event-stream' : 'application/json';
+  const reader = boundedReader(anthropicMessages.reader(call, type, {}), call, { skippedEvents: 0 });
   return [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
 }
 

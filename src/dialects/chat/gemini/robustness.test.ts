@@ -6,6 +6,7 @@ import { fc } from '../../../../test/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { gemini } from './gemini.ts';
 
 const encoder = new TextEncoder();
@@ -16,7 +17,7 @@ function readCall(body: Uint8Array): ChatCall {
 }
 
 function readReply(bytes: Uint8Array, call: ChatCall, contentType: string): ReplyEvent[] {
-  const reader = gemini.reader(call, contentType, {});
+  const reader = boundedReader(gemini.reader(call, contentType, {}), call, { skippedEvents: 0 });
   return [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
 }
 

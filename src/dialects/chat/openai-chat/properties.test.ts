@@ -4,6 +4,7 @@ import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
 import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiChat } from './openai-chat.ts';
 
 const encoder = new TextEncoder();
@@ -139,7 +140,10 @@ test('every client request is a call that can be written, or an error that says 
 test('no bytes crash the reader, and every reply has one end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
-      const reader = openaiChat.reader(chatCall({ stream }), stream ? 'text/event-stream' : 'application/json', {});
+      const type = stream ? 'text/event-stream' : 'application/json';
+      const reader = boundedReader(openaiChat.reader(chatCall({ stream }), type, {}), chatCall({ stream }), {
+        skippedEvents: 0,
+      });
       const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
       expect(events.filter(({ type }) => type === 'reply-end' || type === 'error').length).toBe(1);
     }),

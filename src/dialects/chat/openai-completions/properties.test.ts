@@ -4,6 +4,7 @@ import { chatCall } from '../../../../test/chat-call.ts';
 import { fc } from '../../../../test/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiCompletions } from './openai-completions.ts';
 
 const encoder = new TextEncoder();
@@ -85,7 +86,9 @@ test('no bytes crash the reader, and every reply has one end', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
       const type = stream ? 'text/event-stream' : 'application/json';
-      const reader = openaiCompletions.reader(chatCall({ stream }), type, {});
+      const reader = boundedReader(openaiCompletions.reader(chatCall({ stream }), type, {}), chatCall({ stream }), {
+        skippedEvents: 0,
+      });
       const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
       expect(events.filter(({ type: one }) => one === 'reply-end' || one === 'error').length).toBe(1);
     }),

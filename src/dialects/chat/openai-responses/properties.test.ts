@@ -6,6 +6,7 @@ import { fc } from '../../../../test/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const OWN = openaiResponses.name;
@@ -18,7 +19,9 @@ function readCall(body: Uint8Array): ChatCall {
 
 function readReply(bytes: Uint8Array, stream: boolean): ReplyEvent[] {
   const type = stream ? 'text/event-stream' : 'application/json';
-  const reader = openaiResponses.reader(chatCall({ stream }), type, {});
+  const reader = boundedReader(openaiResponses.reader(chatCall({ stream }), type, {}), chatCall({ stream }), {
+    skippedEvents: 0,
+  });
   return [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
 }
 
