@@ -18,7 +18,7 @@ export interface Launch {
   environment: { readonly [name: string]: string };
   headers: { readonly [name: string]: string };
   /** Prepares the gateway once it answers. */
-  furnish?(port: number): Promise<void>;
+  prepare?(port: number): Promise<void>;
 }
 
 export interface Peer {
@@ -133,7 +133,7 @@ function limited(name: string, title: string, environment: { [name: string]: str
       return {
         ...launch,
         environment: { ...launch.environment, ...environment, MODELPORT_ADMIN_KEY: ADMIN_KEY },
-        async furnish(port) {
+        async prepare(port) {
           const response = await fetch(`http://127.0.0.1:${port}/admin/v1/accounts/default`, {
             method: 'PATCH',
             headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },

@@ -39,7 +39,7 @@ export async function startUpstream(): Promise<{ port: number; stop(): Promise<v
 export async function startPeer(peer: Peer, upstreamPort: number, folder: string): Promise<Running> {
   mkdirSync(folder, { recursive: true });
   const place: Place = { port: await freePort(), upstreamPort, folder };
-  const { command, environment, headers, furnish } = peer.launch(place);
+  const { command, environment, headers, prepare } = peer.launch(place);
   const log = join(folder, 'log');
   const logFile = openSync(log, 'a');
   const started = performance.now();
@@ -62,7 +62,7 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
     await Bun.sleep(POLL_MS);
   }
   const coldStartSeconds = (performance.now() - started) / 1000;
-  await furnish?.(place.port);
+  await prepare?.(place.port);
   return { ...endpoint, pid: child.pid, coldStartSeconds, stop };
 }
 

@@ -23,7 +23,7 @@ import type { Config } from './config.ts';
 import { createMemory, type Memory } from './conversations/conversations.ts';
 import { providerDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
-import { createImageShelf, type ImageShelf } from './files/image-store.ts';
+import { createImageStore, type ImageStore } from './files/image-store.ts';
 import { openFiles } from './files/open-files.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
@@ -38,8 +38,8 @@ import { errorMembers, type Log } from './log.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
+import { createCredentialCipher } from './store/credential-cipher.ts';
 import { openStore } from './store/open-store.ts';
-import { createSealing } from './store/sealing.ts';
 import type { CallRow, Store } from './store/store.ts';
 import { type Runner, startRunner } from './tasks/runner.ts';
 import type { TaskDeps } from './tasks/task-deps.ts';
@@ -75,7 +75,7 @@ export interface App {
 /** The database, opened but not migrated. */
 export function openDatabase(config: Config): Promise<Store> {
   const { dataDir, databaseUrl, databaseConnections: connections, sqliteSync: sync } = config;
-  return openStore({ dataDir, databaseUrl, connections, sync, sealing: createSealing(secretKeys(config)) });
+  return openStore({ dataDir, databaseUrl, connections, sync, cipher: createCredentialCipher(secretKeys(config)) });
 }
 
 /** The transport, with the sandbox as a local upstream. */
@@ -129,7 +129,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     memory,
     transport,
     guard,
-    shelf: openShelf(config, tasks.files),
+    shelf: openImageStore(config, tasks.files),
     provider: providerOf,
     dialect: requiredDialect,
     signing,
@@ -226,8 +226,8 @@ function openVerifier(
 }
 
 /** Without a public URL the gateway cannot give images lasting URLs. */
-function openShelf({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageShelf | undefined {
-  return publicUrl === undefined ? undefined : createImageShelf(files, { publicUrl, keepMs, now: Date.now });
+function openImageStore({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageStore | undefined {
+  return publicUrl === undefined ? undefined : createImageStore(files, { publicUrl, keepMs, now: Date.now });
 }
 
 type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks'>;
@@ -335,8 +335,8 @@ function providerDefaults(config: Config): { [type: string]: ProviderDefaults } 
   const defaults: { [type: string]: ProviderDefaults } = {};
   for (const provider of PROVIDERS.values()) {
     if (provider === sandbox && config.sandbox === 'off') continue;
-    const vendor = config.vendors.find(({ type }) => type === provider.name);
-    const { baseUrl = provider.baseUrl, credential, settings } = vendor ?? {};
+    const configured = config.providers.find(({ type }) => type === provider.name);
+    const { baseUrl = provider.baseUrl, credential, settings } = configured ?? {};
     const { name, needsCredential, addressOf, credentialSetting, failsOnRequest } = provider;
     defaults[name] = {
       needsCredential,

@@ -88,7 +88,7 @@ test('without settings everything has its default, and the Config is frozen', ()
     adminHosts: [],
     kept: { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 },
     file: {},
-    vendors: [],
+    providers: [],
   });
   expect(Object.isFrozen(config)).toBe(true);
   expect(Object.isFrozen(config.timeLimits)).toBe(true);
@@ -198,20 +198,20 @@ test("a cloud's key can have parts, be a file, and have settings", () => {
     },
     { type: 'vertex', credentialVariable: 'GOOGLE_APPLICATION_CREDENTIALS' },
   ];
-  const vendorsOf = (env: Environment) => loadConfig(env, rows, folder).vendors;
+  const providersOf = (env: Environment) => loadConfig(env, rows, folder).providers;
   const keys = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's/+=', AWS_DEFAULT_REGION: 'eu-west-1' };
-  expect(vendorsOf(keys)).toEqual([{ type: 'bedrock', credential: 'AKIA:s/+=', settings: { region: 'eu-west-1' } }]);
-  expect(vendorsOf({ ...keys, AWS_SESSION_TOKEN: 't', AWS_REGION: 'us-east-1' })).toEqual([
+  expect(providersOf(keys)).toEqual([{ type: 'bedrock', credential: 'AKIA:s/+=', settings: { region: 'eu-west-1' } }]);
+  expect(providersOf({ ...keys, AWS_SESSION_TOKEN: 't', AWS_REGION: 'us-east-1' })).toEqual([
     { type: 'bedrock', credential: 'AKIA:s/+=:t', settings: { region: 'us-east-1' } },
   ]);
-  expect(vendorsOf({ ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b' })[0]?.credential).toBe('b');
-  expect(vendorsOf({ AWS_ACCESS_KEY_ID: 'AKIA' })).toEqual([]);
+  expect(providersOf({ ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b' })[0]?.credential).toBe('b');
+  expect(providersOf({ AWS_ACCESS_KEY_ID: 'AKIA' })).toEqual([]);
 
   writeFileSync(join(folder, 'account.json'), '{"type":"service_account"}\n');
-  expect(vendorsOf({ GOOGLE_APPLICATION_CREDENTIALS: './account.json' })).toEqual([
+  expect(providersOf({ GOOGLE_APPLICATION_CREDENTIALS: './account.json' })).toEqual([
     { type: 'vertex', credential: '{"type":"service_account"}' },
   ]);
-  expect(() => vendorsOf({ GOOGLE_APPLICATION_CREDENTIALS: '/none/such.json' })).toThrow(
+  expect(() => providersOf({ GOOGLE_APPLICATION_CREDENTIALS: '/none/such.json' })).toThrow(
     'GOOGLE_APPLICATION_CREDENTIALS names the file /none/such.json, which cannot be read.',
   );
   const path = join(folder, 'clouds.yaml');
@@ -226,13 +226,13 @@ test("a cloud's key can have parts, be a file, and have settings", () => {
 });
 
 test('a provider is enabled by its key, a self-hosted server by its URL', () => {
-  expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).vendors).toEqual([
+  expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).providers).toEqual([
     { type: 'openai', credential: 'sk-o' },
   ]);
-  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1/', VLLM_API_KEY: 'v' }).vendors).toEqual([
+  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1/', VLLM_API_KEY: 'v' }).providers).toEqual([
     { type: 'vllm', credential: 'v', baseUrl: 'http://gpu:8000/v1' },
   ]);
-  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1' }).vendors).toEqual([
+  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1' }).providers).toEqual([
     { type: 'vllm', baseUrl: 'http://gpu:8000/v1' },
   ]);
 });
@@ -303,7 +303,7 @@ test('every secret can be in a file', () => {
   writeFileSync(path, `${GIVEN_KEY}\n`);
   const secrets = load({ MODELPORT_API_KEY_FILE: path, OPENAI_API_KEY_FILE: path });
   expect(secrets.apiKey).toBe(GIVEN_KEY);
-  expect(secrets.vendors).toMatchObject([{ type: 'openai', credential: GIVEN_KEY }]);
+  expect(secrets.providers).toMatchObject([{ type: 'openai', credential: GIVEN_KEY }]);
   const env = { MODELPORT_API_KEY_FILE: path };
   expect(settingsInForce(load(env), env)).toContainEqual({ name: 'MODELPORT_API_KEY', value: GIVEN_KEY, secret: true });
   expect(() => load({ MODELPORT_API_KEY: GIVEN_KEY, ...env })).toThrow(

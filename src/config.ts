@@ -32,7 +32,7 @@ import type { Certificate } from './http1/server.ts';
 import type { TimeLimits } from './transport/time-limits.ts';
 
 /** The variables that enable a provider. */
-export interface VendorVariables {
+export interface ProviderVariables {
   type: string;
   credentialVariable?: string;
   /** Variables with the parts of a key, if that one is not set; the first two are required. */
@@ -43,7 +43,7 @@ export interface VendorVariables {
 }
 
 /** A provider enabled by the environment. */
-export interface Vendor {
+export interface EnvironmentProvider {
   type: string;
   credential?: string;
   /** Without a trailing slash. */
@@ -152,7 +152,7 @@ export interface Config {
   file: CatalogueForm;
   /** Its path. Absent: there is no file. */
   filePath?: string;
-  vendors: readonly Vendor[];
+  providers: readonly EnvironmentProvider[];
 }
 
 /** Processes renew their leases every second. */
@@ -164,11 +164,11 @@ const FILE_NAME = 'modelport.yaml';
 /** Reads the environment and the file; throws SettingError. `folder`: the base of relative paths. */
 export function loadConfig(
   given: Environment,
-  vendorVariables: readonly VendorVariables[],
+  providerVariables: readonly ProviderVariables[],
   folder = process.cwd(),
 ): Config {
   refuseUnknown(given);
-  const env = withSecretFiles(given, secretNames(vendorVariables));
+  const env = withSecretFiles(given, secretNames(providerVariables));
   const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
@@ -229,7 +229,7 @@ export function loadConfig(
       proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
     },
     ...readFile(env, folder),
-    vendors: readVendors(env, vendorVariables, folder),
+    providers: readProviders(env, providerVariables, folder),
   });
 }
 
@@ -274,11 +274,11 @@ function readKeys(env: Environment): Keys {
   };
 }
 
-function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
-  const ofVendors = vendorVariables.flatMap(({ credentialVariable, credentialVariables = [] }) =>
+function secretNames(providerVariables: readonly ProviderVariables[]): Set<string> {
+  const ofProviders = providerVariables.flatMap(({ credentialVariable, credentialVariables = [] }) =>
     credentialVariable ? [credentialVariable, ...credentialVariables] : credentialVariables,
   );
-  return new Set([...SECRETS, ...ofVendors]);
+  return new Set([...SECRETS, ...ofProviders]);
 }
 
 /** Settings that limit requests. */
@@ -317,8 +317,8 @@ function readFile(env: Environment, folder: string): { file: CatalogueForm; file
 }
 
 /** A self-hosted server is enabled by its URL, a provider by its key. */
-function readVendors(env: Environment, rows: readonly VendorVariables[], folder: string): Vendor[] {
-  const vendors: Vendor[] = [];
+function readProviders(env: Environment, rows: readonly ProviderVariables[], folder: string): EnvironmentProvider[] {
+  const providers: EnvironmentProvider[] = [];
   for (const row of rows) {
     const { type, baseUrlVariable } = row;
     const credential = credentialOf(env, row, folder);
@@ -328,17 +328,17 @@ function readVendors(env: Environment, rows: readonly VendorVariables[], folder:
       throw new SettingError(`${baseUrlVariable} must be an http or https URL such as http://127.0.0.1:8000/v1.`);
     }
     const settings = settingsOf(env, row);
-    vendors.push({
+    providers.push({
       type,
       ...(credential && { credential }),
       ...(baseUrl && { baseUrl: baseUrl.replace(/\/+$/, '') }),
       ...(settings && { settings }),
     });
   }
-  return vendors;
+  return providers;
 }
 
-function credentialOf(env: Environment, row: VendorVariables, folder: string): string | undefined {
+function credentialOf(env: Environment, row: ProviderVariables, folder: string): string | undefined {
   const { credentialVariable, credentialVariables = [] } = row;
   const whole = credentialVariable && env[credentialVariable]?.trim();
   if (whole) return readKeyFile(whole, credentialVariable, folder);
@@ -346,7 +346,7 @@ function credentialOf(env: Environment, row: VendorVariables, folder: string): s
   return parts[0] && parts[1] ? parts.filter(Boolean).join(':') : undefined;
 }
 
-function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables): Vendor['settings'] {
+function settingsOf(env: Environment, { settingVariables = {} }: ProviderVariables): EnvironmentProvider['settings'] {
   const said = Object.entries(settingVariables).flatMap(([setting, variables]) => {
     const value = variables.map((variable) => env[variable]?.trim()).find(Boolean);
     return value ? [[setting, value]] : [];

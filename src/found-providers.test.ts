@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { loadConfig } from './config.ts';
-import { probe, vendorVariables } from './found-providers.ts';
+import { probe, providerVariables } from './found-providers.ts';
 import { createTransport } from './transport/transport.ts';
 
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('{}', { status: 400 }) });
@@ -12,7 +12,7 @@ const probed = (
   env = {},
 ) => {
   const { credential, settings = {}, ...rest } = row;
-  const config = loadConfig(env, vendorVariables(), '/nowhere');
+  const config = loadConfig(env, providerVariables(), '/nowhere');
   const provider = { name: 'cloud', ...rest, credentials: credential ? [credential] : [], settings };
   return probe(provider, config, createTransport());
 };

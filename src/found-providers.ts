@@ -5,7 +5,7 @@ import { isObject } from './canonical/json.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { listedCatalogue } from './catalog/price-list.ts';
 import type { Probed } from './cli/cli-deps.ts';
-import type { Config, Vendor, VendorVariables } from './config.ts';
+import type { Config, EnvironmentProvider, ProviderVariables } from './config.ts';
 import { createSigning } from './gateway/tokens.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing, Provider } from './providers/provider.ts';
@@ -22,7 +22,7 @@ const LARGEST_LIST_BYTES = 4 << 20;
 const LOCAL_PRICE = { input: 0, output: 0 };
 
 /** The environment variables of all providers. */
-export function vendorVariables(): VendorVariables[] {
+export function providerVariables(): ProviderVariables[] {
   return [...PROVIDERS.values()].map((provider) => {
     const { name, credentialVariable, credentialVariables, baseUrlVariable, settingVariables } = provider;
     return {
@@ -61,10 +61,10 @@ function sandboxModel(name: string, kind: Kind, more: object) {
 }
 
 /** Models of the providers in the environment, at list prices. Self-hosted servers are asked for theirs, which cost nothing. */
-export async function vendorCatalogue({ vendors }: Config, transport: Transport): Promise<CatalogueForm> {
-  const listed = listedCatalogue(vendors.map(({ type }) => type));
+export async function environmentCatalogue({ providers }: Config, transport: Transport): Promise<CatalogueForm> {
+  const listed = listedCatalogue(providers.map(({ type }) => type));
   const own = await Promise.all(
-    vendors.map((vendor) => (vendor.baseUrl ? ownModels(vendor, vendor.baseUrl, transport) : [])),
+    providers.map((configured) => (configured.baseUrl ? ownModels(configured, configured.baseUrl, transport) : [])),
   );
   return { ...listed, models: firstOfEachName([...listed.models, ...own.flat()]) };
 }
@@ -78,27 +78,30 @@ function firstOfEachName<M extends { name: string }>(models: readonly M[]): M[] 
   return [...byName.values()];
 }
 
-async function ownModels(vendor: Vendor, baseUrl: string, transport: Transport) {
-  const { names } = await ask({ type: vendor.type, baseUrl, credential: vendor.credential, settings: {} }, transport);
+async function ownModels(configured: EnvironmentProvider, baseUrl: string, transport: Transport) {
+  const { names } = await ask(
+    { type: configured.type, baseUrl, credential: configured.credential, settings: {} },
+    transport,
+  );
   return names.map((name) => ({
     name,
     kind: 'chat',
     price: LOCAL_PRICE,
-    targets: [{ provider: vendor.type, model: name }],
+    targets: [{ provider: configured.type, model: name }],
   }));
 }
 
 /** Whether a configured provider can be called. */
-export async function probe(row: ProviderRow, { vendors }: Config, transport: Transport): Promise<Probed> {
+export async function probe(row: ProviderRow, { providers }: Config, transport: Transport): Promise<Probed> {
   const provider = providerOf(row.type);
   if (!provider) return { credential: 'unneeded', answers: false, reportError: `its type ${row.type} is not known` };
-  const vendor = vendors.find(({ type }) => type === row.type);
-  const settings = { ...vendor?.settings, ...row.settings };
+  const configured = providers.find(({ type }) => type === row.type);
+  const settings = { ...configured?.settings, ...row.settings };
   const hasSetting = settings[provider.credentialSetting ?? ''] !== undefined;
-  const credential = row.credentials[0] ?? (hasSetting ? undefined : vendor?.credential);
+  const credential = row.credentials[0] ?? (hasSetting ? undefined : configured?.credential);
   const isThere = credential !== undefined || hasSetting;
   const state = isThere ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
-  const baseUrl = row.baseUrl ?? vendor?.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings);
+  const baseUrl = row.baseUrl ?? configured?.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings);
   if (baseUrl === undefined) return { credential: state, answers: false, reportError: noAddress(provider) };
   const { reportError } = await ask({ type: row.type, baseUrl, credential, settings }, transport);
   return { credential: state, answers: reportError === undefined, ...(reportError !== undefined && { reportError }) };

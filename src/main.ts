@@ -7,7 +7,7 @@ import { runCommand } from './cli/run-command.ts';
 import { readAdminServer } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Config, loadConfig, settingsInForce } from './config.ts';
-import { probe, vendorVariables } from './found-providers.ts';
+import { probe, providerVariables } from './found-providers.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
 import { processCount } from './processes.ts';
@@ -25,7 +25,7 @@ const workers = Number(env.MODELPORT_WORKERS ?? 1);
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 
 let loaded: Config | undefined;
-const config = () => (loaded ??= loadConfig(env, vendorVariables()));
+const config = () => (loaded ??= loadConfig(env, providerVariables()));
 let opened: Promise<Store> | undefined;
 const store = () => (opened ??= openDatabase(config()));
 const app = async () =>
@@ -66,7 +66,7 @@ const opener: Opener = {
       main: Bun.main,
       env,
       out,
-      readAgain: () => loadConfig(env, vendorVariables()),
+      readAgain: () => loadConfig(env, providerVariables()),
     });
   },
   readForm: async (path) => readCatalogueFile(path, env),

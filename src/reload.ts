@@ -3,15 +3,15 @@
 import type { App } from './app.ts';
 import { configFile, showFile } from './apply-file.ts';
 import type { Config } from './config.ts';
-import { SANDBOX_CATALOGUE, vendorCatalogue } from './found-providers.ts';
+import { environmentCatalogue, SANDBOX_CATALOGUE } from './found-providers.ts';
 import type { Log } from './log.ts';
 import type { Servers } from './servers.ts';
 
 /** Applies the configured catalogue: the sandbox, providers with keys, the file. */
-export async function putOnSale(config: Config, app: App, log: Log): Promise<void> {
+export async function applyConfiguredCatalogue(config: Config, app: App, log: Log): Promise<void> {
   const { store, transport } = app;
   if (config.sandbox !== 'off') await app.apply(SANDBOX_CATALOGUE, 'start', true);
-  await app.apply(await vendorCatalogue(config, transport), 'start', true);
+  await app.apply(await environmentCatalogue(config, transport), 'start', true);
   if (config.filePath === undefined) return;
   const file = configFile(config.filePath, config.file);
   const { events } = await app.applyFile(config.file, file);
@@ -40,7 +40,7 @@ export function createReload({ app, servers, log, isFirst, readAgain, done }: Re
       servers.renew(config);
       await app.reconfigure(config);
       if (isFirst) {
-        await putOnSale(config, app, log);
+        await applyConfiguredCatalogue(config, app, log);
         await app.catalog.reload();
       }
       done(config);

@@ -6,14 +6,14 @@ import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
-import { clearShelf } from './files/image-store.ts';
+import { removeExpiredImages } from './files/image-store.ts';
 import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
-import { createReload, putOnSale } from './reload.ts';
+import { applyConfiguredCatalogue, createReload } from './reload.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
@@ -64,7 +64,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
     const app = openApp(config, store, openTransport(options.proxied), log, standing);
     if (count > 1 && config.redisUrl === undefined) log.warn(DIVIDED_LIMITS, { processes: count });
-    const first = options.worker === undefined ? await furnish(config, app, options.isTerminal, log) : undefined;
+    const first = options.worker === undefined ? await prepareStart(config, app, options.isTerminal, log) : undefined;
     if (count === 1) return await serveAlone(config, app, first, { ...options, log });
     app.close();
     const ready = (ports: Ports) => greet(config, ports, first, options.out);
@@ -149,15 +149,15 @@ async function serveAlone(
 }
 
 /** The work of a start: keys, catalogue, and holds that dead processes left. */
-async function furnish(config: Config, app: App, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
+async function prepareStart(config: Config, app: App, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
   const { store, catalog } = app;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keyFile = isTerminal ? undefined : keyFileIn(config.dataDir);
   const keys = await firstStart(store, { ...given, credit: config.startingCredit, file: keyFile });
   await ensureKeys(store, given);
-  await store.resealProviders('plain');
-  await putOnSale(config, app, log);
+  await store.reencryptProviders('plain');
+  await applyConfiguredCatalogue(config, app, log);
   await tidy(config, app);
   if (!keys) return undefined;
   await catalog.reload();
@@ -179,7 +179,7 @@ async function show({ filePath, file }: Config, { store, reportError }: App): Pr
 async function tidy({ keepCallsDays }: Config, { store, files, reportError }: App): Promise<void> {
   const now = Date.now();
   // Not awaited: a bucket may be slow or unreachable.
-  clearShelf(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
+  removeExpiredImages(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
   try {
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
   } catch (thrown) {

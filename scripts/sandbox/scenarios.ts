@@ -1,6 +1,6 @@
 /** What the sandbox is asked to be recorded: each feature in each format that it speaks. */
 import { waveHeader } from '../../src/dialects/wire/wave.ts';
-import { drawImage } from '../../src/sandbox/image.ts';
+import { generateImage } from '../../src/sandbox/image.ts';
 
 export interface Scenario {
   /** The format's name in the manifest. */
@@ -27,7 +27,7 @@ const PERSON = {
   required: ['name', 'age'],
   additionalProperties: false,
 };
-const PIXELS = Buffer.from(drawImage('A cat', { width: 16, height: 16 })).toString('base64');
+const PIXELS = Buffer.from(generateImage('A cat', { width: 16, height: 16 })).toString('base64');
 const FAIL = '[[fail 429]]';
 
 /** The conversations, in the words of one format. */
@@ -294,7 +294,7 @@ const OTHERS: readonly Scenario[] = [
     body: formOf(
       { model: 'sandbox-image', prompt: 'A hat', size: '64x64' },
       'cat.png',
-      drawImage('A cat', { width: 16, height: 16 }),
+      generateImage('A cat', { width: 16, height: 16 }),
       'image/png',
     ),
     features: ['images', 'images-in-request'],

@@ -32,7 +32,7 @@ interface UsageCounter {
 }
 
 /** Above this number, idle keys and accounts are removed; each takes about 1.5 KB. */
-const TALLIES_KEPT = 10_000;
+const COUNTERS_KEPT = 10_000;
 
 /** `clock`: monotonic time in milliseconds. */
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
@@ -41,7 +41,7 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   function tallyOf(id: string, now: number): UsageCounter {
     let usageCounter = tallies.get(id);
     if (usageCounter) return usageCounter;
-    if (tallies.size >= TALLIES_KEPT) forgetIdle(now);
+    if (tallies.size >= COUNTERS_KEPT) forgetIdle(now);
     usageCounter = { requests: createWindow(), tokens: createWindow(), active: 0 };
     tallies.set(id, usageCounter);
     return usageCounter;

@@ -1,7 +1,7 @@
 /** The key that encrypts providers' credentials: a setting, or a file that is made when needed. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KeySource } from '../store/sealing.ts';
+import type { KeySource } from '../store/credential-cipher.ts';
 import { SettingError } from './setting-error.ts';
 
 export interface SecretKeySettings {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Files } from './files.ts';
 import { folderFiles } from './folder-files.ts';
-import { clearShelf, createImageShelf, readImageName } from './image-store.ts';
+import { createImageStore, readImageName, removeExpiredImages } from './image-store.ts';
 
 // Each image is synced to disk before it gets a URL.
 setDefaultTimeout(30_000);
@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 
 const shelfAt = (at: number) =>
-  createImageShelf(files, { publicUrl: 'https://models.test', keepMs: HOUR, now: () => at });
+  createImageStore(files, { publicUrl: 'https://models.test', keepMs: HOUR, now: () => at });
 const nameIn = (address: string) => address.slice(address.lastIndexOf('/') + 1);
 
 async function left(): Promise<string[]> {
@@ -49,9 +49,9 @@ describe('a stored image', () => {
     }
     await files.write('file_film', one(), 10);
     for (const at of [HOUR, 0, 2 * HOUR]) await shelfAt(at).put(Buffer.from('abc'), 'image/png');
-    await clearShelf(files, HOUR);
+    await removeExpiredImages(files, HOUR);
     expect((await left()).map((name) => readImageName(name)?.endsAt)).toEqual([undefined, 2 * HOUR, 3 * HOUR]);
-    await clearShelf(files, 100 * HOUR);
+    await removeExpiredImages(files, 100 * HOUR);
     expect(await left()).toEqual(['file_film']);
   });
 
@@ -63,9 +63,9 @@ describe('a stored image', () => {
     const earlier = name.replace(/^image_/, 'picture_');
     await files.write(earlier, one(), 10);
     expect(readImageName(earlier)).toEqual({ endsAt: HOUR, mimeType: 'image/png' });
-    await clearShelf(files, 0);
+    await removeExpiredImages(files, 0);
     expect((await left()).sort()).toEqual([name, earlier].sort());
-    await clearShelf(files, 2 * HOUR);
+    await removeExpiredImages(files, 2 * HOUR);
     expect(await left()).toEqual([]);
   });
 
@@ -79,7 +79,7 @@ describe('a stored image', () => {
     await files.remove(whole);
     const writing = files.write(whole, slow(), 10).catch(() => {});
     while ((await left()).length === 0) await Bun.sleep(5);
-    await clearShelf(files, 2 * HOUR);
+    await removeExpiredImages(files, 2 * HOUR);
     expect(await left()).toEqual([]);
     stuck.resolve();
     await writing;

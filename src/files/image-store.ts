@@ -2,19 +2,19 @@
 import { newId } from '../canonical/id.ts';
 import type { Files } from './files.ts';
 
-export interface ImageShelf {
+export interface ImageStore {
   /** Stores an image and resolves with its URL. */
   put(image: Uint8Array, mimeType: string): Promise<string>;
 }
 
-export interface ShelfSettings {
+export interface ImageStoreSettings {
   /** The public URL of the gateway. */
   publicUrl: string;
   keepMs: number;
   now(): number;
 }
 
-export function createImageShelf(files: Files, { publicUrl, keepMs, now }: ShelfSettings): ImageShelf {
+export function createImageStore(files: Files, { publicUrl, keepMs, now }: ImageStoreSettings): ImageStore {
   return {
     async put(image, mimeType) {
       const name = imageName(now() + keepMs, mimeType);
@@ -25,7 +25,7 @@ export function createImageShelf(files: Files, { publicUrl, keepMs, now }: Shelf
 }
 
 /** Removes expired images. */
-export async function clearShelf(files: Files, now: number): Promise<void> {
+export async function removeExpiredImages(files: Files, now: number): Promise<void> {
   for (const prefix of [PREFIX, EARLIER_PREFIX]) await clearNamed(files, prefix, now);
 }
 

@@ -3,7 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Memory } from '../conversations/conversations.ts';
 import type { ProviderDialect } from '../dialects/dialect.ts';
-import type { ImageShelf } from '../files/image-store.ts';
+import type { ImageStore } from '../files/image-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
@@ -22,7 +22,7 @@ export interface GatewayDeps {
   /** Fetches what clients name by URL, from addresses that are allowed. */
   guard: GuardedFetch;
   /** Where images are stored for clients that want URLs; absent: clients get data URLs. */
-  shelf: ImageShelf | undefined;
+  shelf: ImageStore | undefined;
   /** `undefined`: there is no provider of this type. */
   provider(type: string): Provider | undefined;
   dialect(name: string): ProviderDialect;

@@ -7,7 +7,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { estimatedUsage } from './estimated-usage.ts';
-import { DEAREST_CALL } from './maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
 import { allTokens, choices } from './quote.ts';
 
 /** The units that a provider can over-report. */
@@ -20,7 +20,7 @@ const BELIEVED_HOLDS = 2n;
 
 /** A pure function. A report is disputed if it costs more than twice the hold and exceeds `most`, and always above ten million USD. */
 export function isDisputed(usage: Usage, cost: Money, held: Money, most: Most): boolean {
-  if (cost > DEAREST_CALL) return true;
+  if (cost > MAXIMUM_CALL_COST) return true;
   if (cost <= BELIEVED_HOLDS * held) return false;
   for (const unit in most) {
     const limit = most[unit as Claimable];
@@ -31,7 +31,7 @@ export function isDisputed(usage: Usage, cost: Money, held: Money, most: Most): 
 
 /** A cheap test that makes `isDisputed` unnecessary for most calls. */
 export const isBeyondDoubt = (cost: Money, held: Money): boolean =>
-  cost <= BELIEVED_HOLDS * held && cost <= DEAREST_CALL;
+  cost <= BELIEVED_HOLDS * held && cost <= MAXIMUM_CALL_COST;
 
 /** Input is estimated at three bytes per token, and a token has at least one byte. */
 const BYTES_PER_ESTIMATED_TOKEN = 3;

@@ -7,7 +7,7 @@ import { COUNTERS } from './counters.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
 import { type Hold, type HoldRequest, LASTING_OWNER, type Ledger, type ProcessStatus } from './ledger.ts';
-import { DEAREST_CALL } from './maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
 import { createRetryQueue } from './retry-queue.ts';
 import { createStrayHolds } from './stray-holds.ts';
 
@@ -74,7 +74,7 @@ export function createLedger({
   async function settle(hold: Hold, call: CallRow): Promise<void> {
     refuseNegative(call.cost);
     commits.forget(hold.callId);
-    const amount = call.cost > DEAREST_CALL ? hold.amount : call.cost;
+    const amount = call.cost > MAXIMUM_CALL_COST ? hold.amount : call.cost;
     const outcome = await settlements.submit({ type: 'resolve', callId: hold.callId, amount, call, hold });
     open.delete(hold.callId);
     if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, amount);

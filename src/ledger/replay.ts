@@ -4,7 +4,7 @@ import type { Price } from '../canonical/price.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import { charge } from './charge.ts';
 import type { Ledger } from './ledger.ts';
-import { DEAREST_CALL } from './maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
 
 /** A call whose bill differs from its usage times price. */
 export interface Difference {
@@ -56,7 +56,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
         continue;
       }
       const due = charge(call.usage, price);
-      if (due > DEAREST_CALL) {
+      if (due > MAXIMUM_CALL_COST) {
         replayed.skipped++;
         continue;
       }

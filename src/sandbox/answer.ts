@@ -3,10 +3,10 @@ import type { ChatCall, Effort, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import { type AudioData, speak } from './audio.ts';
-import { lastPrompt, mediaNote, mostPlain, sealsHandedBack, textOf, toolResults } from './conversation.ts';
+import { lastPrompt, mediaNote, mostPlain, signaturesHandedBack, textOf, toolResults } from './conversation.ts';
 import { readDirectives, withoutDirectives } from './directives.ts';
 import { fitSchema } from './fit-schema.ts';
-import { DRAWING_MODEL, drawImage, imageSize } from './image.ts';
+import { generateImage, IMAGE_MODEL, imageSize } from './image.ts';
 import { tokensOfAtLeast } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
@@ -49,7 +49,7 @@ export function answerChat(call: ChatCall, choice: number, key: string): Answer 
   const prompt = lastPrompt(call);
   const { refuse, words = 0 } = readDirectives(prompt);
   if (refuse) return { ...answer, refusal: tokensOf(REFUSAL), finish: 'refusal' };
-  if (call.model === DRAWING_MODEL || call.modalities?.includes('image')) return imageOf(call, answer, choice);
+  if (call.model === IMAGE_MODEL || call.modalities?.includes('image')) return imageOf(call, answer, choice);
   const calls = callsOf(call, choice, key);
   if (calls.length > 0) return { ...answer, calls, finish: 'tool-calls' };
   if (call.modalities?.includes('audio')) {
@@ -89,7 +89,7 @@ function chatText(call: ChatCall, choice: number): string {
   else if (prompt !== '') said.push(`You wrote: ${quote(prompt)}.`);
   const media = mediaNote(call);
   if (media !== '') said.push(`With it came ${media}.`);
-  const seals = sealsHandedBack(call);
+  const seals = signaturesHandedBack(call);
   if (seals > 0) said.push(`Of my earlier thoughts ${seals} came back with their signatures.`);
   const turns = call.messages.filter(({ role, parts }) => role === 'user' && parts.some(isSaid)).length;
   if (turns > 1) said.push(`It is message ${turns} of yours in this conversation.`);
@@ -201,7 +201,7 @@ function isMeant({ name, description = '' }: Callable, prompt: string): boolean 
 function imageOf(call: ChatCall, answer: Answer, choice: number): Answer {
   const prompt = withoutDirectives(lastPrompt(call));
   const size = imageSize(call.image ?? {});
-  const image = () => drawImage(`${prompt}${choiceMark(choice)}`, size);
+  const image = () => generateImage(`${prompt}${choiceMark(choice)}`, size);
   const wantsWords = call.modalities?.includes('text') === true;
   const text = wantsWords ? tokensOf(`The sandbox generated a pattern for ${quote(prompt)}.`) : nothing();
   return { ...answer, text, image };

@@ -39,7 +39,7 @@ export function toolResults(call: ChatCall): { name: string; text: string }[] {
 }
 
 /** How many of the sandbox's own reasoning signatures the client has sent back. */
-export function sealsHandedBack({ messages }: ChatCall): number {
+export function signaturesHandedBack({ messages }: ChatCall): number {
   return messages
     .flatMap(({ parts }) => parts)
     .filter((part) => 'seal' in part && part.seal !== undefined && isOwnSeal(part.seal.value)).length;

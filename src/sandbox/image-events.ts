@@ -6,7 +6,7 @@ import type { ReplyEvent } from '../canonical/reply.ts';
 import { uploadOf } from '../canonical/upload.ts';
 import { IMAGE_TOKENS } from './answer.ts';
 import { withoutDirectives } from './directives.ts';
-import { drawImage, pngSize, type Size } from './image.ts';
+import { generateImage, pngSize, type Size } from './image.ts';
 import { base64, type ReplyHead } from './reply-events.ts';
 import { countTokens } from './tokens.ts';
 
@@ -40,7 +40,7 @@ function drawn(prompt: string, choice: number, size: Size): ReplyEvent[] {
   const opens = { type: 'image' as const, mimeType: 'image/png', revisedPrompt: `A pattern for: ${prompt}` };
   return [
     { type: 'part-start', choice, part: 0, opens },
-    { type: 'part-delta', choice, part: 0, delta: base64(drawImage(prompt, size)) },
+    { type: 'part-delta', choice, part: 0, delta: base64(generateImage(prompt, size)) },
     { type: 'part-end', choice, part: 0 },
     { type: 'choice-end', choice, finish: { reason: 'stop' } },
   ];
@@ -57,7 +57,7 @@ function* sketches(
     height: Math.max(SMALLEST_SIDE, Math.floor(size.height / SKETCH_SCALE)),
   };
   for (let index = 0; index < partialImages; index++) {
-    const sketch = base64(drawImage(`${prompt} sketch ${index}`, small));
+    const sketch = base64(generateImage(`${prompt} sketch ${index}`, small));
     yield [{ type: 'aside', dialect: origin.dialect, members: { b64_json: sketch, partial_image_index: index } }];
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { crc32, inflateSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
-import { drawImage, imageSize, pngSize } from './image.ts';
+import { generateImage, imageSize, pngSize } from './image.ts';
 
 /** The chunks of a PNG with valid checksums. */
 function chunksOf(png: Uint8Array): Map<string, Buffer> {
@@ -23,13 +23,13 @@ test('an image is a valid PNG of the requested size, with a pattern derived from
     { width: 1024, height: 768 },
     { width: 3, height: 5 },
   ]) {
-    const png = drawImage('a cat', size);
+    const png = generateImage('a cat', size);
     expect(pngSize(png)).toEqual(size);
     const chunks = chunksOf(png);
     expect([...chunks.keys()]).toEqual(['IHDR', 'PLTE', 'IDAT', 'IEND']);
     expect(inflateSync(chunks.get('IDAT') ?? '')).toHaveLength((size.width + 1) * size.height);
-    expect(drawImage('a cat', size)).toEqual(png);
-    expect(drawImage('a dog', size)).not.toEqual(png);
+    expect(generateImage('a cat', size)).toEqual(png);
+    expect(generateImage('a dog', size)).not.toEqual(png);
   }
 });
 

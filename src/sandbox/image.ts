@@ -2,7 +2,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
 
-export const DRAWING_MODEL = 'sandbox-image';
+export const IMAGE_MODEL = 'sandbox-image';
 
 export interface Size {
   width: number;
@@ -16,7 +16,7 @@ const FIELDS = 8;
 const MOST_PIXELS = 4096 * 4096;
 
 /** The same prompt and size give the same bytes. */
-export function drawImage(prompt: string, { width, height }: Size): Uint8Array {
+export function generateImage(prompt: string, { width, height }: Size): Uint8Array {
   const noise = noiseOf(prompt);
   const palette = Buffer.from(Array.from({ length: COLOURS * 3 }, () => noise() & 255));
   const fields = Array.from({ length: FIELDS * FIELDS }, () => noise() % COLOURS);

@@ -122,7 +122,7 @@ function* thoughts(
   if (!isOpen) return;
   const { choice, part } = parts;
   const { dialect } = call.origin;
-  if (SEALING.has(dialect))
+  if (SIGNING_FORMATS.has(dialect))
     yield [{ type: 'part-seal', choice, part, seal: { dialect, value: chatSignature(`${key}${choice}`) } }];
   yield [parts.end()];
 }
@@ -158,7 +158,7 @@ function* texts(
 function* audioOf({ key, createdSeconds }: Told, audio: NonNullable<Answer['audio']>, parts: Parts) {
   const { choice } = parts;
   const { mimeType, words } = audio;
-  const expiresAtSeconds = createdSeconds + SOUND_SECONDS;
+  const expiresAtSeconds = createdSeconds + AUDIO_SECONDS;
   yield [parts.open({ type: 'audio', id: `audio_${key}${choice}`, mimeType, expiresAtSeconds })];
   yield [{ type: 'part-transcript' as const, choice, part: parts.part, delta: words }];
   for (const piece of inPieces(audio.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
@@ -183,7 +183,7 @@ function finishOf({ finish }: Answer, { isOver }: Allowance, stop: string | unde
 }
 
 /** Formats whose providers sign the reasoning of their models. */
-const SEALING: ReadonlySet<string> = new Set(['anthropic-messages', 'gemini', 'openai-responses']);
+const SIGNING_FORMATS: ReadonlySet<string> = new Set(['anthropic-messages', 'gemini', 'openai-responses']);
 
 function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: number, token: string): ReplyEvent[] {
   if (!sampling.logprobs && completion?.logprobs === undefined) return [];
@@ -194,7 +194,7 @@ function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: nu
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 /** The stated expiry of audio in a chat. */
-const SOUND_SECONDS = 3600;
+const AUDIO_SECONDS = 3600;
 /** A multiple of three, so that the base64 of the pieces can be joined. */
 const PIECE_BYTES = 30_000;
 

@@ -11,7 +11,7 @@ import { type Answer, answerChat, answerCompletion } from './answer.ts';
 import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
-import { DRAWING_MODEL } from './image.ts';
+import { IMAGE_MODEL } from './image.ts';
 import { imageEvents } from './image-events.ts';
 import { MODERATION_MODEL, moderationReply, readModeration } from './moderation.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
@@ -34,10 +34,10 @@ export interface SandboxOptions {
 export type Sandbox = (request: Request) => Promise<Response>;
 
 /** Models for chat. */
-const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', DRAWING_MODEL] as const;
+const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', IMAGE_MODEL] as const;
 
 /** The models for each kind of call. */
-const MODELS = { chat: CHAT_MODELS, image: [DRAWING_MODEL], speech: [SPEECH_MODEL] } as const;
+const MODELS = { chat: CHAT_MODELS, image: [IMAGE_MODEL], speech: [SPEECH_MODEL] } as const;
 
 const DEFAULT_TOKEN_MS = 20;
 const NO_BYTES = new Uint8Array();

@@ -154,7 +154,8 @@ const BLOCKS = [
   'tool_result',
 ];
 /** Calls and results of the provider's own tools, and files of its containers. */
-const VENDOR_BLOCK = /^(server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]+_tool_result|tool_reference)$/;
+const PROVIDER_BLOCK =
+  /^(server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]+_tool_result|tool_reference)$/;
 
 function checkMessages(body: JsonObject): void {
   eachObject(body.messages, 'messages', ({ content }, path) => {
@@ -164,7 +165,7 @@ function checkMessages(body: JsonObject): void {
 }
 
 function checkBlock(block: JsonObject, path: string): void {
-  if (!VENDOR_BLOCK.test(String(block.type))) checkType(block, path, BLOCKS);
+  if (!PROVIDER_BLOCK.test(String(block.type))) checkType(block, path, BLOCKS);
   if (isObject(block.source) && block.source.type === 'base64') checkBase64(block.source.data, `${path}.source.data`);
   if (block.type === 'tool_result') eachObject(block.content, `${path}.content`, checkBlock);
 }

@@ -1,8 +1,8 @@
 /** Opens the store that the configuration names. */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { CredentialCipher } from './credential-cipher.ts';
 import { openPostgresStore } from './postgres/postgres-store.ts';
-import type { Sealing } from './sealing.ts';
 import type { SqliteSync } from './sqlite/connection.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -16,7 +16,7 @@ export interface StoreSettings {
   connections?: number | undefined;
   sync?: SqliteSync | undefined;
   /** Encrypts providers' credentials. Absent: they are stored unencrypted. */
-  sealing?: Sealing | undefined;
+  cipher?: CredentialCipher | undefined;
 }
 
 const CONNECTIONS = 5;
@@ -28,11 +28,11 @@ export async function openStore({
   databaseUrl,
   connections = CONNECTIONS,
   sync = 'normal',
-  sealing,
+  cipher,
 }: StoreSettings): Promise<Store> {
-  if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, sealing);
+  if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, cipher);
   const path = join(dataDir, FILE_NAME);
   // Readable by the owner only: the file contains provider credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return openSqliteStore(path, sync, sealing);
+  return openSqliteStore(path, sync, cipher);
 }

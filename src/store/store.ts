@@ -125,7 +125,7 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
    * Encrypts credentials with the current key: those of other keys too, or only the unencrypted ones (`plain`). Resolves with the number
    * changed. Throws as `providers`.
    */
-  resealProviders(which?: 'all' | 'plain'): Promise<number>;
+  reencryptProviders(which?: 'all' | 'plain'): Promise<number>;
   removeProvider(name: string, audit?: Audit<ProviderRow>): Promise<boolean>;
   saveModel(model: ModelRow, audit?: Audit<ModelRow>): Promise<void>;
   models(): Promise<ModelRow[]>;

@@ -1,6 +1,7 @@
 /** The part of the store that is the same for both engines, written in SQL that both understand. */
+
+import type { CredentialCipher } from './credential-cipher.ts';
 import type { Database } from './database.ts';
-import type { Sealing } from './sealing.ts';
 import type { Store } from './store.ts';
 import { accountTable } from './tables/account-table.ts';
 import { auditTable } from './tables/audit-table.ts';
@@ -17,7 +18,7 @@ import { verificationTable } from './tables/verification-table.ts';
 /** What each engine implements itself. */
 type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'repair' | 'begin' | 'tidy';
 
-export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Store, OwnWay> {
+export function tableStore(db: Database, cipher: CredentialCipher | undefined): Omit<Store, OwnWay> {
   return {
     async generation() {
       const [row] = await db.all<{ value: bigint }>({ text: 'SELECT value FROM generation', values: [] });
@@ -28,7 +29,7 @@ export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Sto
     ...bookTables(db),
     ...codeTable(db),
     ...priceTable(db),
-    ...providerTable(db, sealing),
+    ...providerTable(db, cipher),
     ...modelTable(db),
     ...auditTable(db),
     ...configFileTable(db),

@@ -12,7 +12,7 @@ import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
 import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { folderFiles } from '../../src/files/folder-files.ts';
-import { createImageShelf } from '../../src/files/image-store.ts';
+import { createImageStore } from '../../src/files/image-store.ts';
 import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
 import { createGateway } from '../../src/gateway/serve.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
@@ -138,7 +138,7 @@ export async function openMutationRooms(
   const gateway = createGateway({
     ...shared,
     memory: createMemory(store.kept, { responsesMs: 1000, proofsMs: 1000 }),
-    shelf: createImageShelf(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
+    shelf: createImageStore(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
     dialect: (name: string) => providerDialectNamed(name)!,
     countTexts: () => Promise.resolve(0),
     settings: SETTINGS,

@@ -3,7 +3,7 @@ import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame } from '../../dialects/dialect.ts';
-import type { ImageShelf } from '../../files/image-store.ts';
+import type { ImageStore } from '../../files/image-store.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Upstream } from '../upstream.ts';
 import { mediaTypeOf } from './media-type.ts';
@@ -83,7 +83,7 @@ async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<Rep
 }
 
 /** In a non-streaming reply each image is whole in one frame. */
-async function withUrls(deps: GatewayDeps, shelf: ImageShelf, { events }: Frame): Promise<Frame> {
+async function withUrls(deps: GatewayDeps, shelf: ImageStore, { events }: Frame): Promise<Frame> {
   const images = events.filter(isImage).filter(isInlineImage);
   const kept = await Promise.all(images.map((image) => keptImage(deps, shelf, image, events)));
   const left = events.flatMap((event) => {
@@ -96,7 +96,7 @@ async function withUrls(deps: GatewayDeps, shelf: ImageShelf, { events }: Frame)
 /** An image that cannot be stored is delivered inline: it was generated, and is charged. */
 async function keptImage(
   { reportError }: GatewayDeps,
-  shelf: ImageShelf,
+  shelf: ImageStore,
   image: Opening,
   events: readonly ReplyEvent[],
 ): Promise<ReplyEvent[]> {

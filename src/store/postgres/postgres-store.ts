@@ -1,7 +1,8 @@
 /** The store over Postgres, shared by gateway processes on one or several machines. */
+
+import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw, sql } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
-import type { Sealing } from '../sealing.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -25,11 +26,11 @@ function batchesOver(connections: number): number {
 /** The advisory lock of the bootstrap in this database. An arbitrary number. */
 const BEGIN_LOCK = 7_305_164_322;
 
-export function openPostgresStore(settings: PostgresSettings, sealing: Sealing | undefined): Store {
+export function openPostgresStore(settings: PostgresSettings, cipher: CredentialCipher | undefined): Store {
   const db = openConnection(settings);
   const ledger = postgresLedger(db);
   return {
-    ...tableStore(db, sealing),
+    ...tableStore(db, cipher),
     ...repairTable(db, raw('version = version + 1')),
     migrate: () => migratePostgres(db),
     ready: () =>

@@ -1,8 +1,9 @@
 /** The store over SQLite: one file that several processes may have open. */
+
+import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { LedgerOutcome, LedgerStep } from '../rows.ts';
-import type { Sealing } from '../sealing.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -16,7 +17,11 @@ import { migrateSqlite, sqliteSchema } from './migrations.ts';
 import { probeSqlite } from './probe.ts';
 import { verifySqlite } from './verification.ts';
 
-export async function openSqliteStore(path: string, sync: SqliteSync, sealing: Sealing | undefined): Promise<Store> {
+export async function openSqliteStore(
+  path: string,
+  sync: SqliteSync,
+  cipher: CredentialCipher | undefined,
+): Promise<Store> {
   const db = await openConnection(path, sync);
   const checkpointer = createCheckpointer(path, db.file);
   // Prepared on first use: before `migrate` the tables may not exist.
@@ -27,7 +32,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync, sealing: S
   };
 
   return {
-    ...tableStore(db, sealing),
+    ...tableStore(db, cipher),
     ...repairTable(db, raw('name = name')),
     migrate: () => migrateSqlite(db),
     ready() {

@@ -1,8 +1,8 @@
 /** Providers. Their credentials are encrypted if there is a key. */
 import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
+import type { CredentialCipher } from '../credential-cipher.ts';
 import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';
 import type { ProviderRow } from '../rows.ts';
-import type { Sealing } from '../sealing.ts';
 import type { Store } from '../store.ts';
 import { putNamed, removeRow } from './audit-table.ts';
 
@@ -14,12 +14,12 @@ interface ProviderColumns {
   settings: string;
 }
 
-type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'resealProviders'>;
+type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'reencryptProviders'>;
 
-/** Without `sealing` credentials are stored unencrypted. */
-export function providerTable(db: Database, sealing: Sealing | undefined): ProviderTable {
+/** Without `cipher` credentials are stored unencrypted. */
+export function providerTable(db: Database, cipher: CredentialCipher | undefined): ProviderTable {
   const all = () => db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`);
-  const read = (row: ProviderColumns) => toProvider(row, sealing);
+  const read = (row: ProviderColumns) => toProvider(row, cipher);
   /** For the audit log, which contains no credentials: a row that no key decrypts can still be replaced or removed. */
   const readAnyhow = (row: ProviderColumns): ProviderRow => {
     try {
@@ -31,7 +31,7 @@ export function providerTable(db: Database, sealing: Sealing | undefined): Provi
 
   return {
     saveProvider(provider, audit) {
-      const put = putInto('providers', 'name', toColumns(provider, sealing));
+      const put = putInto('providers', 'name', toColumns(provider, cipher));
       const save = putNamed('providers', provider, put, readAnyhow, audit);
       return db.steps(function* (): Steps<void> {
         // With two keys in one database, neither decrypts everything: so the key of the other rows must be known before a row is written.
@@ -42,22 +42,22 @@ export function providerTable(db: Database, sealing: Sealing | undefined): Provi
     },
     providers: async () => (await all()).map(read),
     removeProvider: (name, audit) => db.steps(removeRow('providers', 'name', name, readAnyhow, audit)),
-    async resealProviders(which = 'all') {
-      if (!sealing) return 0;
+    async reencryptProviders(which = 'all') {
+      if (!cipher) return 0;
       const rows = await all();
       // All rows are decrypted before a key is created: a new key must not be created if another one is missing.
       const providers = rows.map(read);
-      sealing.ensure();
-      const isDone = which === 'plain' ? sealing.isSealed : sealing.isCurrent;
-      let resealed = 0;
+      cipher.ensure();
+      const isDone = which === 'plain' ? cipher.isSealed : cipher.isCurrent;
+      let reencrypted = 0;
       for (const [place, row] of rows.entries()) {
         const provider = providers[place];
         if (!provider || textsOf(row).every(isDone)) continue;
         // A concurrent change of the row has encrypted it too.
-        const changed = await db.all<{ name: string }>(replace(row, toColumns(provider, sealing)));
-        resealed += changed.length;
+        const changed = await db.all<{ name: string }>(replace(row, toColumns(provider, cipher)));
+        reencrypted += changed.length;
       }
-      return resealed;
+      return reencrypted;
     },
   };
 }
@@ -77,28 +77,28 @@ const isSecret = (name: string) => SECRET_SETTING.test(name);
 const credentialPlace = (provider: string) => `provider ${provider}`;
 const settingPlace = (provider: string, setting: string) => `provider ${provider}, setting ${setting}`;
 
-function toColumns({ name, type, baseUrl, credentials, settings }: ProviderRow, sealing: Sealing | undefined) {
-  const seal = (text: string, place: string) => (sealing ? sealing.seal(text, place) : text);
+function toColumns({ name, type, baseUrl, credentials, settings }: ProviderRow, cipher: CredentialCipher | undefined) {
+  const encrypt = (text: string, place: string) => (cipher ? cipher.encrypt(text, place) : text);
   return {
     name,
     type,
     base_url: baseUrl,
-    credentials: JSON.stringify(credentials.map((one) => seal(one, credentialPlace(name)))),
-    settings: JSON.stringify(eachSecret(settings, (text, setting) => seal(text, settingPlace(name, setting)))),
+    credentials: JSON.stringify(credentials.map((one) => encrypt(one, credentialPlace(name)))),
+    settings: JSON.stringify(eachSecret(settings, (text, setting) => encrypt(text, settingPlace(name, setting)))),
   };
 }
 
-function toProvider(row: ProviderColumns, sealing: Sealing | undefined): ProviderRow {
+function toProvider(row: ProviderColumns, cipher: CredentialCipher | undefined): ProviderRow {
   const { name, type } = row;
-  const open = (text: string, place: string) => (sealing ? sealing.open(text, place) : text);
+  const decrypt = (text: string, place: string) => (cipher ? cipher.decrypt(text, place) : text);
   const credentials = JSON.parse(row.credentials) as string[];
   const settings = JSON.parse(row.settings) as ProviderRow['settings'];
   return {
     name,
     type,
     ...(row.base_url !== null && { baseUrl: row.base_url }),
-    credentials: credentials.map((one) => open(one, credentialPlace(name))),
-    settings: eachSecret(settings, (text, setting) => open(text, settingPlace(name, setting))),
+    credentials: credentials.map((one) => decrypt(one, credentialPlace(name))),
+    settings: eachSecret(settings, (text, setting) => decrypt(text, settingPlace(name, setting))),
   };
 }
 

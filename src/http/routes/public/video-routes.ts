@@ -17,7 +17,7 @@ import { fileReply } from './file-reply.ts';
 
 const text = () => Type.Optional(Type.String());
 const ListQuery = Type.Object({ limit: text(), after: text(), order: text() });
-const VendorBQuery = Type.Object({ Action: text(), Version: text() });
+const JimengQuery = Type.Object({ Action: text(), Version: text() });
 
 type Any = Asked<unknown, unknown>;
 
@@ -79,7 +79,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     answer: (deps, asked) => show(deps, asked, videoGenerations),
   }),
   ...['/vendor-a', '/kling'].flatMap((prefix) =>
-    ['text2video', 'image2video'].flatMap((kind) => vendorARoutes(prefix, kind)),
+    ['text2video', 'image2video'].flatMap((kind) => klingRoutes(prefix, kind)),
   ),
   ...['/vendor-b', '/vendor-b/', '/jimeng', '/jimeng/'].map((path) =>
     route('POST', path, {
@@ -87,13 +87,13 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
       scope: 'video',
       summary:
         '`Action=CVSync2AsyncSubmitTask` starts the generation of a video, `Action=CVSync2AsyncGetResult` shows its progress.',
-      query: VendorBQuery,
-      answer: answerVendorB,
+      query: JimengQuery,
+      answer: answerJimeng,
     }),
   ),
 ];
 
-function vendorARoutes(prefix: string, kind: string): AnsweredRoute[] {
+function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
   const path = `${prefix}/v1/videos/${kind}`;
   const fromImage = kind === 'image2video';
   return [
@@ -202,7 +202,7 @@ async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: 
 }
 
 /** The query parameters Action and Version select the operation. */
-async function answerVendorB(
+async function answerJimeng(
   deps: HttpDeps,
   asked: Asked<{ Action?: string; Version?: string }, unknown>,
 ): Promise<object> {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
+import { createCredentialCipher, type KeySource } from './credential-cipher.ts';
 import { openStore } from './open-store.ts';
-import { createSealing, type KeySource } from './sealing.ts';
 import type { Store } from './store.ts';
 
 const OLD = 'old-key-0123456789-0123456789-0123';
@@ -16,36 +16,40 @@ const keys = (current?: string, ...previous: string[]): KeySource => ({
 });
 
 describe('an encrypted text', () => {
-  const sealing = createSealing(keys(OLD));
-  const sealed = sealing.seal(CANARY, 'provider a');
+  const cipher = createCredentialCipher(keys(OLD));
+  const encrypted = cipher.encrypt(CANARY, 'provider a');
 
   test('does not show the plain text, differs each time, and can be decrypted for its place', () => {
-    expect(sealed).not.toContain(CANARY);
-    expect(sealing.seal(CANARY, 'provider a')).not.toBe(sealed);
-    expect(sealing.open(sealed, 'provider a')).toBe(CANARY);
-    expect(sealing.open(CANARY, 'provider a')).toBe(CANARY);
+    expect(encrypted).not.toContain(CANARY);
+    expect(cipher.encrypt(CANARY, 'provider a')).not.toBe(encrypted);
+    expect(cipher.decrypt(encrypted, 'provider a')).toBe(CANARY);
+    expect(cipher.decrypt(CANARY, 'provider a')).toBe(CANARY);
   });
 
   test('cannot be decrypted for another place, after a change, or without its key', () => {
-    expect(() => sealing.open(sealed, 'provider b')).toThrow('was altered, or moved');
-    const end = sealed.at(-2) === 'A' ? 'B' : 'A';
-    expect(() => sealing.open(`${sealed.slice(0, -2)}${end}${sealed.at(-1)}`, 'provider a')).toThrow('was altered');
-    expect(() => createSealing(keys(NEW)).open(sealed, 'provider a')).toThrow('encrypted with another key');
+    expect(() => cipher.decrypt(encrypted, 'provider b')).toThrow('was altered, or moved');
+    const end = encrypted.at(-2) === 'A' ? 'B' : 'A';
+    expect(() => cipher.decrypt(`${encrypted.slice(0, -2)}${end}${encrypted.at(-1)}`, 'provider a')).toThrow(
+      'was altered',
+    );
+    expect(() => createCredentialCipher(keys(NEW)).decrypt(encrypted, 'provider a')).toThrow(
+      'encrypted with another key',
+    );
   });
 
   test('is decrypted with the previous key, and for an unknown key the key source is read again', () => {
-    const rotated = createSealing(keys(NEW, OLD));
-    expect(rotated.open(sealed, 'provider a')).toBe(CANARY);
-    expect([rotated.isCurrent(sealed), rotated.isCurrent(rotated.seal('x', 'y')), rotated.isCurrent('x')]).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    const rotated = createCredentialCipher(keys(NEW, OLD));
+    expect(rotated.decrypt(encrypted, 'provider a')).toBe(CANARY);
+    expect([
+      rotated.isCurrent(encrypted),
+      rotated.isCurrent(rotated.encrypt('x', 'y')),
+      rotated.isCurrent('x'),
+    ]).toEqual([false, true, false]);
     let now = OLD;
-    const watching = createSealing({ read: () => ({ current: now, previous: [] }), make: () => now });
+    const watching = createCredentialCipher({ read: () => ({ current: now, previous: [] }), make: () => now });
     watching.ensure();
     now = NEW;
-    expect(watching.open(createSealing(keys(NEW)).seal('x', 'y'), 'y')).toBe('x');
+    expect(watching.decrypt(createCredentialCipher(keys(NEW)).encrypt('x', 'y'), 'y')).toBe('x');
   });
 });
 
@@ -62,7 +66,7 @@ describe.each(ENGINES)('providers on $name', (engine) => {
   };
 
   async function at(settings: Parameters<typeof openStore>[0], source?: KeySource): Promise<Store> {
-    const store = await openStore({ ...settings, ...(source && { sealing: createSealing(source) }) });
+    const store = await openStore({ ...settings, ...(source && { cipher: createCredentialCipher(source) }) });
     opened.push(store);
     return store;
   }
@@ -74,8 +78,8 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     await plain.saveProvider(PROVIDER);
     const store = await at(settings, keys(OLD));
     expect(await store.providers()).toEqual([PROVIDER]);
-    expect(await store.resealProviders()).toBe(1);
-    expect(await store.resealProviders()).toBe(0);
+    expect(await store.reencryptProviders()).toBe(1);
+    expect(await store.reencryptProviders()).toBe(0);
     expect(await store.providers()).toEqual([PROVIDER]);
     const [raw] = await plain.providers();
     expect(JSON.stringify(raw)).not.toContain(CANARY);
@@ -90,7 +94,7 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     const wrong = await at(settings, keys(NEW));
     for (const act of [
       () => wrong.providers(),
-      () => wrong.resealProviders(),
+      () => wrong.reencryptProviders(),
       () => wrong.saveProvider({ ...PROVIDER, name: 'other' }),
     ])
       await expect(act()).rejects.toThrow('encrypted with another key: set MODELPORT_SECRET_KEY');
@@ -109,8 +113,8 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     await during.saveProvider({ ...PROVIDER, name: 'b' });
     expect((await during.providers()).map(({ credentials }) => credentials[0])).toEqual([CANARY, CANARY, CANARY]);
     // The start does not re-encrypt rows of the previous key: gateways that only have that key continue to work.
-    expect(await during.resealProviders('plain')).toBe(0);
-    expect(await during.resealProviders()).toBe(2);
+    expect(await during.reencryptProviders('plain')).toBe(0);
+    expect(await during.reencryptProviders()).toBe(2);
     expect(await (await at(settings, keys(NEW))).providers()).toHaveLength(3);
     await expect(before.providers()).rejects.toThrow('another key');
   });

@@ -9,11 +9,11 @@ export interface KeySource {
   make(): string;
 }
 
-export interface Sealing {
+export interface CredentialCipher {
   /** `place`: where the text is stored. It can be decrypted only for the same place. */
-  seal(text: string, place: string): string;
+  encrypt(text: string, place: string): string;
   /** A text that was never encrypted is returned unchanged. Throws an Error if no key decrypts it. */
-  open(text: string, place: string): string;
+  decrypt(text: string, place: string): string;
   /** Whether the text is encrypted with the current key; or with any key. */
   isCurrent(text: string): boolean;
   isSealed(text: string): boolean;
@@ -32,7 +32,7 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const ID_LENGTH = 8;
 
-export function createSealing(source: KeySource): Sealing {
+export function createCredentialCipher(source: KeySource): CredentialCipher {
   let known = new Map<string, Key>();
 
   /** Read each time: a rotated key must not be used to encrypt any more. */
@@ -52,14 +52,14 @@ export function createSealing(source: KeySource): Sealing {
   }
 
   return {
-    seal(text, place) {
+    encrypt(text, place) {
       const { id, bytes } = current();
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', bytes, iv).setAAD(Buffer.from(place));
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return `${MARK}${id}:${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+      const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return `${MARK}${id}:${Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64url')}`;
     },
-    open(text, place) {
+    decrypt(text, place) {
       if (!text.startsWith(MARK)) return text;
       const key = find(idOf(text));
       if (!key) throw new Error(UNKNOWN_KEY);
@@ -83,7 +83,7 @@ export function createSealing(source: KeySource): Sealing {
 const UNKNOWN_KEY =
   "The providers' credentials in the database are encrypted with another key: set MODELPORT_SECRET_KEY to the one they were encrypted with, or put its file secret.key into the data directory.";
 
-const idOf = (sealed: string) => sealed.slice(MARK.length, MARK.length + ID_LENGTH);
+const idOf = (encrypted: string) => encrypted.slice(MARK.length, MARK.length + ID_LENGTH);
 
 /** Derives a key of the right length from any text. The key's id reveals nothing of it. */
 function keyOf(text: string): Key {
