@@ -1,4 +1,4 @@
-/** Finds who answers a call: the model that was asked for, else those that answer in its place. */
+/** Finds the upstream that answers a call: of the requested model, else of its fallbacks. */
 import { GatewayError } from '../canonical/errors.ts';
 import { choices } from '../ledger/quote.ts';
 import { attempt } from './attempt.ts';
@@ -8,7 +8,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { unlessFiltered } from './prepare/filtered-reply.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Resolves with the first target that answers. Throws the error the client should see when none does. */
+/** Resolves with the first target that answers. Throws the error that the client should see where none does. */
 export function answered(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
   return context.chain ? throughChain(deps, context, context.chain) : attempt(deps, context);
 }
@@ -17,15 +17,15 @@ async function throughChain(deps: GatewayDeps, context: CallContext, chain: Chai
   for (;;) {
     try {
       const upstream = await attempt(deps, context);
-      // Of several choices some may have passed.
+      // With several choices, some may have passed the filter.
       return chain.leavesFilter && choices(context.call) === 1 ? await unlessFiltered(upstream) : upstream;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || context.cancellation.cancelled) throw thrown;
       const next = chain.next(thrown) ?? chain.fail(thrown);
-      // What an upstream has failed at costs nothing, also should the client leave behind the next.
+      // A failed attempt is not charged, even if the client leaves before the next one.
       context.cancellation.sent = false;
       context.turnTo(next);
-      // Should this process die, the call is charged as one of this model.
+      // If this process dies, the input is charged at this model's price.
       deps.ledger.checkpoint(context.hold, next.candidate.checkpoint);
     }
   }

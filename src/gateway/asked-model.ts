@@ -1,4 +1,4 @@
-/** Which model a call asks for, with what its caller wishes of it. */
+/** The model that a call requests, with the caller's preferences for it. */
 import { type Caller, nameFor } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
@@ -11,7 +11,7 @@ import { unknownModel } from './unknown-model.ts';
 
 export interface AskedModel {
   readonly model: Model;
-  /** Of the request, and of the name's suffix. */
+  /** From the request, and from a suffix of the name. */
   readonly wishes: Wishes | undefined;
 }
 
@@ -26,7 +26,7 @@ export function askedModel(deps: GatewayDeps, caller: Caller, name: string, aski
   return { model: withFallbacks(deps, caller, model, asking?.models ?? []), wishes };
 }
 
-/** A suffix of the name (`:nitro`, `:floor`) asks for an order, unless a model is called so. */
+/** A suffix of the name (`:nitro`, `:floor`) is an order of targets, unless a model has that name. */
 function modelNamed(deps: GatewayDeps, caller: Caller, name: string, param = 'model'): { model: Model; sort?: Sort } {
   const meant = nameFor(caller, name);
   let model = deps.catalog.find(meant);
@@ -41,7 +41,7 @@ function modelNamed(deps: GatewayDeps, caller: Caller, name: string, param = 'mo
   return { model, ...(sort && { sort }) };
 }
 
-/** The models that the caller names answer for any reason, before those of the operator. */
+/** The caller's fallbacks, which apply to any error, come before the operator's. */
 function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: readonly string[]): Model {
   const fallbacks = names.flatMap((name, i) => {
     const param = `models[${i}]`;
@@ -55,7 +55,7 @@ function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: r
   return fallbacks.length > 0 ? { ...model, fallbacks: [...fallbacks, ...(model.fallbacks ?? [])] } : model;
 }
 
-/** The model with the targets that the wishes leave. Throws `not_found` where they leave none. */
+/** The model with the targets that the preferences allow. Throws `not_found` where they allow none. */
 export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
   if (!wishes) return model;
   const { maxPrice, sort } = wishes;
@@ -68,7 +68,7 @@ export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
 const PICO_PER_USD_TOKEN = 1_000_000;
 const NANO_PER_USD = 1_000_000_000;
 
-/** What the caller pays here, whoever answers. */
+/** Compares the caller's limit with the price here, which is the same for all targets. */
 function isWithin(price: Price, most: MaxPrice): boolean {
   const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN);
   const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD);
@@ -81,7 +81,7 @@ function isWithin(price: Price, most: MaxPrice): boolean {
   );
 }
 
-/** Another model may be what the caller wishes. */
+/** Retryable: a fallback model may fit the preferences. */
 function nobody({ name }: Model, why: string): GatewayError {
   const sentence = `No allowed provider is available for the model \`${name}\`: ${why}.`;
   return new GatewayError('not_found', sentence, { param: 'provider', retryable: true });

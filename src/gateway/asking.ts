@@ -1,4 +1,4 @@
-/** What a caller wishes of models and providers. */
+/** The caller's preferences for models and providers. */
 import type { Wishes } from '../routing/wishes.ts';
 
 export interface Asking {

@@ -277,7 +277,7 @@ function isCount(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** OpenRouter's `provider`, with `max_price` no higher than this. */
+/** OpenRouter's `provider`, with a `max_price` no higher than the model's own price. */
 export function boundedRoute(value: JsonObject, { input, output, perCall }: Price): JsonObject {
   if (input === undefined && output === undefined && perCall === undefined) return value;
   const said = isObject(value.max_price) ? value.max_price : {};

@@ -1,4 +1,4 @@
-/** The way of one call, read as a list of verbs: authenticate, read, admit, attempt, relay; settle always. */
+/** One call from the edge to its answer: authenticate, read, admit, attempt, relay, settle. */
 import type { Caller } from '../access/access.ts';
 import type { Load } from '../access/work-bounds.ts';
 import type { ChatCall } from '../canonical/call.ts';
@@ -22,7 +22,7 @@ import { limitHeaders } from './reply-headers.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new Set<CallContext>();
-  /** Calls at the door: not yet read, or not yet held. */
+  /** Calls that are not admitted yet. */
   let entering = 0;
   const idleStreams = new IdleStreams(deps.settings.keepAliveMs);
 
@@ -33,7 +33,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     let load: Load | undefined;
     entering++;
     try {
-      // A key that is not at hand would be looked up in a database that does not answer.
+      // Without a lease the database does not answer, and keys that are not cached could not be looked up.
       deps.ledger.requireLease();
       const at = deps.now();
       const known = deps.access.authenticate(incoming, at);
@@ -85,11 +85,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     let relay: StreamRelay | undefined;
     whenGone(client, () => (relay ? relay.cancel() : leave(context)));
     const starting = answered(deps, context);
-    // What has no words for a failure begins once there is something to deliver.
+    // Bare audio cannot report an error in the stream: its headers wait until a target has answered.
     const begun = context.call.mute ? await starting : await within(starting, deps.settings.keepAliveMs);
     relay = new StreamRelay(deps, context, begun ?? starting, idleStreams);
     const streamed = relay.answer();
-    // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
+    // The server will not read the stream: the relay itself reads the upstream to its end, if the model says so.
     if (client.hasLeft) relay.cancel();
     return streamed;
   }
@@ -100,7 +100,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     else limitDrain(deps, context);
   }
 
-  /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */
+  /** Settles a call that failed before its answer began. */
   async function fail(context: CallContext, error: GatewayError, gone: boolean): Promise<void> {
     context.cancellation.cancel();
     const refused = error.code === 'upstream_refused' || error.status < 500;
@@ -108,7 +108,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     try {
       await conclude(deps, context, { outcome, status: gone ? CLIENT_GONE_STATUS : error.status, error });
     } catch (thrown) {
-      // The failure that the client is told stands; the ledger tries the settlement again.
+      // The client gets the first error; the ledger retries the settlement.
       deps.reportError('A failed call could not be settled.', thrown);
     }
   }
@@ -118,7 +118,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     while (underWay.size + entering > 0 && performance.now() < end) await Bun.sleep(20);
     for (const context of underWay) context.cancellation.cancel();
     while (underWay.size > 0 && performance.now() < end + SETTLING_MS) await Bun.sleep(20);
-    // Who neither reads nor leaves is settled all the same.
+    // Calls whose client neither reads nor leaves are settled too.
     const error = new GatewayError('upstream_failed', 'The gateway is stopping.');
     const left = [...underWay].map((context) => conclude(deps, context, { outcome: 'broken', status: 200, error }));
     for (const settled of await Promise.allSettled(left)) {

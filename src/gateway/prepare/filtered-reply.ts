@@ -1,9 +1,9 @@
-/** A reply that the provider's filter has kept back whole: nothing of it has been delivered, so another model may answer. */
+/** A reply that the provider's content filter has refused whole: nothing was delivered, so another model may answer. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** The upstream with the frames that were read to see it. Throws `upstream_refused` where the filter let nothing through. */
+/** Reads until there is content. Throws `upstream_refused` where the filter refused everything. */
 export async function unlessFiltered(upstream: Upstream): Promise<Upstream> {
   const read: (readonly Frame[])[] = [];
   for (let frames = await upstream.next(); frames; frames = await upstream.next()) {
@@ -34,12 +34,12 @@ function verdictOf(frames: readonly Frame[]): 'filtered' | 'delivered' | undefin
   return undefined;
 }
 
-/** Its connection can be used again once it has been read to its end. */
+/** Reads to the end, so that the connection can be used again. */
 async function drain(upstream: Upstream): Promise<void> {
   try {
     while (await upstream.next());
   } catch {
-    // Nobody waits for what else it says.
+    // The reply is not used.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Takes out of a request what its caller wishes of models and providers: it concerns this gateway, not the provider. */
+/** Removes the caller's preferences for models and providers from a request: they are for this gateway, not for the provider. */
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isEmpty, type Json, type JsonObject } from '../../canonical/json.ts';
@@ -7,10 +7,10 @@ import { patchMembers, pickMembers } from '../../dialects/wire/json.ts';
 import { readModels, readWishes, type Wishes } from '../../routing/wishes.ts';
 import type { Asking } from '../asking.ts';
 
-/** Members of a request that say it; `route` is OpenRouter's older word beside `models`. */
+/** The members of a request that hold them. `route` is OpenRouter's older member beside `models`. */
 const MEMBERS = ['provider', 'route'] as const;
 
-/** Formats without a place for them say it in headers: a list of names, a word, or amounts (`prompt=1,completion=2`). */
+/** Headers for formats without such members: a list of names, a word, or amounts (`prompt=1,completion=2`). */
 const HEADERS: { readonly [header: string]: { member: string; read(text: string): Json } } = {
   'x-modelport-provider-order': { member: 'order', read: listIn },
   'x-modelport-provider-only': { member: 'only', read: listIn },
@@ -27,7 +27,7 @@ const MODELS_HEADER = 'x-modelport-models';
 
 type Headers = WireRequest['headers'];
 
-/** The call without them, and what they say; `undefined`: it wishes nothing. `said`: what stood in `models`. Throws `invalid_request` naming what is wrong. */
+/** The call without them, and what they are; `undefined`: there are none. `said`: the member `models`. Throws `invalid_request`. */
 export function takeWishes(
   call: Call,
   said: Json | undefined,
@@ -45,14 +45,14 @@ export function takeWishes(
   };
 }
 
-/** What was read of a request. */
+/** A request that has been read. */
 export interface ReadRequest {
   readonly call: Call;
-  /** What stands in its member `models`, where it has one. */
+  /** Its member `models`, where it has one. */
   readonly models: Json | undefined;
 }
 
-/** Where a request names no model in `model`, the first of `models` is asked for. */
+/** Reads the request. Without `model` the first of `models` is requested. */
 export function readRequest(dialect: Dialect, request: WireRequest): ReadRequest {
   let call: Call;
   try {
@@ -62,7 +62,7 @@ export function readRequest(dialect: Dialect, request: WireRequest): ReadRequest
     if (!named) throw thrown;
     return withoutModels(dialect, named, dialect.readCall(named));
   }
-  // Formats leave `models` out of a body, and say so: nobody upstream may take another model than was held for.
+  // Formats remove `models` from the body, with a warning: no provider may choose a model that the hold does not cover.
   return call.origin.dropped ? withoutModels(dialect, request, call) : { call, models: undefined };
 }
 
@@ -122,7 +122,7 @@ function headersIn(headers: Headers): { provider?: JsonObject; models?: Json } |
   return { ...(!isEmpty(provider) && { provider }), ...(models !== null && { models: listIn(models) }) };
 }
 
-/** The body goes before the headers, member by member. */
+/** Members of the body win over headers, one by one. */
 function readAll(body: Json | undefined, header: JsonObject | undefined): Wishes {
   const said = readWishes(body ?? {});
   if (!header) return said;
@@ -136,7 +136,7 @@ function readAll(body: Json | undefined, header: JsonObject | undefined): Wishes
   };
 }
 
-/** What is wrong in a header is named by the header. */
+/** Errors name the header, not the member that it stands for. */
 function inHeaderWords<T>(read: () => T): T {
   try {
     return read();
