@@ -1,6 +1,7 @@
 /** Reads error responses of providers that speak OpenAI's formats. They differ widely in shape. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { retryAfterMs } from '../../canonical/retry-after.ts';
 import { parsedJson } from './json-values.ts';
 
 /** The provider's error, extracted but not yet classified. */
@@ -19,7 +20,7 @@ const MAX_MESSAGE_LENGTH = 2000;
 /** Reads an error response. */
 export function readOpenaiError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
-  return errorOf(status, wordsIn(parsedJson(text)), retryAfterSeconds(headers));
+  return errorOf(status, wordsIn(parsedJson(text)), retryAfterSeconds(status, headers));
 }
 
 /** Reads an error object inside a reply that began with status 200. */
@@ -154,17 +155,7 @@ function publicMessage({ message }: Words): string {
     .slice(0, MAX_MESSAGE_LENGTH);
 }
 
-/**
- * `retry-after-ms`, or `retry-after` in seconds or as a date. A date is compared with the response's own `date` header:
- * dialects have no clock.
- */
-function retryAfterSeconds(headers: Headers): number | undefined {
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN);
-  if (milliseconds >= 0) return Math.ceil(milliseconds / 1000);
-  const value = headers.get('retry-after');
-  if (value === null) return undefined;
-  const seconds = Number(value);
-  if (seconds >= 0) return Math.ceil(seconds);
-  const wait = Date.parse(value) - Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(wait) ? undefined : Math.max(0, Math.ceil(wait / 1000));
+function retryAfterSeconds(status: number, headers: Headers): number | undefined {
+  const wait = retryAfterMs((name) => headers.get(name), status === 429);
+  return wait === undefined ? undefined : Math.ceil(wait / 1000);
 }
