@@ -7,6 +7,7 @@ import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { memoryBudget } from './access/memory-budget.ts';
 import type { Standing } from './access/portions.ts';
+import { createProbeLease, type SharedProbeLease } from './access/probe-lease.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
 import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
@@ -14,7 +15,7 @@ import type { Json } from './canonical/json.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
-import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
+import { type Catalog, createCatalog, type ModelTarget, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import { ledgerKeyOf } from './config/ledger-key.ts';
@@ -37,6 +38,7 @@ import { createVerifier, type Verifier } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
+import type { Decision } from './routing/order.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createCredentialCipher } from './store/credential-cipher.ts';
 import { openStore } from './store/open-store.ts';
@@ -98,7 +100,8 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
   const access = createAccess({ store, limits: openLimits(config, log, standing), work: openWork(config, standing) });
   const defaults = providerDefaults(config);
-  const catalog = openCatalog(defaults, store, log);
+  const lease = openProbeLease(config);
+  const catalog = openCatalog(defaults, store, log, lease);
   const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
   const counter = createTokenCounter();
@@ -146,9 +149,9 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     },
     now,
     random: Math.random,
-    log(call, lost, cause) {
+    log(call, lost, cause, decision) {
       metrics.called(call);
-      log.info('call', () => callMembers(call, lost, cause));
+      log.info('call', () => ({ ...callMembers(call, lost, cause), ...(decision && { route: routeOf(decision) }) }));
       warnOfDispute(log, call);
     },
     reportError,
@@ -176,6 +179,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     });
   const close = () => {
     access.close();
+    lease?.close();
     counter.close();
   };
   return {
@@ -252,9 +256,19 @@ function openTasks(
   return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
 }
 
-function openCatalog(defaults: ReturnType<typeof providerDefaults>, store: Store, log: Log): Catalog {
+function openProbeLease({ redisUrl, redisPrefix, redisTimeoutMs }: Config): SharedProbeLease | undefined {
+  return redisUrl === undefined ? undefined : createProbeLease(redisUrl, redisPrefix, redisTimeoutMs);
+}
+
+function openCatalog(
+  defaults: ReturnType<typeof providerDefaults>,
+  store: Store,
+  log: Log,
+  probeLease: SharedProbeLease | undefined,
+): Catalog {
   return createCatalog({
     store,
+    probeLease,
     providerDefaults: defaults,
     credentialRefused(provider, credential, seconds) {
       log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
@@ -288,6 +302,14 @@ function openLimits(config: Config, log: Log, standing: Standing): Limits {
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
     },
   });
+}
+
+/** The order of a call's targets and its reasons: `main/gpt-4o affinity`. */
+function routeOf({ choices, excluded, limited }: Decision<ModelTarget>): string[] {
+  return [
+    ...[...choices, ...excluded].map(({ target, reason }) => `${target.id} ${reason}`),
+    ...limited.map(({ id }) => `${id} rate limited`),
+  ];
 }
 
 /** Warns the operator of a call that needs a decision. */

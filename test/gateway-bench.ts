@@ -51,6 +51,8 @@ export interface CaseSetup {
   /** The number of credentials per provider. */
   credentials?: number;
   type?: string;
+  /** Other members of the rows of the providers. */
+  provider?: { [member: string]: unknown };
   /** Other members of the model's row. */
   model?: { [member: string]: unknown };
   /** Other members of the key's row. */
@@ -122,6 +124,8 @@ export interface GatewayCase {
     body: object,
     more?: { key?: string; headers?: { [name: string]: string }; dialect?: string; path?: WireRequest['path'] },
   ): Promise<Answer>;
+  /** The key of another account. */
+  another(): Promise<string>;
   /** Of the account, in nano-USD. */
   held(): Promise<bigint>;
   spent(): Promise<bigint>;
@@ -131,6 +135,8 @@ export interface GatewayBench {
   /** A format as providers are sent it. */
   dialect(name: string): ProviderDialect;
   readonly store: Store;
+  /** Changes a model: the price stays. */
+  change(model: { [member: string]: unknown }): Promise<void>;
   open(setup?: CaseSetup): Promise<GatewayCase>;
   close(): Promise<void>;
 }
@@ -143,7 +149,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
   const now = () => clock;
   const store = await openStore({ dataDir: dataFolder });
   await store.migrate();
-  const catalog = createCatalog({ store });
+  const catalog = createCatalog({ store, now });
   const access = createAccess({ store });
   const ledger = createLedger({ store, owner: 'bench', now });
   await ledger.renew();
@@ -240,6 +246,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
           read: () => ({ ...wireRequest(body, headers, release()), path }),
           client,
         }),
+      another: async () => (await addKey(`${model}-other`, setup)).key,
       held: async () => (await balance()).held,
       async spent() {
         const { available, held } = await balance();
@@ -248,12 +255,16 @@ export async function startGatewayBench(): Promise<GatewayBench> {
     };
   }
 
-  async function addModel(name: string, { targets = 1, credentials = 1, type, model = {} }: CaseSetup): Promise<void> {
+  async function addModel(
+    name: string,
+    { targets = 1, credentials = 1, type, provider: more = {}, model = {} }: CaseSetup,
+  ): Promise<void> {
     const providers = Array.from({ length: targets }, (_, index) => ({
       name: `p${index}-${name}`,
       type: type ?? 'openai-compatible',
       baseUrl: `http://p${index}.test/v1`,
       credentials: Array.from({ length: credentials }, (_, place) => `sk-secret-${place}`),
+      ...more,
     }));
     const row = {
       name,
@@ -282,6 +293,10 @@ export async function startGatewayBench(): Promise<GatewayBench> {
     store,
     dialect: providerDialect,
     open,
+    async change(model) {
+      await applyCatalogue(store, { models: [{ price: PRICE, maxOutputTokens: 100, ...model }] }, clock);
+      await catalog.reload();
+    },
     async close() {
       access.close();
       await store.close();

@@ -82,7 +82,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     targets: [{ provider: name, model: 'm' }],
   }));
   await applyCatalogue(store, { providers, models }, clock);
-  const catalog = createCatalog({ store });
+  const catalog = createCatalog({ store, now });
   await catalog.reload();
   const access = createAccess({ store });
   const account = newId('acct_');

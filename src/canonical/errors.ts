@@ -75,6 +75,8 @@ export interface ErrorDetail {
   credentialRefused?: boolean;
   /** Nothing was sent to the provider, so a retry is not a second request. */
   unsent?: boolean;
+  /** The connection was lost before any byte of a response. */
+  unanswered?: boolean;
   /** The request may have been executed, so a retry could execute it twice. No other target is tried. */
   inDoubt?: boolean;
   /** The provider has answered completely and bills it, so the call is billed. */
@@ -89,6 +91,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   readonly credentialRefused: boolean;
   readonly unsent: boolean;
+  readonly unanswered: boolean;
   readonly inDoubt: boolean;
   readonly billed: boolean;
   readonly param: string | undefined;
@@ -108,6 +111,7 @@ export class GatewayError extends Error {
     this.retryable = detail.retryable ?? (!this.inDoubt && ERRORS[code].retryable);
     this.credentialRefused = detail.credentialRefused ?? false;
     this.unsent = detail.unsent ?? false;
+    this.unanswered = detail.unanswered ?? false;
     this.param = detail.param;
     this.providerCode = detail.providerCode;
     this.providerErrorType = detail.providerErrorType;
@@ -117,10 +121,10 @@ export class GatewayError extends Error {
 
   /** The same error with another message. */
   reworded(message: string, param: string | undefined): GatewayError {
-    const { code, status, retryable, credentialRefused, unsent, inDoubt, billed, cause } = this;
+    const { code, status, retryable, credentialRefused, unsent, unanswered, inDoubt, billed, cause } = this;
     const { providerCode, providerErrorType, retryAfterSeconds, rateLimits } = this;
     return new GatewayError(code, message, {
-      ...{ status, retryable, credentialRefused, unsent, inDoubt, billed, cause },
+      ...{ status, retryable, credentialRefused, unsent, unanswered, inDoubt, billed, cause },
       ...(param !== undefined && { param }),
       ...(providerCode !== undefined && { providerCode }),
       ...(providerErrorType !== undefined && { providerErrorType }),

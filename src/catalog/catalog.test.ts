@@ -6,7 +6,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { applyCatalogue } from './apply.ts';
-import { type CatalogOptions, createCatalog, type Model } from './catalog.ts';
+import { type Catalog, type CatalogOptions, createCatalog, type Model, type ModelTarget } from './catalog.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-catalog-'));
 let store: Store;
@@ -41,8 +41,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Of the catalogs of these tests. */
+let clock = 0;
+
 async function open(providerDefaults?: CatalogOptions['providerDefaults']) {
-  const catalog = createCatalog({ store, ...(providerDefaults && { providerDefaults }) });
+  clock = 0;
+  const catalog = createCatalog({ store, now: () => clock, ...(providerDefaults && { providerDefaults }) });
   await catalog.reload();
   const model = (name: string): Model => {
     const found = catalog.find(name);
@@ -52,11 +56,13 @@ async function open(providerDefaults?: CatalogOptions['providerDefaults']) {
   return { catalog, model };
 }
 
-const order = (
-  catalog: { order: (m: Model, r: () => number, now: number) => readonly { id: string }[] },
-  model: Model,
-  now = 0,
-) => catalog.order(model, () => 0, now).map(({ id }) => id);
+const order = (catalog: Catalog, model: Model, now = 0) => {
+  clock = now;
+  return catalog.order(model, () => 0).map(({ id }) => id);
+};
+/** A call fails at the target with its first credential. */
+const fail = (catalog: Catalog, target: ModelTarget, error: GatewayError) =>
+  catalog.another(target, [target.credentials[0]], error);
 const failure = new GatewayError('upstream_failed', 'It failed.');
 
 test('a model is found by its exact name, with price and targets by priority', async () => {
@@ -90,44 +96,54 @@ test('credentials are used in turn', async () => {
   const { catalog, model } = await open();
   const [main, spare] = model('Two-Targets').targets;
   if (!main || !spare) throw new Error('no targets');
-  expect([1, 2, 3, 4].map(() => catalog.credential(main, 0))).toEqual(['k1', 'k2', 'k3', 'k1']);
-  expect(catalog.credential(spare, 0)).toBeUndefined();
+  expect([1, 2, 3, 4].map(() => catalog.credential(main))).toEqual(['k1', 'k2', 'k3', 'k1']);
+  expect(catalog.credential(spare)).toBeUndefined();
 });
 
-test('a target in cooldown is left out, and if all are, the caller gets the time of the first return', async () => {
+test('a target that has failed comes last, and one that is rate limited is left out', async () => {
   const { catalog, model } = await open();
   const two = model('Two-Targets');
   const [main, spare] = two.targets;
   if (!main || !spare) throw new Error('no targets');
-  for (let i = 0; i < 5; i++) catalog.observe(main, { ok: false, error: failure }, 0);
-  expect(order(catalog, two)).toEqual(['spare/b']);
-  catalog.observe(spare, { ok: false, error: new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 30 }) }, 0);
-  const refused = refusal(() => catalog.order(two, Math.random, 500));
-  expect(refused).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSeconds: 2 });
-  expect(refused.message).toBe(
-    'No upstream of the model "Two-Targets" is available after failures in a row. Please try again in 2 seconds.',
-  );
-  expect(order(catalog, two, 2000)).toEqual(['main/a']);
-  catalog.observe(main, { ok: true }, 2000);
+  for (let i = 0; i < 5; i++) fail(catalog, main, failure);
+  expect(order(catalog, two)).toEqual(['spare/b', 'main/a']);
+  fail(catalog, spare, new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 30 }));
+  expect(order(catalog, two)).toEqual(['main/a']);
+  catalog.succeeded(main, 'k1');
   expect(order(catalog, two, 30_000)).toEqual(['main/a', 'spare/b']);
 });
 
-test('if all targets cool down after a 429, the caller gets a rate limit error', async () => {
+test('where all are rate limited the caller is told so, and when the first returns', async () => {
   const { catalog, model } = await open();
   const [target] = model('spare-only').targets;
   if (!target) throw new Error('no target');
-  catalog.observe(target, { ok: false, error: new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 9 }) }, 0);
-  const refused = refusal(() => catalog.order(model('spare-only'), Math.random, 0));
-  expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 9 });
+  fail(catalog, target, new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 9 }));
+  clock = 2000;
+  const refused = refusal(() => catalog.order(model('spare-only'), Math.random));
+  expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 7 });
+  expect(refused.message).toBe(
+    'Every upstream of the model "spare-only" has reached its rate limit. Please try again in 7 seconds.',
+  );
+});
+
+test('an only target that has failed takes one call at a time; others are told to come back', async () => {
+  const { catalog, model } = await open();
+  const [target] = model('spare-only').targets;
+  if (!target) throw new Error('no target');
+  for (let i = 0; i < 5; i++) fail(catalog, target, failure);
+  expect(order(catalog, model('spare-only'))).toEqual(['spare/spare-only']);
+  catalog.routing.state.health(target).takeLease(0, true);
+  const refused = refusal(() => catalog.order(model('spare-only'), Math.random));
+  expect(refused).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSeconds: 1 });
 });
 
 test('a reload keeps the health of targets that remain', async () => {
   const { catalog, model } = await open();
-  const [target] = model('spare-only').targets;
-  if (!target) throw new Error('no target');
-  for (let i = 0; i < 5; i++) catalog.observe(target, { ok: false, error: failure }, 0);
+  const [main] = model('Two-Targets').targets;
+  if (!main) throw new Error('no target');
+  for (let i = 0; i < 5; i++) fail(catalog, main, failure);
   await catalog.reload();
-  expect(() => catalog.order(model('spare-only'), Math.random, 0)).toThrow();
+  expect(order(catalog, model('Two-Targets'))).toEqual(['spare/b', 'main/a']);
 });
 
 test('defaults of the process complete providers, and disable those that cannot be called', async () => {
@@ -171,8 +187,7 @@ test('failures that callers ask for start no cooldown', async () => {
   const { catalog, model } = await open({ 'openai-compatible': { failsOnRequest: true } });
   const spare = model('spare-only');
   const limited = new GatewayError('rate_limited', 'Later.', { retryAfterSeconds: 60 });
-  for (let i = 0; i < 20; i++)
-    for (const error of [failure, limited]) catalog.observe(spare.targets[0]!, { ok: false, error }, 0);
+  for (let i = 0; i < 20; i++) for (const error of [failure, limited]) fail(catalog, spare.targets[0]!, error);
   expect(order(catalog, spare)).toEqual(['spare/spare-only']);
 });
 

@@ -1,17 +1,18 @@
-/** The catalogue in memory: models, prices, targets, their order, and their health. */
+/** The catalogue in memory: models, prices, targets, and the routing among them. */
 import type { Kind } from '../canonical/call.ts';
-import { GatewayError } from '../canonical/errors.ts';
+import type { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
-import { createCredentials } from '../routing/credentials.ts';
-import { createHealth, type Observation, type Rest } from '../routing/health.ts';
-import { weightedOrder } from '../routing/order.ts';
-import type { FallbackRow, ModelRow, ProviderRow, Store } from '../store/store.ts';
+import { isTargetFailure, type ProbeLease } from '../routing/health.ts';
+import type { Capabilities, DataPolicy, InputKind } from '../routing/needs.ts';
+import type { Strategy } from '../routing/order.ts';
+import type { RoutedModel, RoutedTarget } from '../routing/routed.ts';
+import { createRouting, type Routing } from '../routing/routing.ts';
+import type { FallbackRow, ModelRow, ProviderRow, Store, TargetRow } from '../store/store.ts';
 import { ModelNames, targetModelFor } from './names.ts';
 import { readComponents } from './price-text.ts';
 
-export interface Model {
-  /** Of one that a wildcard matched: the name that was asked for. */
-  name: string;
+/** Its name, if a wildcard matched, is the one that was asked for. */
+export interface Model extends RoutedModel<ModelTarget> {
   aliases?: readonly string[];
   /** The name of the model as it is configured, where that is a wildcard. */
   wildcard?: string;
@@ -31,24 +32,17 @@ export interface Model {
   onDisconnect: 'abort' | 'drain';
   /** A stream is sent when it is complete; absent: as it comes. */
   continuation?: 'buffer';
-  /** By priority; never empty. */
-  targets: readonly ModelTarget[];
 }
 
-/** A target in the catalogue. The gateway adds the provider's row. */
-export interface ModelTarget {
-  /** A stable name for health: `provider/model`. */
-  id: string;
-  provider: string;
+/** A target as the catalog knows it; the gateway completes it with the provider's row. Its `id` is `provider/model`. */
+export interface ModelTarget extends RoutedTarget {
   type: string;
   model: string;
   /** Absent: the provider's default. */
   baseUrl?: string;
-  credentials: readonly string[];
   settings: { readonly [name: string]: string };
-  /** Lower is tried first. */
-  priority: number;
-  weight: number;
+  /** What a call costs the operator there; absent: as much as at the others. */
+  cost?: Price;
 }
 
 export interface Catalog {
@@ -56,25 +50,17 @@ export interface Catalog {
   find(name: string): Model | undefined;
   /** Every model that is configured; a wildcard as it is written. */
   list(): readonly Model[];
-  /**
-   * The targets in the order to try them: by priority, and randomly by weight within a priority. Each occurs once; those in cooldown are
-   * left out. If all are in cooldown, throws `upstream_unavailable` (or `rate_limited` after rate limits) with `retry-after`.
-   */
-  order(model: Model, random: () => number, now: number): readonly ModelTarget[];
-  observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void;
-  /** One of the target's credentials, in turn. Credentials that were refused or rate limited recently are left out if there are others. */
-  credential(target: ModelTarget, now: number): string | undefined;
-  /**
-   * Reports that the call failed at the target with the last credential in the list. Returns the credential to try next. `undefined`: the
-   * target itself failed, and its health was updated.
-   */
-  another(
-    target: ModelTarget,
-    tried: readonly (string | undefined)[],
-    error: GatewayError,
-    now: number,
-  ): string | undefined;
-  /** Reads models, prices and providers again. */
+  /** Which targets calls go to, and what is known of them. */
+  readonly routing: Routing<ModelTarget>;
+  /** Of tasks: the targets in the order to try them. Throws as `routing.route` does. */
+  order(model: Model, random: () => number): readonly ModelTarget[];
+  /** One of the target's credentials, in turn; those that were refused or limited lately are left out where there are others. */
+  credential(target: ModelTarget): string | undefined;
+  /** A task has begun at the target. */
+  succeeded(target: ModelTarget, credential?: string): void;
+  /** A task failed at the target with the last of the credentials it has tried. Returns the one to try next; `undefined`: none. */
+  another(target: ModelTarget, tried: readonly (string | undefined)[], error: GatewayError): string | undefined;
+  /** Reads models, prices and providers anew. */
   reload(): Promise<void>;
 }
 
@@ -104,29 +90,26 @@ export interface CatalogOptions {
   providerDefaults?: { readonly [type: string]: ProviderDefaults };
   /** A credential (by its position in the provider's list, from 1) was refused and is not used for some time. */
   credentialRefused?(provider: string, place: number, seconds: number): void;
+  /** Decides over all processes who may probe a target; absent: each for itself. */
+  probeLease?: ProbeLease | undefined;
+  /** Milliseconds since 1970. */
+  now?: () => number;
 }
 
 /** The assumed output limit for models without one: enough for long answers, and small compared with a starting credit. */
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
-/** The catalogue of this store; empty until the first `reload`. A model is not available if none of its targets can be called. */
-export function createCatalog({ store, providerDefaults, credentialRefused }: CatalogOptions): Catalog {
+/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available. */
+export function createCatalog(options: CatalogOptions): Catalog {
+  const { store, providerDefaults, credentialRefused, probeLease, now } = options;
   let models = new ModelNames<Model>([]);
   /** Models that a wildcard matched lately, by the name that was asked for. */
   const matched = new Map<string, Model>();
   let list: readonly Model[] = [];
   /** Price versions never change, so each is read once. */
   const prices = new Map<string, Price>();
-  const health = createHealth();
-  const credentials = createCredentials({ ...(credentialRefused && { refused: credentialRefused }) });
-
-  const restOf = (target: ModelTarget, now: number) => health.rest(target.id, now) ?? credentials.rest(target, now);
-
-  function observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void {
-    if (providerDefaults?.[target.type]?.failsOnRequest) return;
-    if (credential !== undefined && seen.ok) credentials.succeeded(target, credential, now);
-    health.observe(target.id, seen, now);
-  }
+  const routing = createRouting<ModelTarget>({ credentialRefused, lease: probeLease, now });
+  const { state } = routing;
 
   async function price(id: string): Promise<Price> {
     const known = prices.get(id);
@@ -151,45 +134,35 @@ export function createCatalog({ store, providerDefaults, credentialRefused }: Ca
     },
     list: () => list,
 
-    order(model, random, now) {
-      const [only] = model.targets;
-      if (only && model.targets.length === 1 && !restOf(only, now)) return model.targets;
-      const ready: ModelTarget[] = [];
-      const rests: Rest[] = [];
-      for (const target of model.targets) {
-        const rest = restOf(target, now);
-        if (rest) rests.push(rest);
-        else ready.push(target);
-      }
-      if (ready.length === 0) throw allRest(model, rests, now);
-      return ready.length === 1 ? ready : weightedOrder(ready, random);
+    routing,
+
+    order: (model, random) => routing.route(model, { account: '', tokens: 0, random }).targets,
+
+    credential: (target) => state.credentials.choose(target, state.now()),
+
+    succeeded(target, credential) {
+      if (target.failsOnRequest) return;
+      state.credentials.succeeded(target, credential, state.now());
+      state.health(target).succeeded(state.now(), true);
     },
 
-    observe,
-
-    credential: (target, now) => credentials.choose(target, now),
-
-    another(target, tried, error, now) {
-      const used = tried.filter((credential) => credential !== undefined);
-      const last = used.at(-1);
-      const isItsFault = last !== undefined && credentials.failed(target, last, error, now);
-      const next = isItsFault ? credentials.choose(target, now, used) : undefined;
-      // If every credential is rate limited, the target cools down until the first of them is available.
-      if (next === undefined && !(isItsFault && error.code === 'rate_limited'))
-        observe(target, { ok: false, error }, now);
-      return next;
+    another(target, tried, error) {
+      if (target.failsOnRequest) return undefined;
+      if (isTargetFailure(error)) state.health(target).failed(state.now(), true);
+      if (!state.credentials.failed(target, tried.at(-1), error, state.now())) return undefined;
+      return state.credentials.choose(target, state.now(), tried);
     },
 
     async reload() {
       const [rows, providerRows] = await Promise.all([store.models(), store.providers()]);
       const providers = callable(providerRows, providerDefaults);
-      const read = await Promise.all(rows.map(async (row) => readModel(row, await price(row.priceId), providers)));
+      const read = await Promise.all(
+        rows.map(async (row) => readModel(row, await price(row.priceId), providers, providerDefaults)),
+      );
       list = read.filter((model) => model.targets.length > 0);
       models = new ModelNames(list);
       matched.clear();
-      const targets = list.flatMap((model) => model.targets);
-      health.keepOnly(new Set(targets.map((target) => target.id)));
-      credentials.keepOnly(targets);
+      state.keepOnly(list);
     },
   };
 }
@@ -200,7 +173,8 @@ const MATCHED_REMEMBERED = 1000;
 /** The model that this name means. Health is kept for the wildcard's target as a whole: callers could name any number of models. */
 function matchedModel(model: Model, name: string, rest: string): Model {
   const targets = model.targets.map((target) => ({ ...target, model: targetModelFor(target, name, rest) }));
-  return { ...model, name, displayName: name, wildcard: model.name, targets };
+  const onlyRoute = model.onlyRoute && { targets, ready: 1 };
+  return { ...model, name, displayName: name, wildcard: model.name, targets, onlyRoute };
 }
 
 /** Providers that can be called, by name, completed by the defaults of their types. */
@@ -233,25 +207,19 @@ function withoutStandIns(
   return all.every(([, row]) => standsIn(row)) ? providers : new Map(all.filter(([, row]) => !standsIn(row)));
 }
 
-function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, ProviderRow>): Model {
-  const targets: ModelTarget[] = [];
-  for (const { provider: name, model, priority, weight } of row.targets) {
-    const provider = providers.get(name);
-    if (!provider) continue;
-    const { type, baseUrl, credentials, settings } = provider;
-    const id = `${name}/${model}`;
-    targets.push({
-      id,
-      provider: name,
-      type,
-      model,
-      ...(baseUrl && { baseUrl }),
-      credentials,
-      settings,
-      priority,
-      weight,
-    });
-  }
+function readModel(
+  row: ModelRow,
+  price: Price,
+  providers: ReadonlyMap<string, ProviderRow>,
+  defaults: CatalogOptions['providerDefaults'],
+): Model {
+  const targets = row.targets
+    .flatMap((target) => {
+      const provider = providers.get(target.provider);
+      return provider ? readTarget(target, provider, defaults?.[provider.type]?.failsOnRequest === true) : [];
+    })
+    .sort((a, b) => a.priority - b.priority);
+  const [only, second] = targets;
   return {
     name: row.name,
     ...(row.aliases && { aliases: row.aliases }),
@@ -267,18 +235,45 @@ function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, P
     createdAt: row.createdAt,
     onDisconnect: row.onDisconnect,
     ...(row.continuation && { continuation: row.continuation }),
-    targets: targets.sort((a, b) => a.priority - b.priority),
+    strategy: (row.strategy as Strategy | undefined) ?? 'weighted',
+    retries: row.retries,
+    affinity: row.affinity !== 'off',
+    firstTokenMs: row.firstTokenMs,
+    targets,
+    onlyRoute: only && !second && !only.capabilities ? { targets, ready: 1 } : undefined,
   };
 }
 
-function allRest(model: Model, rests: readonly Rest[], now: number): GatewayError {
-  const soonest = Math.min(...rests.map((rest) => rest.until));
-  const retryAfterSeconds = Math.max(1, Math.ceil((soonest - now) / 1000));
-  const again = `Please try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? 'second' : 'seconds'}.`;
-  if (rests.every((rest) => rest.limited)) {
-    const message = `Every upstream of the model "${model.name}" has reached its rate limit. ${again}`;
-    return new GatewayError('rate_limited', message, { retryAfterSeconds });
-  }
-  const message = `No upstream of the model "${model.name}" is available after failures in a row. ${again}`;
-  return new GatewayError('upstream_unavailable', message, { retryAfterSeconds });
+function readTarget(row: TargetRow, provider: ProviderRow, failsOnRequest: boolean): ModelTarget {
+  const { type, baseUrl, credentials, settings, concurrency, tokensPerMinute, queueMs } = provider;
+  const isLimited = concurrency !== undefined || tokensPerMinute !== undefined;
+  const capabilities = capabilitiesOf(row);
+  return {
+    id: `${provider.name}/${row.model}`,
+    provider: provider.name,
+    type,
+    model: row.model,
+    ...(baseUrl && { baseUrl }),
+    credentials,
+    settings,
+    priority: row.priority,
+    weight: row.weight,
+    ...(row.cost !== undefined && { cost: readComponents(row.cost) }),
+    ...(capabilities && { capabilities }),
+    ...(isLimited && { limits: { concurrency, tokensPerMinute, queueMs } }),
+    ...(failsOnRequest && { failsOnRequest }),
+  };
+}
+
+/** `undefined` where the row says nothing. */
+function capabilitiesOf(row: TargetRow): Capabilities | undefined {
+  const { inputs, tools, structuredOutput, contextTokens, dataPolicy } = row;
+  const capabilities: Capabilities = {
+    ...(inputs && { inputs: inputs as InputKind[] }),
+    ...(tools !== undefined && { tools }),
+    ...(structuredOutput !== undefined && { structuredOutput }),
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(dataPolicy !== undefined && { dataPolicy: dataPolicy as DataPolicy }),
+  };
+  return Object.keys(capabilities).length === 0 ? undefined : capabilities;
 }

@@ -2,9 +2,11 @@
 import { Type } from 'typebox';
 import type { Kind } from '../canonical/call.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
+import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';
+import { STRATEGIES } from '../routing/order.ts';
 
 const text = () => Type.Optional(Type.String());
-const count = () => Type.Optional(Type.Integer({ minimum: 1 }));
+const count = ($about?: string) => Type.Optional(Type.Integer({ minimum: 1, ...($about && { $about }) }));
 
 const KINDS: Kind[] = ['chat', 'embed', 'rerank', 'image', 'speech', 'transcription', 'moderation', 'video'];
 
@@ -16,6 +18,11 @@ export const ProviderForm = Type.Object(
     credential: text(),
     credentials: Type.Optional(Type.Array(Type.String(), { $about: 'If absent, the provider keeps its credentials.' })),
     settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    concurrency: count('Calls at once with each credential.'),
+    tokensPerMinute: count('Tokens per minute with each credential.'),
+    queueMs: Type.Optional(
+      Type.Integer({ minimum: 0, default: 10_000, $about: 'How long a call waits for a place, in milliseconds.' }),
+    ),
   },
   { $name: 'ProviderForm' },
 );
@@ -25,6 +32,16 @@ export const TargetForm = Type.Object({
   model: Type.String(),
   priority: Type.Optional(Type.Integer()),
   weight: Type.Optional(Type.Number()),
+  cost: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      $about: 'What the target costs you, for the strategy `price`; as `price`.',
+    }),
+  ),
+  inputs: Type.Optional(Type.Array(Type.Enum([...INPUTS]), { $about: 'Input it takes beside text.' })),
+  tools: Type.Optional(Type.Boolean()),
+  structuredOutput: Type.Optional(Type.Boolean()),
+  contextTokens: count(),
+  dataPolicy: Type.Optional(Type.Enum([...DATA_POLICIES], { $about: 'What becomes of prompts there.' })),
 });
 
 export const FallbackForm = Type.Object({
@@ -58,6 +75,10 @@ export const ModelForm = Type.Object(
       }),
     ),
     targets: Type.Array(TargetForm),
+    strategy: Type.Optional(Type.Enum([...STRATEGIES], { default: 'weighted' })),
+    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, $about: 'Tries more at the same target.' })),
+    affinity: Type.Optional(Type.Enum(['on', 'off'], { default: 'on' })),
+    firstTokenMs: count('How long a target may take to its first token while another is free.'),
   },
   { $name: 'ModelForm' },
 );

@@ -4,10 +4,12 @@ import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS, type FallbackReason } from '../canonical/fallback.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Price } from '../canonical/price.ts';
+import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';
+import { STRATEGIES } from '../routing/order.ts';
 import type { FallbackRow, ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
 import { FallbackForm, ModelForm, ProviderForm, TargetForm } from './catalogue-schema.ts';
 import { isWildcard } from './names.ts';
-import { readPeoplesPrice } from './price-text.ts';
+import { readPeoplesPrice, writeComponents } from './price-text.ts';
 
 /** The form before validation. */
 export interface CatalogueForm {
@@ -72,12 +74,18 @@ function readProvider(entry: unknown, path: string): ProviderEntry {
     refuse(`${path}.baseUrl`, `${path}.baseUrl must be an http or https URL such as https://api.example.com/v1`);
   }
   const credentials = readCredentials(provider, path);
+  const concurrency = readOptionalCount(provider.concurrency, `${path}.concurrency`);
+  const tokensPerMinute = readOptionalCount(provider.tokensPerMinute, `${path}.tokensPerMinute`);
+  const queueMs = readOptionalWhole(provider.queueMs, `${path}.queueMs`);
   return {
     name: readName(provider.name, `${path}.name`),
     type: readName(provider.type, `${path}.type`),
     ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/\/+$/, '') }),
     ...(credentials && { credentials }),
     settings: readSettings(provider.settings, `${path}.settings`),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(queueMs !== undefined && { queueMs }),
   };
 }
 
@@ -135,6 +143,7 @@ function readModel(entry: unknown, path: string): ModelEntry {
     ...(onDisconnect !== undefined && { onDisconnect }),
     ...readContinuation(model.continuation, kind, `${path}.continuation`),
     targets: readTargets(model.targets, name, `${path}.targets`),
+    ...readRouting(model, path),
   };
 }
 
@@ -147,6 +156,28 @@ function readContinuation(value: unknown, kind: Kind, path: string): Pick<ModelE
   if (kind !== 'chat') refuse(path, `${path} is for models of the kind chat`);
   return { continuation: word };
 }
+
+/** Tries beyond these would keep a caller waiting for nothing. */
+const MOST_RETRIES = 10;
+
+function readRouting(
+  model: JsonObject,
+  path: string,
+): Pick<ModelEntry, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs'> {
+  const strategy = readOptionalWord(model.strategy, STRATEGIES, `${path}.strategy`);
+  const retries = readOptionalWhole(model.retries, `${path}.retries`, MOST_RETRIES);
+  const affinity = readOptionalWord(onOrOff(model.affinity), ['on', 'off'] as const, `${path}.affinity`);
+  const firstTokenMs = readOptionalCount(model.firstTokenMs, `${path}.firstTokenMs`);
+  return {
+    ...(strategy !== undefined && { strategy }),
+    ...(retries !== undefined && { retries }),
+    ...(affinity !== undefined && { affinity }),
+    ...(firstTokenMs !== undefined && { firstTokenMs }),
+  };
+}
+
+/** YAML reads `on` and `off` as booleans, depending on its version. */
+const onOrOff = (value: unknown): unknown => (value === true ? 'on' : value === false ? 'off' : value);
 
 function readPrice(value: unknown, kind: Kind, model: string, path: string): Price {
   if (value == null) {
@@ -188,6 +219,7 @@ function readTarget(entry: unknown, model: string, path: string): TargetRow {
     model: readTargetModel(target.model, model, `${path}.model`),
     priority: priority as number,
     weight: weight as number,
+    ...readCapabilities(target, path),
   };
 }
 
@@ -244,6 +276,38 @@ function readFallbacks(value: unknown, model: string, path: string): FallbackRow
   return fallbacks.length > 0 ? fallbacks : undefined;
 }
 
+function readCapabilities(
+  target: JsonObject,
+  path: string,
+): Pick<TargetRow, 'cost' | 'inputs' | 'tools' | 'structuredOutput' | 'contextTokens' | 'dataPolicy'> {
+  const cost = readOptionalCost(target.cost, `${path}.cost`);
+  const tools = readOptionalFlag(target.tools, `${path}.tools`);
+  const structuredOutput = readOptionalFlag(target.structuredOutput, `${path}.structuredOutput`);
+  const contextTokens = readOptionalCount(target.contextTokens, `${path}.contextTokens`);
+  const dataPolicy = readOptionalWord(target.dataPolicy, DATA_POLICIES, `${path}.dataPolicy`);
+  return {
+    ...(cost !== undefined && { cost }),
+    ...(target.inputs != null && {
+      inputs: readList(target.inputs, `${path}.inputs`).map((one, i) => readWord(one, INPUTS, `${path}.inputs[${i}]`)),
+    }),
+    ...(tools !== undefined && { tools }),
+    ...(structuredOutput !== undefined && { structuredOutput }),
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(dataPolicy !== undefined && { dataPolicy }),
+  };
+}
+
+function readOptionalCost(value: unknown, path: string): string | undefined {
+  if (value == null) return undefined;
+  const read = readPeoplesPrice(value, path);
+  return 'fault' in read ? refuse(read.param, read.fault) : writeComponents(read.price);
+}
+
+function readOptionalFlag(value: unknown, path: string): boolean | undefined {
+  if (value == null) return undefined;
+  return typeof value === 'boolean' ? value : refuse(path, `${path} must be true or false`);
+}
+
 function readObject(value: unknown, path: string, members: readonly string[]): JsonObject {
   if (!isObject(value)) return refuse(path, `${path} must be an object with the members ${members.join(', ')}`);
   for (const member of Object.keys(value)) {
@@ -276,6 +340,13 @@ function readOptionalCount(value: unknown, path: string): number | undefined {
   if (value == null) return undefined;
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
   return refuse(path, `${path} must be a whole number above zero`);
+}
+
+function readOptionalWhole(value: unknown, path: string, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  if (value == null) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most) return value as number;
+  const range = most === Number.MAX_SAFE_INTEGER ? 'zero or more' : `from 0 to ${most}`;
+  return refuse(path, `${path} must be a whole number, ${range}`);
 }
 
 function readWord<W extends string>(value: unknown, words: readonly W[], path: string): W {

@@ -17,7 +17,7 @@ export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<C
   const asked = entrant.call;
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
   const { model, wishes } = askedModel(deps, caller, asked.model, entrant.asking);
-  const asker = wishes ? { caller, dialect: entrant.dialect, wishes } : entrant;
+  const asker = wishes ? { caller, dialect: entrant.dialect, wishes, headers: entrant.headers } : entrant;
   // What may fail is reckoned first: who has been let in holds a place, which is given back below.
   const named = callNamed(asked, model.name);
   const chain = model.fallbacks ? new FallbackChain(deps, asker, named, model) : undefined;
@@ -48,7 +48,7 @@ export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<C
     const meter = new Meter(estimatedInput);
     return new CallContext(
       call === entrant.call ? entrant : { ...entrant, call },
-      { model: candidate.model, targets: ready.targets, hold, covered, meter, media, chain, pace, extras },
+      { model: candidate.model, route: ready.route, estimatedInput, hold, covered, meter, media, chain, pace, extras },
       underWay,
     );
   } catch (thrown) {
@@ -61,8 +61,9 @@ export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<C
 async function inlineForFirst(
   deps: GatewayDeps,
   { dialect }: Entrant,
-  { candidate: { call, model }, targets: [first] }: Ready,
+  { candidate: { call, model }, route }: Ready,
   media: AddressedMedia,
 ): Promise<void> {
+  const [first] = route.targets;
   if (first) await media.inlineFor(urlsTaken(routeTo(deps, call, dialect, first, model)));
 }

@@ -4,35 +4,36 @@ import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { publicError } from './redaction.ts';
 import { sendTo } from './send.ts';
+import { trialOf } from './trial-of.ts';
 import type { Upstream } from './upstream.ts';
 
 /** The answer of the first target that gives one. Throws the error that the client should see where none does. */
 export async function attempt(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
   const errors: GatewayError[] = [];
-  for (const target of context.targets) {
-    const tried = [deps.catalog.credential(target, deps.now())];
-    // If the provider refuses or limits a credential, the target's next credential is tried before the next target.
-    for (let credential = tried[0], isOver = false; !isOver; ) {
-      context.attempts++;
-      try {
-        const upstream = await sendTo(deps, context, target, credential);
-        deps.catalog.observe(target, { ok: true }, deps.now(), credential);
-        return upstream;
-      } catch (thrown) {
-        if (!(thrown instanceof GatewayError)) throw thrown;
-        const error = publicError(deps, context, thrown);
-        if (context.cancellation.cancelled) throw error;
-        // A failed attempt is not charged, even if the client leaves before the next one.
-        context.cancellation.sent = false;
-        credential = deps.catalog.another(target, tried, error, deps.now());
-        if (!error.retryable) throw error;
-        errors.push(error);
-        isOver = credential === undefined;
-        tried.push(credential);
-      }
+  const trial = trialOf(deps, context);
+  for (;;) {
+    const waiting = trial.next();
+    const next = waiting instanceof Promise ? await waiting : waiting;
+    if (!next) break;
+    context.attempt = next;
+    context.attempts++;
+    try {
+      const upstream = await sendTo(deps, context, next.target, next.credential);
+      next.answered();
+      return upstream;
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || context.cancellation.cancelled) next.dropped();
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      const error = publicError(deps, context, thrown);
+      if (context.cancellation.cancelled) throw error;
+      // A failed attempt is not charged, even if the client leaves before the next one.
+      context.cancellation.sent = false;
+      trial.failed(next, thrown);
+      if (!error.retryable) throw error;
+      errors.push(error);
     }
   }
-  throw errorToReturn(errors);
+  throw errors.length === 0 ? trial.refusal() : errorToReturn(errors);
 }
 
 /**

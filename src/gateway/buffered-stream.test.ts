@@ -20,7 +20,7 @@ const COST = BigInt(USED.input) * 1000n + BigInt(USED.output) * 4000n;
 const [role, hel, lo, finish, usage] = streamAnswer(['Hel', 'lo']).events ?? [];
 
 const open = ({ model, ...setup }: CaseSetup = {}) =>
-  bench.open({ ...setup, model: { continuation: 'buffer', ...model } });
+  bench.open({ ...setup, model: { continuation: 'buffer', retries: 0, ...model } });
 const body = (at: GatewayCase) => chatRequest(at.model, { stream: true, stream_options: { include_usage: true } });
 
 /** What the client has been sent, once its answer begins. */

@@ -105,7 +105,7 @@ test('a call is finished when all the choices that were asked for have ended', a
 test('the record says what is known of the call', async () => {
   const at = await admitted();
   at.context.attempts = 2;
-  at.context.target = at.context.targets[0];
+  at.context.target = at.context.route.targets[0];
   at.context.firstByteMs = 12.4;
   await conclude(at.deps, at.context, failed);
   expect(at.calls[0]).toMatchObject({

@@ -15,6 +15,8 @@ import { estimatedUsage } from '../ledger/estimated-usage.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import { choices, type Extras } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
+import type { Route } from '../routing/routed.ts';
+import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Asking } from './asking.ts';
@@ -43,13 +45,17 @@ export interface Entrant {
   readonly load: Load;
   /** What its caller wishes of models and providers. */
   readonly asking?: Asking | undefined;
+  /** Of its request; some name the session that it belongs to. */
+  readonly headers?: { get(name: string): string | null | undefined } | undefined;
 }
 
 /** What it was let in with. */
 export interface Admission {
   readonly model: Model;
-  /** The targets to try, in order. */
-  readonly targets: readonly ModelTarget[];
+  /** The targets to try, in order, and why in this order. */
+  readonly route: Route<ModelTarget>;
+  /** In tokens. */
+  readonly estimatedInput: number;
   readonly hold: Hold;
   /** What of the hold is for this model: the most that the call costs at its price. */
   readonly covered: Money;
@@ -76,7 +82,8 @@ export class CallContext implements Entrant, Admission {
   readonly load: Load;
   readonly asking: Asking | undefined;
   model: Model;
-  targets: readonly ModelTarget[];
+  route: Route<ModelTarget>;
+  estimatedInput: number;
   readonly hold: Hold;
   covered: Money;
   meter: Meter;
@@ -87,6 +94,8 @@ export class CallContext implements Entrant, Admission {
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
+  /** The one under way, or that has answered. */
+  attempt: TrackedAttempt<ModelTarget> | undefined;
   /** How often the whole input is sent: several choices may be several upstream calls. */
   sendings = 1;
   warnings: readonly string[] = [];
@@ -122,7 +131,8 @@ export class CallContext implements Entrant, Admission {
     this.load = entrant.load;
     this.asking = entrant.asking;
     this.model = admission.model;
-    this.targets = admission.targets;
+    this.route = admission.route;
+    this.estimatedInput = admission.estimatedInput;
     this.hold = admission.hold;
     this.covered = admission.covered;
     this.meter = admission.meter;
@@ -135,12 +145,15 @@ export class CallContext implements Entrant, Admission {
   }
 
   /** From now on this model is asked; nothing of any other has been delivered. */
-  turnTo({ candidate, targets }: Ready): void {
+  turnTo({ candidate, route }: Ready): void {
+    // It had answered, and its answer was filtered.
+    this.attempt?.ended(undefined, 0, undefined);
     const { model, call, amount, extras, estimatedInput } = candidate;
     call.receivedSeconds = this.call.receivedSeconds ?? 0;
     this.model = model;
     this.call = call;
-    this.targets = targets;
+    this.route = route;
+    this.estimatedInput = estimatedInput;
     this.covered = amount;
     this.extras = extras;
     this.media = this.media?.of(call);
@@ -197,11 +210,13 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   }
   context.media?.cancel();
   context.pace.end(used ? used.input + used.output : 0);
+  const failure = conclusion.outcome === 'aborted' ? undefined : conclusion.error;
+  context.attempt?.ended(failure, used?.output ?? 0, used && used.input + used.output);
   const record = recordOf(context, ending, used, cost);
   try {
     await deps.ledger.settle(context.hold, record);
   } finally {
-    deps.log(record, context.warnings.length, conclusion.error?.cause);
+    deps.log(record, context.warnings.length, conclusion.error?.cause, context.route.decision);
     context.underWay.delete(context);
     context.release?.();
     context.load.end();

@@ -4,6 +4,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Extras } from '../ledger/quote.ts';
+import type { Route } from '../routing/routed.ts';
 
 export interface Candidate {
   readonly model: Model;
@@ -22,7 +23,7 @@ export interface Candidate {
 /** A candidate that is asked now, and where, in order. */
 export interface Ready {
   readonly candidate: Candidate;
-  readonly targets: readonly ModelTarget[];
+  readonly route: Route<ModelTarget>;
 }
 
 /** The models that may answer in the place of the one asked for. */
@@ -31,6 +32,8 @@ export interface Chain {
   next(error: GatewayError): Ready | undefined;
   /** Throws what the model that was asked for failed with: what became of the others nobody asked. */
   fail(error: GatewayError): never;
+  /** Whether another model may answer where the current one is unavailable. */
+  readonly leavesFailure: boolean;
   /** Whether the current model's filter is a reason to ask another. */
   readonly leavesFilter: boolean;
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../access/access.ts';
 import type { Call, ChatCall, Kind, SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
-import type { Model } from '../catalog/catalog.ts';
+import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { memberSpan, patchMembers } from '../dialects/wire/json.ts';
 import { charge } from '../ledger/charge.ts';
@@ -24,6 +24,8 @@ export interface Asker {
   readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
   readonly dialect: Dialect;
+  /** Of the request; some name the session that it belongs to. */
+  readonly headers?: { get(name: string): string | null | undefined } | undefined;
 }
 
 /** Throws `invalid_request` where the model does not serve such a call. */
@@ -47,18 +49,33 @@ export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole
   const extras = mayCostExtra(call) ? judged(deps, asker, call, model, ceiling) : undefined;
   if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
-  return { model, call, amount, checkpoint, estimatedInput, tokens: estimatedInput + ceiling * choices(call), extras };
+  const tokens = estimatedInput + ceiling * choices(call);
+  return { model, call, amount, checkpoint, estimatedInput, tokens, extras };
 }
 
-/** Throws `upstream_unavailable` or `rate_limited` where none of its targets may be called now. */
-export function readyFor(deps: GatewayDeps, { wishes }: Asker, candidate: Candidate): Ready {
-  const targets = deps.catalog.order(candidate.model, deps.random, deps.now());
-  return { candidate, targets: wishes && isFirstAlone(wishes) ? targets.slice(0, 1) : targets };
+/** Throws as `Routing.route` does where none of its targets may be called now. */
+export function readyFor(deps: GatewayDeps, asker: Asker, candidate: Candidate): Ready {
+  const { model, call, estimatedInput } = candidate;
+  const route = deps.catalog.routing.route(model, {
+    call,
+    account: asker.caller.account,
+    tokens: estimatedInput,
+    headers: asker.headers,
+    costAt: model.strategy === 'price' ? (target) => costAt(target, model, call) : undefined,
+    random: deps.random,
+  });
+  const isAlone = asker.wishes && isFirstAlone(asker.wishes);
+  return { candidate, route: isAlone ? { ...route, targets: route.targets.slice(0, 1), ready: 1 } : route };
 }
 
 /** Without an order of the caller's, no fallbacks are the first target alone. */
 function isFirstAlone({ order, allowFallbacks }: Wishes): boolean {
   return !allowFallbacks && order === undefined;
+}
+
+/** What the call costs the operator at this target at most. */
+function costAt({ cost }: ModelTarget, { price, maxOutputTokens }: Model, call: Call): number {
+  return Number(quote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
 }
 
 /** The call as if it had been sent to the model of this name. */

@@ -85,6 +85,12 @@ export class FallbackChain implements Chain {
     }
   }
 
+  get leavesFailure(): boolean {
+    return [this.#current, ...this.#levels.map(({ model }) => model)].some(({ fallbacks = [] }) =>
+      fallbacks.some(({ on, model }) => on.includes('unavailable') && !this.#tried.has(model)),
+    );
+  }
+
   get leavesFilter(): boolean {
     const rows = this.#current.fallbacks ?? [];
     return rows.some(({ on, model }) => on.includes('content_filter') && !this.#tried.has(model));

@@ -4,6 +4,7 @@ import type { SentRequest } from '../../test/fake-transport.ts';
 import { FakeSink, type GatewayBench, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
 import { fc } from '../../test/property.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import { applyCatalogue } from '../catalog/apply.ts';
 import type { Answer, ByteSource } from '../http1/answer.ts';
 
@@ -108,7 +109,7 @@ describe('by reason', () => {
     ['a failure, where only a long context is', ['context_length'], errorAnswer(503, 'down')],
     ['a request that is wrong', ['context_length', 'unavailable', 'content_filter'], errorAnswer(400, 'top_k is odd')],
   ])('%s ends the call with that error', async (_, on, failure) => {
-    const at = await withFallbacks({ big: { on } });
+    const at = await withFallbacks({ big: { on } }, { model: { retries: 0 } });
     at.transport.script(failure);
     expect((await at.serve(chatRequest(at.model))).status).toBeGreaterThanOrEqual(400);
     expect(hosts(at)).toEqual(['p0.test']);
@@ -141,7 +142,7 @@ describe('chains', () => {
   });
 
   test('where none answers the client is told what the model it asked for failed with', async () => {
-    const at = await withFallbacks({ big: { on: ['context_length'] } });
+    const at = await withFallbacks({ big: { on: ['context_length'], model: { retries: 0 } } });
     at.transport.script(TOO_LONG, errorAnswer(500, 'no'));
     const answer = await at.serve(chatRequest(at.model));
     expect(answer.status).toBe(400);
@@ -150,16 +151,11 @@ describe('chains', () => {
     expect([await at.spent(), await at.held(), at.underWay.size]).toEqual([0n, 0n, 0]);
   });
 
-  test('a model whose targets are all in cooldown is passed over at once', async () => {
+  test('a model whose targets are all rate limited is passed over at once', async () => {
     const at = await withFallbacks({ big: { on: ['unavailable'] } });
-    const order = at.deps.catalog.order.bind(at.deps.catalog);
-    at.deps.catalog = {
-      ...at.deps.catalog,
-      order(model, ...rest) {
-        if (model.name === at.model) return order({ ...model, targets: [] }, ...rest);
-        return order(model, ...rest);
-      },
-    };
+    const [target] = at.deps.catalog.find(at.model)?.targets ?? [];
+    const limited = new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 30 });
+    at.deps.catalog.another(target!, target!.credentials, limited);
     at.transport.script(wholeAnswer('big'));
     await at.serve(chatRequest(at.model));
     expect(hosts(at)).toEqual(['big.test']);

@@ -134,6 +134,7 @@ export async function readStart(
       throw new GatewayError('upstream_failed', 'The upstream sent too much that meant nothing before its answer.');
     }
   }
+  exchange.answered();
   throwFirstError(exchange, first);
   let pending: readonly Frame[] | undefined = first;
   const framesOf = (chunk: Uint8Array | undefined): readonly Frame[] => {

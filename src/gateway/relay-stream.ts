@@ -285,5 +285,5 @@ function audioType(upstream: Starting): string | undefined {
 
 /** A client that stays connected and never reads would keep its hold for ever. */
 function notRead(): GatewayError {
-  return new GatewayError('upstream_timeout', 'The call took longer than a whole call may take.');
+  return new GatewayError('upstream_timeout', 'The call took longer than a whole call may take.', { retryable: false });
 }

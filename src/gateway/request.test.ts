@@ -30,7 +30,7 @@ async function built(
   const headers = { 'anthropic-version': '2023-06-01' };
   const entrant = { ...at.entrant(chatRequest(at.model, more), dialect, headers), strict };
   const context = await admit(at.deps, entrant, at.underWay);
-  const [target] = context.targets;
+  const [target] = context.route.targets;
   if (!target) throw new Error('The model has no target.');
   const route = routeTo(at.deps, context.call, context.dialect, target, context.model);
   const prepared = new TargetCall(at.deps, context, route);

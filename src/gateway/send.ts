@@ -59,7 +59,11 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   const building = buildRequest(prepared, call);
   const request = building instanceof Promise ? await building : building;
   context.sent = request.headers;
-  const exchange = await deps.transport.send(request, limits, context.startedMs + limits.wholeMs, cancellation);
+  const { attempt } = context;
+  const answerMs = attempt?.limitMs;
+  const bounded = answerMs === undefined ? limits : { ...limits, answerMs };
+  const exchange = await deps.transport.send(request, bounded, context.startedMs + limits.wholeMs, cancellation);
+  attempt?.saw(exchange);
   if (exchange.status >= 300) throw await refusalOf(prepared, exchange);
   const contentType = exchange.header('content-type') ?? '';
   const reader = openReader(prepared, call, contentType);
@@ -69,6 +73,7 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   if (call.stream && context.model.continuation)
     return readStream(exchange, reader, passes, maxReplyBytes, context.load);
   if (call.stream) return readStart(exchange, reader, passes, contentType, maxReplyBytes);
+  exchange.answered();
   const reading = exchange.readAll(maxReplyBytes);
   const body = reading instanceof Promise ? await reading : reading;
   context.load.count(body.length);

@@ -77,7 +77,7 @@ describe('failures', () => {
   });
 
   test('where every target fails the call is recorded as failed, with how many were tried', async () => {
-    const at = await bench.open({ targets: 2 });
+    const at = await bench.open({ targets: 2, model: { retries: 0 } });
     at.transport.script(errorAnswer(500, 'no'), errorAnswer(500, 'no'));
     const answer = await at.serve(chatRequest(at.model));
     expect([answer.status, answer.headers['x-modelport-attempts']]).toEqual([502, '2']);

@@ -48,9 +48,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       boundCall(call);
       call.receivedSeconds = Math.floor(at / 1000);
-      const strict = request.hasOwnHeaders !== false && request.headers.get('x-modelport-strict') === 'true';
+      const { headers } = request;
+      const strict = request.hasOwnHeaders !== false && headers.get('x-modelport-strict') === 'true';
       const asking = wished?.asking;
-      const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release, load, asking };
+      const own = { dialect, caller, call, strict, release, load, asking, headers };
+      const entrant = { id: incoming.requestId, at, startedMs, ...own };
       context = await admit(deps, entrant, underWay);
       entering--;
       return await answer(context, incoming.client);

@@ -22,7 +22,7 @@ const errorOf = ({ body }: Answer) => JSON.parse(String(body)).error;
 
 /** A case of several targets, all of which fail, and what they were sent. */
 async function tried(members: object, setup: CaseSetup = {}, headers: { [name: string]: string } = {}) {
-  const at = await bench.open({ targets: 3, ...setup });
+  const at = await bench.open({ targets: 3, model: { retries: 0 }, ...setup });
   at.transport.script(...Array.from({ length: 5 }, () => errorAnswer(503, 'down')));
   const answer = await at.serve(chatRequest(at.model, named(members, at.model)), { headers });
   return { at, answer, hosts: hosts(at) };
@@ -161,7 +161,7 @@ describe('models', () => {
 
 describe('other ways to say it', () => {
   test('in headers, for formats without a place for it', async () => {
-    const at = await bench.open({ targets: 2 });
+    const at = await bench.open({ targets: 2, model: { retries: 0 } });
     at.transport.script(errorAnswer(503, 'down'), errorAnswer(503, 'down'));
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] };
     const headers = { 'x-modelport-provider-order': `p1-${at.model}, x`, 'x-modelport-allow-fallbacks': 'false' };

@@ -1,65 +1,123 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { GatewayError } from '../canonical/errors.ts';
 import { createCredentials } from './credentials.ts';
 
 const target = { id: 'p/a', provider: 'p', credentials: ['k1', 'k2', 'k3'] };
 const sibling = { ...target, id: 'p/b' };
+const single = { ...target, credentials: ['k1'] };
 const refused = new GatewayError('upstream_failed', 'No.', { credentialRefused: true });
 const limited = (retryAfterSeconds?: number) =>
   new GatewayError('rate_limited', 'Slow down.', { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+const three = [1, 2, 3];
 
 test('one that was refused is left out at every model of the provider, then tried by one call', () => {
   const told: unknown[] = [];
   const credentials = createCredentials({ refused: (...words) => told.push(words) });
   expect(credentials.choose(target, 0)).toBe('k1');
   expect(credentials.failed(target, 'k1', refused, 0)).toBe(true);
-  expect([1, 2, 3].map(() => credentials.choose(sibling, 59_000))).toEqual(['k2', 'k3', 'k2']);
-  expect(told).toEqual([['p', 1, 60]]);
-  const probes = [1, 2, 3, 4, 5, 6].map(() => credentials.choose(target, 60_000));
+  expect(three.map(() => credentials.choose(sibling, 9000))).toEqual(['k2', 'k3', 'k2']);
+  expect(told).toEqual([['p', 1, 10]]);
+  const probes = [1, 2, 3, 4, 5, 6].map(() => credentials.choose(target, 10_000));
   expect(probes.filter((one) => one === 'k1')).toHaveLength(1);
-  // Still refused: longer, and nobody is told twice.
-  credentials.failed(target, 'k1', refused, 61_000);
-  expect([1, 2, 3].map(() => credentials.choose(target, 61_000 + 119_000))).not.toContain('k1');
-  expect([1, 2, 3].map(() => credentials.choose(target, 61_000 + 120_000))).toContain('k1');
+  // Still refused: longer, up to a minute, and nobody is told twice.
+  credentials.failed(target, 'k1', refused, 11_000);
+  expect(three.map(() => credentials.choose(target, 11_000 + 19_000))).not.toContain('k1');
+  expect(three.map(() => credentials.choose(target, 11_000 + 20_000))).toContain('k1');
   expect(told).toHaveLength(1);
-  credentials.succeeded(target, 'k1', 182_000);
-  expect([1, 2, 3].map(() => credentials.choose(target, 182_000)).toSorted()).toEqual(['k1', 'k2', 'k3']);
+  credentials.succeeded(target, 'k1', 32_000);
+  expect(three.map(() => credentials.choose(target, 32_000)).toSorted()).toEqual(['k1', 'k2', 'k3']);
 });
 
 test('a rate limit is kept to its model, for as long as the provider says', () => {
   const credentials = createCredentials();
   credentials.failed(target, 'k1', limited(7), 0);
-  expect([1, 2, 3].map(() => credentials.choose(target, 6999))).not.toContain('k1');
-  expect([1, 2, 3].map(() => credentials.choose(sibling, 0))).toContain('k1');
+  expect(three.map(() => credentials.choose(target, 6999))).not.toContain('k1');
+  expect(three.map(() => credentials.choose(sibling, 0))).toContain('k1');
   // A success of a call that was under way does not end the wait.
   credentials.succeeded(target, 'k1', 100);
-  expect([1, 2, 3].map(() => credentials.choose(target, 6999))).not.toContain('k1');
-  expect([1, 2, 3].map(() => credentials.choose(target, 7000))).toContain('k1');
+  expect(three.map(() => credentials.choose(target, 6999))).not.toContain('k1');
+  expect(three.map(() => credentials.choose(target, 7000))).toContain('k1');
 });
 
-test('where all are limited the target waits for the soonest; where all were refused one is tried all the same', () => {
+test('where all are limited the target waits for the soonest', () => {
   const credentials = createCredentials();
   for (const [i, key] of target.credentials.entries()) credentials.failed(target, key, limited(10 + i), 0);
-  expect(credentials.rest(target, 1000)).toEqual({ until: 10_000, limited: true });
-  expect(credentials.rest(target, 10_000)).toBeUndefined();
-  const others = createCredentials();
-  for (const key of target.credentials) others.failed(target, key, refused, 0);
-  expect(others.rest(target, 1000)).toBeUndefined();
-  expect(others.choose(target, 1000)).toBe('k1');
-  expect(others.choose(target, 1000, ['k1'])).toBeUndefined();
+  expect(credentials.unusable(target, 1000)).toEqual({ until: 10_000, limited: true });
+  expect(credentials.unusable(target, 10_000)).toBeUndefined();
 });
 
-test('an error that is not about the credential cools none, and a single one is left to the health of its target', () => {
+test('where all were refused one is tried all the same', () => {
+  const credentials = createCredentials();
+  for (const key of target.credentials) credentials.failed(target, key, refused, 0);
+  expect(credentials.unusable(target, 1000)).toEqual({ until: 10_000, limited: false });
+  expect(credentials.choose(target, 1000)).toBe('k1');
+  expect(credentials.choose(target, 1000, ['k1'])).toBeUndefined();
+});
+
+test('a single credential, and none, are limited like several', () => {
+  for (const one of [single, { ...target, credentials: [] }]) {
+    const credentials = createCredentials();
+    expect(credentials.failed(one, one.credentials[0], limited(), 0)).toBe(true);
+    expect(credentials.unusable(one, 999)).toEqual({ until: 1000, limited: true });
+    expect(credentials.unusable(one, 1000)).toBeUndefined();
+    expect(credentials.choose(one, 0)).toBe(one.credentials[0]);
+    expect(credentials.choose(one, 0, one.credentials)).toBe(
+      one.credentials.length > 0 ? undefined : one.credentials[0],
+    );
+  }
+});
+
+test('an error that is not about the credential cools none', () => {
   const credentials = createCredentials();
   expect(credentials.failed(target, 'k1', new GatewayError('upstream_failed', 'Down.'), 0)).toBe(false);
-  const only = { ...target, credentials: ['k1'] };
-  expect(credentials.failed(only, 'k1', refused, 0)).toBe(false);
-  expect(credentials.choose(only, 0)).toBe('k1');
-  expect(credentials.choose(only, 0, ['k1'])).toBeUndefined();
+  expect(credentials.cooling(target, 0)).toEqual([]);
 });
 
 test('a clock that jumps an hour ahead and back keeps no credential away for that hour', () => {
   const credentials = createCredentials();
   credentials.failed(target, 'k1', refused, 3_600_000);
-  expect([1, 2, 3].map(() => credentials.choose(target, 2000))).toContain('k1');
+  expect(three.map(() => credentials.choose(target, 2000))).toContain('k1');
+});
+
+describe('what a provider says is left', () => {
+  const left = { requests: 2, tokens: 1000, resetMs: 5000 };
+
+  test('is used up by what is sent, before the provider says 429', () => {
+    const credentials = createCredentials();
+    credentials.remains(single, 'k1', left, 0);
+    expect(credentials.unusable(single, 0)).toBeUndefined();
+    credentials.spend(single, 'k1', 100);
+    credentials.spend(single, 'k1', 100);
+    expect(credentials.unusable(single, 4999)).toEqual({ until: 5000, limited: true });
+    expect(credentials.unusable(single, 5000)).toBeUndefined();
+  });
+
+  test('a call that needs more tokens than are left goes with another credential', () => {
+    const credentials = createCredentials();
+    credentials.remains(target, 'k1', left, 0);
+    expect(three.map(() => credentials.choose(target, 0, [], 1500))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 0, [], 900))).toContain('k1');
+  });
+
+  test('a later word counts, and a reset is believed for a minute at most', () => {
+    const credentials = createCredentials();
+    credentials.remains(single, 'k1', { requests: 0, tokens: 0, resetMs: 86_400_000 }, 0);
+    expect(credentials.unusable(single, 59_999)).toEqual({ until: 60_000, limited: true });
+    expect(credentials.unusable(single, 60_000)).toBeUndefined();
+    credentials.remains(single, 'k1', { requests: 0, tokens: 0, resetMs: 9000 }, 60_000);
+    credentials.remains(single, 'k1', left, 60_001);
+    expect(credentials.unusable(single, 60_001)).toBeUndefined();
+  });
+
+  test('an admin sees which credentials are left out, by their place', () => {
+    const credentials = createCredentials();
+    credentials.failed(target, 'k1', refused, 0);
+    credentials.remains(target, 'k3', { requests: 0, tokens: 9, resetMs: 2000 }, 0);
+    expect(credentials.cooling(target, 0)).toEqual([
+      { place: 1, until: 10_000, reason: 'refused' },
+      { place: 3, until: 2000, reason: 'limited' },
+    ]);
+    credentials.reset(target);
+    expect(credentials.cooling(target, 0)).toEqual([]);
+  });
 });

@@ -1,84 +1,196 @@
-/** Who failed lately: a target rests after failures in a row, and for as long as a 429 asks for. */
+/** The health of one target: a circuit breaker with one probe at a time and a ramp, and what was measured of it. */
 import type { GatewayError } from '../canonical/errors.ts';
+import { OutcomeWindow } from './outcome-window.ts';
+import { Histogram, MovingAverage } from './timings.ts';
 
-/** One error never takes a target out. */
-const FAILURES_UNTIL_REST = 5;
-const FIRST_REST_MS = 2_000;
-const LONGEST_REST_MS = 60_000;
+/** A target opens at half of its calls failing, of so many at least; one error never takes a target out. */
+const FEWEST_CALLS = 10;
+const WORST_ERROR_RATE = 0.5;
+/** With little traffic: so many failures in a row. */
+const FAILURES_IN_A_ROW = 5;
+/** In the ramp: a target that fails again has not recovered. */
+const FAILURES_IN_RAMP = 2;
+/** Between two probes: 1, 2, 4, then every 5 seconds. */
+const FIRST_PROBE_MS = 1000;
+const LONGEST_PROBE_MS = 5000;
+/** A probe that has not been answered for so long makes way for the next. */
+const LEASE_MS = 10_000;
+/** Shares of the calls that a target gets after a successful probe, each for so long; then all. */
+const RAMP_SHARES = [0.1, 0.3] as const;
+const RAMP_STEP_MS = 2000;
 
-/** How a target did: a success ends the rest its failures began; a rest the provider asked for lasts its time. */
-export type Observation = { ok: true } | { ok: false; error: GatewayError };
+export type Phase = 'closed' | 'open' | 'half-open' | 'ramp';
 
-interface Troubles {
-  /** Retryable failures in a row, not counting those of calls that were under way when a rest began. */
-  failures: number;
-  restsUntil: number;
-  /** End of the rest the provider asked for with a 429. */
-  limitedUntil: number;
+/**
+ * What an order may do with a target now. `ready`: use it. `probe`: the time of a probe has come, one call may try. `ramp`: it
+ * recovers, and this call is not in its share: only if no other is ready. `open`: only if no other is left, one call at a time.
+ */
+export type Standing = 'ready' | 'probe' | 'ramp' | 'open';
+
+/** Decides over all processes who may probe; absent: each process for itself. */
+export interface ProbeLease {
+  /** `true`: nobody else has had it within the last `ms`. */
+  take(target: string, ms: number): Promise<boolean>;
 }
 
-export interface Rest {
-  until: number;
-  /** The provider asked for it. */
-  limited: boolean;
+/** A failure of the target, not of the request, the credential or a rate limit. */
+export function isTargetFailure(error: GatewayError): boolean {
+  if (error.code === 'invalid_request' || error.code === 'rate_limited' || error.credentialRefused) return false;
+  return error.retryable;
 }
 
-export interface Health {
-  observe(target: string, seen: Observation, now: number): void;
-  /** The rest a target is in; `undefined` where it may be called. */
-  rest(target: string, now: number): Rest | undefined;
-  /** Forgets targets that are no longer available. */
-  keepOnly(targets: ReadonlySet<string>): void;
-}
+export class TargetHealth {
+  readonly window = new OutcomeWindow();
+  /** Milliseconds until the first token of streams, and for each token after it. */
+  readonly firstToken = new MovingAverage();
+  readonly perToken = new MovingAverage();
+  /** Milliseconds until the whole response of calls that are not streamed. */
+  readonly whole = new MovingAverage();
+  readonly firstTokens = new Histogram();
+  /** Attempts under way. */
+  inFlight = 0;
+  private isOpen = false;
+  private failuresInARow = 0;
+  /** Probes that have failed since the target was closed last. */
+  private failedProbes = 0;
+  /** The next probe, while it is open. */
+  private probeAt = 0;
+  private leaseUntil = 0;
+  /** When a probe succeeded; 0: not in a ramp. */
+  private rampSince = 0;
+  /** An operator has opened it. */
+  private isCooledDown = false;
 
-export function createHealth(): Health {
-  /** Only the targets in reportError, so that the map is empty while all is well. */
-  const troubled = new Map<string, Troubles>();
-
-  return {
-    observe(target, seen, now) {
-      const before = troubled.get(target);
-      if (seen.ok) {
-        if (!before) return;
-        if (before.limitedUntil > now) troubled.set(target, { ...untroubled(), limitedUntil: before.limitedUntil });
-        else troubled.delete(target);
-        return;
-      }
-      // A provider that refuses the request itself is well, and so is one that cannot do what another can.
-      if (!seen.error.retryable || seen.error.code === 'invalid_request') return;
-      const troubles = before ?? untroubled();
-      if (!before) troubled.set(target, troubles);
-      worsen(troubles, seen.error, now);
-    },
-
-    rest(target, now) {
-      if (troubled.size === 0) return undefined;
-      const troubles = troubled.get(target);
-      if (!troubles) return undefined;
-      // No cooldown is that long: the clock was set back.
-      if (troubles.restsUntil - now > LONGEST_REST_MS) troubles.restsUntil = now;
-      if (troubles.limitedUntil - now > LONGEST_REST_MS) troubles.limitedUntil = now;
-      const until = Math.max(troubles.restsUntil, troubles.limitedUntil);
-      return until > now ? { until, limited: troubles.limitedUntil > now } : undefined;
-    },
-
-    keepOnly(targets) {
-      for (const target of troubled.keys()) if (!targets.has(target)) troubled.delete(target);
-    },
-  };
-}
-
-const untroubled = (): Troubles => ({ failures: 0, restsUntil: 0, limitedUntil: 0 });
-
-function worsen(troubles: Troubles, error: GatewayError, now: number): void {
-  const asked = error.code === 'rate_limited' ? (error.retryAfterSeconds ?? 0) : 0;
-  if (asked > 0) {
-    troubles.limitedUntil = Math.max(troubles.limitedUntil, now + Math.min(asked * 1000, LONGEST_REST_MS));
-    return;
+  phase(now: number): Phase {
+    if (this.isOpen) return this.isLeased(now) ? 'half-open' : 'open';
+    return this.rampShare(now) < 1 ? 'ramp' : 'closed';
   }
-  // Calls that began before the rest say nothing new: a hundred at once must not make one outage a long rest.
-  if (troubles.restsUntil > now) return;
-  troubles.failures++;
-  const beyond = troubles.failures - FAILURES_UNTIL_REST;
-  if (beyond >= 0) troubles.restsUntil = now + Math.min(FIRST_REST_MS * 2 ** beyond, LONGEST_REST_MS);
+
+  /** `random` gives [0, 1). */
+  standing(now: number, random: () => number): Standing {
+    if (!this.isOpen) {
+      const share = this.rampShare(now);
+      return share === 1 || random() < share ? 'ready' : 'ramp';
+    }
+    return this.isProbeDue(now) && !this.isLeased(now) ? 'probe' : 'open';
+  }
+
+  /** An attempt is over. One that began before the target was taken out and put in again is not counted. */
+  left(): void {
+    if (this.inFlight > 0) this.inFlight--;
+  }
+
+  /** When an open target is probed next. */
+  get nextProbeAt(): number {
+    return this.isOpen ? this.probeAt : 0;
+  }
+
+  isLeased(now: number): boolean {
+    return this.leaseUntil > now && this.leaseUntil - now <= LEASE_MS;
+  }
+
+  /** For how long the next probe may wait. */
+  get probeIntervalMs(): number {
+    return Math.min(FIRST_PROBE_MS * 2 ** this.failedProbes, LONGEST_PROBE_MS);
+  }
+
+  /** An attempt needs a lease to begin: the target is open. */
+  get needsLease(): boolean {
+    return this.isOpen;
+  }
+
+  /** One attempt at a time may try what is open. `isLast`: there is no other target, so it need not wait for the next probe. */
+  takeLease(now: number, isLast: boolean): boolean {
+    if (this.isLeased(now) || !(isLast || this.isProbeDue(now))) return false;
+    this.leaseUntil = now + LEASE_MS;
+    return true;
+  }
+
+  /** Another process probes: this one waits for its own turn. */
+  yieldProbe(now: number): void {
+    this.leaseUntil = 0;
+    this.probeAt = now + this.probeIntervalMs;
+  }
+
+  /** What was acquired was not used. */
+  giveBack(): void {
+    this.leaseUntil = 0;
+  }
+
+  /** `isProbe`: the attempt was acquired while the target was open. Others that began earlier neither close nor open it anew. */
+  succeeded(now: number, isProbe: boolean): void {
+    this.failuresInARow = 0;
+    this.window.add(true, now);
+    if (this.isOpen) {
+      if (isProbe) this.recover(now);
+    } else if (this.rampSince > 0 && this.rampShare(now) === 1) {
+      this.rampSince = 0;
+      this.failedProbes = 0;
+    }
+  }
+
+  failed(now: number, isProbe: boolean): void {
+    this.window.add(false, now);
+    this.worsen(now, isProbe);
+  }
+
+  /** A stream that had begun broke off. */
+  brokeOff(now: number): void {
+    this.window.spoil(now);
+    this.worsen(now, false);
+  }
+
+  /** An operator takes the target out, until the probe at this time. */
+  coolDown(until: number): void {
+    this.isOpen = this.isCooledDown = true;
+    this.leaseUntil = this.rampSince = 0;
+    this.probeAt = until;
+  }
+
+  /** An operator says that it is well. */
+  reset(): void {
+    this.isOpen = this.isCooledDown = false;
+    this.leaseUntil = this.rampSince = 0;
+    this.failedProbes = this.failuresInARow = 0;
+    this.window.clear();
+  }
+
+  private worsen(now: number, isProbe: boolean): void {
+    this.failuresInARow++;
+    if (this.isOpen) {
+      if (isProbe) this.open(now, true);
+      return;
+    }
+    const isInRamp = this.rampShare(now) < 1;
+    const most = isInRamp ? FAILURES_IN_RAMP : FAILURES_IN_A_ROW;
+    const isFailing = this.window.calls(now) >= FEWEST_CALLS && this.window.errorRate(now) >= WORST_ERROR_RATE;
+    if (this.failuresInARow >= most || isFailing) this.open(now, isInRamp);
+  }
+
+  private open(now: number, again: boolean): void {
+    this.isOpen = true;
+    this.isCooledDown = false;
+    this.leaseUntil = this.rampSince = 0;
+    this.failuresInARow = 0;
+    this.failedProbes = again ? this.failedProbes + 1 : 0;
+    this.probeAt = now + this.probeIntervalMs;
+  }
+
+  private recover(now: number): void {
+    this.isOpen = this.isCooledDown = false;
+    this.leaseUntil = 0;
+    this.rampSince = now;
+    this.window.clear();
+  }
+
+  private isProbeDue(now: number): boolean {
+    // No probe is that far away: the clock was set back.
+    return now >= this.probeAt || (!this.isCooledDown && this.probeAt - now > LONGEST_PROBE_MS);
+  }
+
+  private rampShare(now: number): number {
+    if (this.rampSince === 0) return 1;
+    const step = Math.floor((now - this.rampSince) / RAMP_STEP_MS);
+    return RAMP_SHARES[Math.max(step, 0)] ?? 1;
+  }
 }

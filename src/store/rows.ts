@@ -207,6 +207,11 @@ export interface ProviderRow {
   baseUrl?: string;
   credentials: string[];
   settings: { [name: string]: string };
+  /** Calls at once and tokens per minute with each credential; absent: not limited. */
+  concurrency?: number;
+  tokensPerMinute?: number;
+  /** How long a call waits for a place. */
+  queueMs?: number;
 }
 
 export interface TargetRow {
@@ -214,6 +219,14 @@ export interface TargetRow {
   model: string;
   priority: number;
   weight: number;
+  /** What a call costs the operator there: a Price as JSON text. */
+  cost?: string;
+  /** What the target takes and keeps; absent: not known. */
+  inputs?: string[];
+  tools?: boolean;
+  structuredOutput?: boolean;
+  contextTokens?: number;
+  dataPolicy?: string;
 }
 
 export interface FallbackRow {
@@ -242,6 +255,14 @@ export interface ModelRow {
   continuation?: 'buffer';
   createdAt: number;
   targets: TargetRow[];
+  /** How a target is chosen among those of a priority; absent: by weight. */
+  strategy?: string;
+  /** Tries more at the same target. */
+  retries?: number;
+  /** Whether conversations stay with their target; absent: they do. */
+  affinity?: 'on' | 'off';
+  /** How long a target may take to its first token while another is free. */
+  firstTokenMs?: number;
 }
 
 /** One step of the ledger. A batch of steps is one transaction, applied in order. */

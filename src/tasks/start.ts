@@ -42,7 +42,7 @@ export async function start(
   let tried: (string | undefined)[] = [];
   const left = [...targets];
   for (let choice = left.shift(); choice; choice = left.shift()) {
-    if (tried.length === 0) tried = [deps.catalog.credential(choice, deps.now())];
+    if (tried.length === 0) tried = [deps.catalog.credential(choice)];
     const credential = tried.at(-1);
     const maker = makerAt(deps, choice, undefined, credential);
     if (!maker) {
@@ -53,10 +53,10 @@ export async function start(
     held.task = { ...task, target: nameOf(maker), attempts: task.attempts + 1 };
     const error = await attempt(deps, held, maker, request);
     if (!error) {
-      deps.catalog.observe(choice, { ok: true }, deps.now(), credential);
+      deps.catalog.succeeded(choice, credential);
       return undefined;
     }
-    const next = deps.catalog.another(choice, tried, error, deps.now());
+    const next = deps.catalog.another(choice, tried, error);
     tried = next === undefined ? [] : [...tried, next];
     if (next !== undefined) left.unshift(choice);
     // Another target could make a second video.
@@ -197,7 +197,7 @@ async function startLate(deps: TaskDeps, held: Held, request: TaskRequest): Prom
   const model = deps.catalog.find(task.ask.model);
   if (!model || (task.source !== undefined && !maker))
     return new GatewayError('upstream_failed', REMOVED.message, FINAL);
-  const targets = maker ? [maker.choice] : deps.catalog.order(model, deps.random, deps.now());
+  const targets = maker ? [maker.choice] : deps.catalog.order(model, deps.random);
   return start(deps, held, request, targets);
 }
 

@@ -35,7 +35,7 @@ export function makerAt(deps: TaskDeps, choice: ModelTarget, key?: string, given
   const target: Target = {
     model: choice.model,
     baseUrl,
-    credential: own ?? given ?? deps.catalog.credential(choice, deps.now()),
+    credential: own ?? given ?? deps.catalog.credential(choice),
     settings: choice.settings,
   };
   const usual = provider.baseUrl;

@@ -56,7 +56,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const now = deps.now();
     if (asked.webhook !== undefined) deps.guard.check(asked.webhook);
     const origin = await originOf(deps, caller, asked);
-    const targets = origin ? [origin.maker.choice] : deps.catalog.order(model, deps.random, now);
+    const targets = origin ? [origin.maker.choice] : deps.catalog.order(model, deps.random);
     const count = origin ? 1 : tasksFor(deps, asked.n, targets);
     const ordered = count === 1 ? asked : { ...asked, n: 1 };
     const task = newTask(deps, {

@@ -30,6 +30,8 @@ export interface Exchange {
   /** Pauses what `pour` passes on; `resume` continues it. */
   pause(): void;
   resume(): void;
+  /** Its answer has begun: the limit of the attempt (`answerMs`) does not hold any more. */
+  answered(): void;
   /** Ends the exchange at once in any state. */
   cancel(): void;
 }
@@ -52,6 +54,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   /** The current time limit by `performance.now()`, and its error message. */
   private deadline = Number.POSITIVE_INFINITY;
   private sentence = '';
+  /** Until when the answer has to begin, whatever else arrives. */
+  private answerDeadline = Number.POSITIVE_INFINITY;
   private said: HeaderLines | Headers | undefined;
   private source: Source | undefined;
   private arrived: Uint8Array[] = [];
@@ -106,7 +110,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   }
 
   /** Starts this time limit. */
-  private limit(name: keyof TimeLimits, sentence: string): void {
+  private limit(name: Exclude<keyof TimeLimits, 'answerMs'>, sentence: string): void {
     this.sentence = sentence;
     this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
   }
@@ -118,6 +122,12 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     }
     // Also for a response that never pauses: the whole call has a limit.
     if (this.deadline <= now) this.expire();
+    else if (this.answerDeadline <= now)
+      this.fail(new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.'));
+  }
+
+  answered(): void {
+    this.answerDeadline = Number.POSITIVE_INFINITY;
   }
 
   private expire(): void {
@@ -143,7 +153,9 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   /** The upstream has accepted the request: the time until its response starts now. */
   awaitAnswer(): void {
-    if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
+    if (this.status !== 0) return;
+    this.limit('headersMs', 'The upstream did not begin to answer in time.');
+    if (this.limits.answerMs !== undefined) this.answerDeadline = performance.now() + this.limits.answerMs;
   }
 
   /** The upstream has started its response. */
@@ -256,7 +268,9 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
         ? 'The upstream could not be reached or closed the connection without an answer.'
         : 'The upstream broke off in the middle of its answer.';
     const { unsent } = this;
-    this.end(cause instanceof GatewayError ? cause : new GatewayError('upstream_failed', sentence, { cause, unsent }));
+    const unanswered = this.status === 0;
+    const detail = { cause, unsent, unanswered };
+    this.end(cause instanceof GatewayError ? cause : new GatewayError('upstream_failed', sentence, detail));
   }
 
   read(): Promise<Uint8Array | undefined> {

@@ -333,6 +333,11 @@ const STEPS: readonly MigrationStep[] = [
   'ALTER TABLE keys ADD COLUMN caller_routing bigint;',
   // How a model's streams survive a target that breaks off.
   'ALTER TABLE models ADD COLUMN continuation text;',
+  // How a model's targets are chosen, and what a provider takes at once.
+  `
+  ALTER TABLE models ADD COLUMN routing text NOT NULL DEFAULT '{}';
+  ALTER TABLE providers ADD COLUMN limits text NOT NULL DEFAULT '{}';
+  `,
 ];
 
 /** The advisory lock of migrations in this database. An arbitrary number. */

@@ -363,6 +363,11 @@ const STEPS: readonly MigrationStep[] = [
   'ALTER TABLE keys ADD COLUMN caller_routing INTEGER;',
   // How a model's streams survive a target that breaks off.
   'ALTER TABLE models ADD COLUMN continuation TEXT;',
+  // How a model's targets are chosen, and what a provider takes at once.
+  `
+  ALTER TABLE models ADD COLUMN routing TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE providers ADD COLUMN limits TEXT NOT NULL DEFAULT '{}';
+  `,
 ];
 
 /** The first versions recorded only the version number. */

@@ -27,7 +27,11 @@ interface ModelColumns {
   aliases: string | null;
   fallbacks: string | null;
   continuation: 'buffer' | null;
+  routing: string;
 }
+
+/** Members of a model that are kept together as JSON. */
+type Routing = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs'>;
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
   async function price(id: string): Promise<PriceRow | undefined> {
@@ -65,6 +69,7 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
   return {
     saveModel(model, audit) {
+      const { strategy, retries, affinity, firstTokenMs } = model;
       const columns = {
         name: model.name,
         kind: model.kind,
@@ -80,6 +85,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         aliases: model.aliases && JSON.stringify(model.aliases),
         fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
         continuation: model.continuation,
+        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs }),
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },
@@ -108,5 +114,6 @@ function toModel(row: ModelColumns): ModelRow {
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as string[] }),
     ...(row.fallbacks !== null && { fallbacks: JSON.parse(row.fallbacks) as FallbackRow[] }),
     ...(row.continuation !== null && { continuation: row.continuation }),
+    ...(JSON.parse(row.routing) as Routing),
   };
 }

@@ -12,7 +12,11 @@ interface ProviderColumns {
   base_url: string | null;
   credentials: string;
   settings: string;
+  limits: string;
 }
+
+/** Members of a provider that are kept together as JSON. */
+type Limits = Pick<ProviderRow, 'concurrency' | 'tokensPerMinute' | 'queueMs'>;
 
 type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'reencryptProviders'>;
 
@@ -77,7 +81,8 @@ const isSecret = (name: string) => SECRET_SETTING.test(name);
 const credentialPlace = (provider: string) => `provider ${provider}`;
 const settingPlace = (provider: string, setting: string) => `provider ${provider}, setting ${setting}`;
 
-function toColumns({ name, type, baseUrl, credentials, settings }: ProviderRow, cipher: CredentialCipher | undefined) {
+function toColumns(provider: ProviderRow, cipher: CredentialCipher | undefined) {
+  const { name, type, baseUrl, credentials, settings, concurrency, tokensPerMinute, queueMs } = provider;
   const encrypt = (text: string, place: string) => (cipher ? cipher.encrypt(text, place) : text);
   return {
     name,
@@ -85,6 +90,7 @@ function toColumns({ name, type, baseUrl, credentials, settings }: ProviderRow, 
     base_url: baseUrl,
     credentials: JSON.stringify(credentials.map((one) => encrypt(one, credentialPlace(name)))),
     settings: JSON.stringify(eachSecret(settings, (text, setting) => encrypt(text, settingPlace(name, setting)))),
+    limits: JSON.stringify({ concurrency, tokensPerMinute, queueMs }),
   };
 }
 
@@ -99,6 +105,7 @@ function toProvider(row: ProviderColumns, cipher: CredentialCipher | undefined):
     ...(row.base_url !== null && { baseUrl: row.base_url }),
     credentials: credentials.map((one) => decrypt(one, credentialPlace(name))),
     settings: eachSecret(settings, (text, setting) => decrypt(text, settingPlace(name, setting))),
+    ...(JSON.parse(row.limits) as Limits),
   };
 }
 

@@ -27,6 +27,9 @@ const Provider = Type.Object({
   baseUrl: Type.Optional(Type.String()),
   credentials: Type.Array(Type.String({ description: 'the last four characters' })),
   settings: Type.Record(Type.String(), Type.String()),
+  concurrency: Type.Optional(Type.Integer()),
+  tokensPerMinute: Type.Optional(Type.Integer()),
+  queueMs: Type.Optional(Type.Integer()),
 });
 
 const Target = Type.Object({
@@ -34,6 +37,12 @@ const Target = Type.Object({
   model: Type.String(),
   priority: Type.Integer(),
   weight: Type.Number(),
+  cost: Type.Optional(Price),
+  inputs: Type.Optional(Type.Array(Type.String())),
+  tools: Type.Optional(Type.Boolean()),
+  structuredOutput: Type.Optional(Type.Boolean()),
+  contextTokens: Type.Optional(Type.Integer()),
+  dataPolicy: Type.Optional(Type.String()),
 });
 
 const Fallback = Type.Object({ model: Type.String(), on: Type.Array(Type.String()) });
@@ -54,6 +63,10 @@ const Model = Type.Object({
   continuation: Type.Optional(Type.String()),
   createdAt: Time,
   targets: Type.Array(Target),
+  strategy: Type.Optional(Type.String()),
+  retries: Type.Optional(Type.Integer()),
+  affinity: Type.Optional(Type.String()),
+  firstTokenMs: Type.Optional(Type.Integer()),
 });
 
 const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), price: Price, createdAt: Time });
@@ -238,8 +251,16 @@ async function priced(store: Store, model: ModelRow) {
   return { ...model, version: await store.price(model.priceId) };
 }
 
-function writeModel({ createdAt, version, ...model }: Awaited<ReturnType<typeof priced>>): object {
-  return { ...model, price: version && writePrice(version), createdAt: writeTime(createdAt) };
+function writeModel({ createdAt, version, targets, ...model }: Awaited<ReturnType<typeof priced>>): object {
+  return {
+    ...model,
+    price: version && writePrice(version),
+    createdAt: writeTime(createdAt),
+    targets: targets.map(({ cost, ...target }) => ({
+      ...target,
+      ...(cost !== undefined && { cost: writePeoplesPrice(readComponents(cost)) }),
+    })),
+  };
 }
 
 function writePriceVersion(row: PriceRow): object {

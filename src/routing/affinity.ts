@@ -1,0 +1,106 @@
+/** Calls of one conversation go to one target, whose prompt cache knows it: the key of a conversation, and what is bound to it. */
+import type { Call, ChatCall } from '../canonical/call.ts';
+
+/** Providers keep prompts for five minutes to an hour; a binding that nobody has used for so long is worth nothing. */
+const KEPT_MS = 30 * 60_000;
+/** Conversations that are bound at once: about 10 MB. The one that was used longest ago makes way. */
+const MOST_BOUND = 50_000;
+
+/** Headers that name a session: of anybody, of Claude Code, of Codex. */
+const SESSION_HEADERS = ['x-session-id', 'x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id'];
+/** Longer names of sessions are cut: what is kept is bounded. */
+const LONGEST_NAME = 200;
+
+/** Formats whose name of the user is a session: in `metadata.user_id` Claude Code says one. In others it is a person with many. */
+const USER_IS_SESSION: { readonly [format: string]: true } = { 'anthropic-messages': true };
+
+/** A request's headers. */
+interface Headers {
+  get(name: string): string | null | undefined;
+}
+
+/**
+ * The key of the conversation that a call belongs to: a session that is named, else a hash of what stays the same from turn to turn.
+ * `undefined` for calls that are no conversations.
+ */
+export function affinityKey(call: Call, account: string, headers: Headers | undefined): string | undefined {
+  if (call.kind !== 'chat') return undefined;
+  const named = namedSession(call, headers);
+  const key = named === undefined ? `#${hashOf(call)}` : named.slice(0, LONGEST_NAME);
+  return keyOf(account, call.model, key);
+}
+
+/** The key of what goes on from a reply that the gateway keeps. */
+export function replyKey(call: Call, account: string): string | undefined {
+  const id = call.kind === 'chat' ? call.thread?.replyId : undefined;
+  return id === undefined ? undefined : keyOf(account, call.model, id);
+}
+
+const keyOf = (account: string, model: string, session: string) => `${account}\n${model}\n${session}`;
+
+function namedSession(call: ChatCall, headers: Headers | undefined): string | undefined {
+  if (headers) {
+    for (const name of SESSION_HEADERS) {
+      const session = headers.get(name);
+      if (session) return session;
+    }
+  }
+  if (call.cacheKey) return call.cacheKey;
+  if (call.thread?.previous !== undefined) return call.thread.previous;
+  return USER_IS_SESSION[call.origin.dialect] ? call.user : undefined;
+}
+
+/** Of the system prompt, the tools and the first message of the user. */
+function hashOf(call: ChatCall): bigint | number {
+  let hash: number | bigint = 0;
+  const add = (text: string) => {
+    hash = Bun.hash(text, BigInt(hash));
+  };
+  for (const tool of call.tools) add('name' in tool ? `${tool.name}\n${tool.description ?? ''}` : tool.type);
+  for (const { role, parts } of call.messages) {
+    for (const part of parts) add(part.type === 'text' ? part.text : part.type);
+    if (role === 'user') break;
+  }
+  return hash;
+}
+
+interface Binding {
+  target: string;
+  until: number;
+}
+
+export interface Affinity {
+  /** The target that the conversation is bound to. */
+  find(key: string, now: number): string | undefined;
+  bind(key: string, target: string, now: number): void;
+  /** The target has failed: the conversation is bound to it no more. */
+  drop(key: string, target: string): void;
+  readonly size: number;
+}
+
+export function createAffinity(most = MOST_BOUND, keptMs = KEPT_MS): Affinity {
+  /** The one that was used longest ago first. */
+  const bindings = new Map<string, Binding>();
+  return {
+    find(key, now) {
+      const binding = bindings.get(key);
+      if (!binding) return undefined;
+      if (binding.until > now && binding.until - now <= keptMs) return binding.target;
+      bindings.delete(key);
+      return undefined;
+    },
+    bind(key, target, now) {
+      bindings.delete(key);
+      bindings.set(key, { target, until: now + keptMs });
+      if (bindings.size <= most) return;
+      const [oldest] = bindings.keys();
+      if (oldest !== undefined) bindings.delete(oldest);
+    },
+    drop(key, target) {
+      if (bindings.get(key)?.target === target) bindings.delete(key);
+    },
+    get size() {
+      return bindings.size;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'bun:test';
+import { Bulkhead, type Waiter } from './bulkhead.ts';
+
+const entering = (account: string, tokens = 0) => ({ account, tokens });
+
+/** A waiter that notes its name once it is let in. */
+function waiter(name: string, account: string, seen: string[], tokens = 0, credentials = ['']): Waiter {
+  return {
+    account,
+    tokens,
+    credentials,
+    settle: (credential) => void seen.push(credential === undefined ? `${name} gave up` : name),
+  };
+}
+
+describe('calls at once', () => {
+  test('as many as are allowed with each credential', () => {
+    const bulkhead = new Bulkhead({ concurrency: 2 });
+    expect([1, 2, 3].map(() => bulkhead.enter('k1', entering('a'), 0))).toEqual([true, true, false]);
+    expect(bulkhead.enter('k2', entering('a'), 0)).toBe(true);
+    bulkhead.leave('k1', entering('a'), undefined, 0);
+    expect(bulkhead.enter('k1', entering('a'), 0)).toBe(true);
+    expect(bulkhead.calls).toBe(3);
+  });
+
+  test('who waits is let in when a call ends, and nobody overtakes', () => {
+    const bulkhead = new Bulkhead({ concurrency: 1 });
+    const seen: string[] = [];
+    bulkhead.enter('', entering('a'), 0);
+    bulkhead.queue(waiter('first', 'a', seen), 0);
+    bulkhead.queue(waiter('second', 'a', seen), 0);
+    bulkhead.leave('', entering('a'), undefined, 1);
+    expect(seen).toEqual(['first']);
+    expect(bulkhead.enter('', entering('a'), 1)).toBe(false);
+    bulkhead.leave('', entering('a'), undefined, 2);
+    expect(seen).toEqual(['first', 'second']);
+    expect(bulkhead.queued).toBe(0);
+  });
+
+  test('an account that floods does not starve another', () => {
+    const bulkhead = new Bulkhead({ concurrency: 20 });
+    const seen: string[] = [];
+    for (let i = 0; i < 20; i++) bulkhead.enter('', entering('flood'), 0);
+    for (let i = 0; i < 500; i++) bulkhead.queue(waiter(`flood ${i}`, 'flood', seen), 0);
+    for (let i = 0; i < 5; i++) bulkhead.queue(waiter(`calm ${i}`, 'calm', seen), 0);
+    for (let i = 0; i < 5; i++) bulkhead.leave('', entering('flood'), undefined, 1);
+    expect(seen).toEqual(['calm 0', 'calm 1', 'calm 2', 'calm 3', 'calm 4']);
+  });
+
+  test('who gives up is told once and takes no place', () => {
+    const bulkhead = new Bulkhead({ concurrency: 1 });
+    const seen: string[] = [];
+    bulkhead.enter('', entering('a'), 0);
+    const impatient = waiter('one', 'a', seen);
+    bulkhead.queue(impatient, 0);
+    bulkhead.giveUp(impatient);
+    bulkhead.giveUp(impatient);
+    bulkhead.leave('', entering('a'), undefined, 1);
+    expect(seen).toEqual(['one gave up']);
+    expect(bulkhead.calls).toBe(0);
+  });
+});
+
+describe('tokens per minute', () => {
+  test('flow in evenly', () => {
+    const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
+    expect(bulkhead.enter('', entering('a', 6000), 0)).toBe(true);
+    expect(bulkhead.enter('', entering('a', 100), 0)).toBe(false);
+    expect(bulkhead.enter('', entering('a', 100), 999)).toBe(false);
+    expect(bulkhead.enter('', entering('a', 100), 1000)).toBe(true);
+  });
+
+  test('what a call took in truth counts once it has ended', () => {
+    const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
+    bulkhead.enter('', entering('a', 1000), 0);
+    bulkhead.leave('', entering('a', 1000), 6000, 0);
+    expect(bulkhead.hasPlace('', 100, 0)).toBe(false);
+    const other = new Bulkhead({ tokensPerMinute: 6000 });
+    other.enter('', entering('a', 6000), 0);
+    other.leave('', entering('a', 6000), 0, 0);
+    expect(other.hasPlace('', 6000, 0)).toBe(true);
+  });
+
+  test('a call that is larger than a minute goes when the minute is whole', () => {
+    const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
+    expect(bulkhead.enter('', entering('a', 50_000), 0)).toBe(true);
+    expect(bulkhead.hasPlace('', 1, 60_000)).toBe(false);
+  });
+
+  test('who waits for tokens knows for how long', () => {
+    const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
+    const seen: string[] = [];
+    bulkhead.enter('', entering('a', 6000), 0);
+    bulkhead.queue(waiter('one', 'a', seen, 500), 0);
+    expect(bulkhead.nextTokensMs(0)).toBe(5000);
+    bulkhead.admitWaiting(4000);
+    expect(seen).toEqual([]);
+    bulkhead.admitWaiting(5000);
+    expect(seen).toEqual(['one']);
+    expect(bulkhead.nextTokensMs(5000)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,211 @@
+/** What routing remembers of targets, credentials, providers and conversations, in this process. */
+import type { Call } from '../canonical/call.ts';
+import type { GatewayError } from '../canonical/errors.ts';
+import { type Affinity, createAffinity, replyKey } from './affinity.ts';
+import { Bulkhead } from './bulkhead.ts';
+import { type Credentials, createCredentials } from './credentials.ts';
+import { isTargetFailure, type ProbeLease, TargetHealth } from './health.ts';
+import { type HasHeaders, remainingLimits } from './remaining-limits.ts';
+import { RetryBudget } from './retry.ts';
+import type { RoutedModel, RoutedTarget } from './routed.ts';
+import { Histogram } from './timings.ts';
+import type { AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
+
+export interface RoutingOptions {
+  /** A credential (its place in the provider's list, from 1) was refused and is not used for a while. */
+  credentialRefused?: ((provider: string, place: number, seconds: number) => void) | undefined;
+  /** Shares probes among processes. */
+  lease?: ProbeLease | undefined;
+  /** Milliseconds since 1970. */
+  now?: (() => number) | undefined;
+}
+
+/** A provider that sends no such headers is looked at again after so many responses. */
+const RESPONSES_WITHOUT_LIMITS = 64;
+
+export class RoutingState<T extends RoutedTarget> {
+  readonly credentials: Credentials;
+  readonly affinity: Affinity = createAffinity();
+  readonly lease: ProbeLease | undefined;
+  readonly now: () => number;
+  private readonly targets = new Map<string, TargetHealth>();
+  private readonly bulkheads = new Map<string, Bulkhead>();
+  private readonly budgets = new Map<string, RetryBudget>();
+  /** How long whole responses of a model take, by its first target: of the names that a wildcard matches there are any number. */
+  private readonly wholes = new Map<string, Histogram>();
+  /** Responses of a target that are not looked at for rate limits. */
+  private readonly silent = new Map<string, number>();
+
+  constructor({ credentialRefused, lease, now = () => Date.now() }: RoutingOptions) {
+    this.credentials = createCredentials({ refused: credentialRefused });
+    this.lease = lease;
+    this.now = now;
+  }
+
+  health(target: T): TargetHealth {
+    let health = this.targets.get(target.id);
+    if (!health) {
+      health = new TargetHealth();
+      this.targets.set(target.id, health);
+    }
+    return health;
+  }
+
+  /** `undefined`: the provider is not limited. */
+  bulkhead({ provider, limits }: T): Bulkhead | undefined {
+    if (!limits) return undefined;
+    let bulkhead = this.bulkheads.get(provider);
+    if (!bulkhead) {
+      bulkhead = new Bulkhead(limits);
+      this.bulkheads.set(provider, bulkhead);
+    }
+    return bulkhead;
+  }
+
+  budget(provider: string): RetryBudget {
+    let budget = this.budgets.get(provider);
+    if (!budget) {
+      budget = new RetryBudget();
+      this.budgets.set(provider, budget);
+    }
+    return budget;
+  }
+
+  wholeTimes({ targets }: RoutedModel<T>): Histogram {
+    const id = targets[0]?.id ?? '';
+    let wholes = this.wholes.get(id);
+    if (!wholes) {
+      wholes = new Histogram();
+      this.wholes.set(id, wholes);
+    }
+    return wholes;
+  }
+
+  /** Forgets what is no longer available, and limits that may have changed. Calls under way leave their places unseen. */
+  keepOnly(models: readonly RoutedModel<T>[]): void {
+    const targets = models.flatMap((model) => model.targets);
+    const ids = new Set(targets.map(({ id }) => id));
+    const providers = new Map(targets.map((target) => [target.provider, target]));
+    for (const id of this.targets.keys()) if (!ids.has(id)) this.targets.delete(id);
+    for (const id of this.silent.keys()) if (!ids.has(id)) this.silent.delete(id);
+    for (const provider of this.budgets.keys()) if (!providers.has(provider)) this.budgets.delete(provider);
+    for (const id of this.wholes.keys()) if (!ids.has(id)) this.wholes.delete(id);
+    for (const [provider, bulkhead] of this.bulkheads) {
+      const limits = providers.get(provider)?.limits;
+      if (limits) bulkhead.limit(limits);
+      else this.bulkheads.delete(provider);
+    }
+    this.credentials.keepOnly(targets);
+  }
+
+  /** Is told what becomes of the attempts of a call. `key`: its conversation; `model`: the one it calls. */
+  watcher(model: RoutedModel<T>, call: Call, account: string, key: string | undefined): AttemptWatcher<T> {
+    return new CallWatcher(this, model, call, account, key);
+  }
+
+  /** What is left of the provider's limits, as the headers of a response say. */
+  saw({ target, credential }: TrackedAttempt<T>, response: HasHeaders): void {
+    const skips = this.silent.get(target.id) ?? 0;
+    if (skips > 0) {
+      this.silent.set(target.id, skips - 1);
+      return;
+    }
+    const left = remainingLimits(response);
+    if (left) this.credentials.remains(target, credential, left, this.now());
+    else this.silent.set(target.id, RESPONSES_WITHOUT_LIMITS);
+  }
+
+  /** An attempt has ended: its place is free. `tokens`: what it took in truth. */
+  leave({ target, credential, place }: TrackedAttempt<T>, tokens: number | undefined): void {
+    if (place) this.bulkheads.get(target.provider)?.leave(credential ?? '', place, tokens, this.now());
+  }
+}
+
+/** Tells the state what became of one call's attempts. */
+class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
+  private readonly state: RoutingState<T>;
+  private readonly model: RoutedModel<T>;
+  private readonly call: Call;
+  private readonly account: string;
+  private readonly key: string | undefined;
+
+  constructor(state: RoutingState<T>, model: RoutedModel<T>, call: Call, account: string, key: string | undefined) {
+    this.state = state;
+    this.model = model;
+    this.call = call;
+    this.account = account;
+    this.key = key;
+  }
+
+  answered(attempt: TrackedAttempt<T>): void {
+    const { state, call } = this;
+    const { target, credential } = attempt;
+    const now = state.now();
+    attempt.answeredAt = now;
+    if (target.failsOnRequest) return;
+    state.credentials.succeeded(target, credential, now);
+    const health = state.health(target);
+    health.succeeded(now, attempt.isProbe);
+    if (attempt.isProbe) health.giveBack();
+    const took = Math.max(0, now - attempt.startedAt);
+    if (call.stream) {
+      health.firstToken.add(took, now);
+      health.firstTokens.add(took);
+    } else {
+      health.whole.add(took, now);
+      state.wholeTimes(this.model).add(took);
+    }
+  }
+
+  failed(attempt: TrackedAttempt<T>, error: GatewayError): void {
+    const { state } = this;
+    const { target, credential } = attempt;
+    const now = state.now();
+    state.leave(attempt, 0);
+    if (this.key !== undefined) state.affinity.drop(this.key, target.id);
+    if (target.failsOnRequest) return;
+    const health = state.health(target);
+    health.left();
+    state.credentials.failed(target, credential, error, now);
+    if (isTargetFailure(error)) health.failed(now, attempt.isProbe);
+    if (attempt.isProbe) health.giveBack();
+  }
+
+  ended(attempt: TrackedAttempt<T>, error: GatewayError | undefined, output: number, tokens: number | undefined): void {
+    const { state, key } = this;
+    const { target } = attempt;
+    const now = state.now();
+    state.leave(attempt, tokens);
+    if (key !== undefined) this.bind(key, target, error !== undefined, now);
+    if (target.failsOnRequest) return;
+    const health = state.health(target);
+    health.left();
+    if (error && isTargetFailure(error)) health.brokeOff(now);
+    else if (this.call.stream && output > 1) health.perToken.add((now - attempt.answeredAt) / output, now);
+  }
+
+  /** What goes on from this reply, too, belongs to the target that made it. */
+  private bind(key: string, { id }: T, hasFailed: boolean, now: number): void {
+    const { affinity } = this.state;
+    if (hasFailed) {
+      affinity.drop(key, id);
+      return;
+    }
+    affinity.bind(key, id, now);
+    const reply = replyKey(this.call, this.account);
+    if (reply !== undefined) affinity.bind(reply, id, now);
+  }
+
+  dropped(attempt: TrackedAttempt<T>): void {
+    const { state } = this;
+    state.leave(attempt, undefined);
+    if (attempt.target.failsOnRequest) return;
+    const health = state.health(attempt.target);
+    health.left();
+    if (attempt.isProbe) health.giveBack();
+  }
+
+  saw(attempt: TrackedAttempt<T>, response: HasHeaders): void {
+    this.state.saw(attempt, response);
+  }
+}

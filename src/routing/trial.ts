@@ -1,0 +1,302 @@
+/** Leads one call from target to target: credentials, places, probes and retries, until one answers or none is left. */
+import type { Call } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { answerLimitMs } from './attempt-limits.ts';
+import type { Bulkhead, Waiter } from './bulkhead.ts';
+import { DEFAULT_RETRIES, isRepeatable, retryDelayMs } from './retry.ts';
+import type { Route, RoutedModel, RoutedTarget } from './routed.ts';
+import type { RoutingState } from './routing-state.ts';
+import { type AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
+
+/** The call that is to be brought to a target. */
+export interface TrialCall<T extends RoutedTarget> {
+  readonly model: RoutedModel<T>;
+  readonly route: Route<T>;
+  readonly call: Call;
+  readonly account: string;
+  /** Of its estimated input. */
+  readonly tokens: number;
+  /** Another model may answer where all targets of this one fail. */
+  readonly hasFallback?: boolean;
+}
+
+export interface Pause {
+  readonly over: Promise<void>;
+  /** Nobody waits for its end any more. */
+  stop(): void;
+}
+
+export interface TrialOptions {
+  /** In [0, 1). */
+  random(): number;
+  /** Milliseconds until the call has to be over. */
+  leftMs(): number;
+  /** A pause of so long, which ends at once where the client leaves. */
+  pause(ms: number): Pause;
+  /** Nobody waits for the call any more. */
+  hasEnded(): boolean;
+}
+
+/** A place for a call: until when it waits is the provider's `queueMs`. */
+const DEFAULT_QUEUE_MS = 10_000;
+/** Seconds after which a caller may try again where no place was free. */
+const FULL_RETRY_SECONDS = 1;
+
+type Next<T extends RoutedTarget> = TrackedAttempt<T> | undefined;
+
+export class Trial<T extends RoutedTarget> {
+  private readonly state: RoutingState<T>;
+  private readonly asked: TrialCall<T>;
+  private readonly options: TrialOptions;
+  private readonly watcher: AttemptWatcher<T>;
+  /** The next of the route's targets. */
+  private index = 0;
+  /** Of the target that was tried last: its credentials that have been tried, and how often it was tried again. */
+  private current: T | undefined;
+  private tried: (string | undefined)[] = [];
+  private retries = 0;
+  private error: GatewayError | undefined;
+  /** Targets that had no place, and those that somebody else was trying. */
+  private full: T[] = [];
+  private skipped: T[] | undefined;
+  private wasFull = false;
+
+  constructor(state: RoutingState<T>, asked: TrialCall<T>, options: TrialOptions) {
+    this.state = state;
+    this.asked = asked;
+    this.options = options;
+    this.watcher = state.watcher(asked.model, asked.call, asked.account, asked.route.key);
+  }
+
+  /** The next attempt; `undefined`: none is left. A promise where it has to wait. */
+  next(): Next<T> | Promise<Next<T>> {
+    const now = this.state.now();
+    if (this.error && this.current) {
+      const other = this.otherCredential(this.current, this.error, now);
+      if (other) return other;
+      const again = this.again(this.current, this.error, this.asked.model.retries ?? 0, now);
+      if (again) return again;
+    }
+    const { targets, ready } = this.asked.route;
+    while (this.index < targets.length) {
+      const isLast = this.index >= ready;
+      const begun = this.begin(targets[this.index++]!, now, isLast);
+      if (begun) return begun;
+    }
+    return this.full.length > 0 || this.skipped ? this.lastResort(now) : this.lastRetry(now);
+  }
+
+  /** The attempt has failed before it answered. */
+  failed(attempt: TrackedAttempt<T>, error: GatewayError): void {
+    attempt.failed(error);
+    this.error = error;
+  }
+
+  /** Whether somebody else may answer. Where nobody may, the long limits hold. */
+  private get hasOther(): boolean {
+    return this.index < this.asked.route.ready || this.asked.hasFallback === true;
+  }
+
+  /** Why nothing was tried at all. */
+  refusal(): GatewayError {
+    const { name } = this.asked.model;
+    const message = this.wasFull
+      ? `All places at the providers of the model "${name}" are taken. Please try again later.`
+      : `No upstream of the model "${name}" is available after failures. Please try again later.`;
+    return new GatewayError('upstream_unavailable', message, { retryAfterSeconds: FULL_RETRY_SECONDS });
+  }
+
+  /** A credential that the provider refuses or limits is not the target's failure while there is another. */
+  private otherCredential(target: T, error: GatewayError, now: number): Next<T> {
+    if (error.code !== 'rate_limited' && !error.credentialRefused) return undefined;
+    const { tokens } = this.asked;
+    const credential = this.state.credentials.choose(target, now, this.tried, tokens);
+    if (credential === undefined) return undefined;
+    const bulkhead = this.state.bulkhead(target);
+    if (bulkhead && !bulkhead.enter(credential, this.asked, now)) return undefined;
+    this.state.credentials.spend(target, credential, tokens);
+    return this.attempt(target, credential, false, now);
+  }
+
+  /** The same target once more, after a pause. */
+  private again(target: T, error: GatewayError, most: number, now: number): Promise<Next<T>> | undefined {
+    if (this.retries >= most || target.failsOnRequest || !isRepeatable(error)) return undefined;
+    // While another target is free it takes the calls that this one limits.
+    if (error.code === 'rate_limited' && this.hasOther) return undefined;
+    const delay = retryDelayMs(error, this.retries + 1, this.options.random);
+    if (delay >= this.options.leftMs() || !this.state.budget(target.provider).take(now)) return undefined;
+    this.retries++;
+    return this.afterPause(target, delay);
+  }
+
+  private async afterPause(target: T, delay: number): Promise<Next<T>> {
+    await this.options.pause(delay).over;
+    if (this.options.hasEnded()) return undefined;
+    const now = this.state.now();
+    const retries = this.retries;
+    const begun = await this.begin(target, now, true);
+    this.retries = retries;
+    return begun ?? this.next();
+  }
+
+  /** `undefined`: it may not be tried now. */
+  private begin(target: T, now: number, isLast: boolean): Next<T> | Promise<Next<T>> {
+    const { state } = this;
+    const health = state.health(target);
+    const isRefused = state.credentials.unusable(target, now)?.limited === false;
+    const isProbe = !target.failsOnRequest && (health.needsLease || (isRefused && isLast));
+    if (isProbe && !health.takeLease(now, isLast)) {
+      this.skipped ??= [];
+      if (!isLast) this.skipped.push(target);
+      return undefined;
+    }
+    if (isProbe && !isLast && state.lease) return this.beginShared(target);
+    return this.enter(target, now, isProbe);
+  }
+
+  /** Of several processes one probes. */
+  private async beginShared(target: T): Promise<Next<T>> {
+    const health = this.state.health(target);
+    const isMine = await this.state.lease?.take(target.id, health.probeIntervalMs);
+    const now = this.state.now();
+    const begun = isMine === false ? undefined : this.enter(target, now, true);
+    if (begun) return begun;
+    if (isMine === false) {
+      health.yieldProbe(now);
+      this.skipped ??= [];
+      this.skipped.push(target);
+    }
+    return this.next();
+  }
+
+  private enter(target: T, now: number, isProbe: boolean): Next<T> {
+    const { tokens } = this.asked;
+    const bulkhead = this.state.bulkhead(target);
+    const credential = this.chosen(target, bulkhead, now);
+    if (bulkhead && (credential === null || !bulkhead.enter(credential ?? '', this.asked, now))) {
+      if (isProbe) this.state.health(target).giveBack();
+      this.full.push(target);
+      return undefined;
+    }
+    this.state.credentials.spend(target, credential ?? undefined, tokens);
+    this.tried = [];
+    this.retries = 0;
+    return this.attempt(target, credential ?? undefined, isProbe, now);
+  }
+
+  /** One that may be used and has a place; `null`: none has. */
+  private chosen(target: T, bulkhead: Bulkhead | undefined, now: number): string | undefined | null {
+    const { credentials } = this.state;
+    const { tokens } = this.asked;
+    if (!bulkhead || target.credentials.length < 2) return credentials.choose(target, now, NONE, tokens);
+    const withoutPlace = target.credentials.filter((one) => !bulkhead.hasPlace(one, tokens, now));
+    if (withoutPlace.length === target.credentials.length) return null;
+    return credentials.choose(target, now, withoutPlace, tokens) ?? credentials.choose(target, now, NONE, tokens);
+  }
+
+  private attempt(target: T, credential: string | undefined, isProbe: boolean, now: number): TrackedAttempt<T> {
+    const { state, asked } = this;
+    this.current = target;
+    this.tried.push(credential);
+    this.error = undefined;
+    const health = state.health(target);
+    if (!target.failsOnRequest) health.inFlight++;
+    state.budget(target.provider).called(now);
+    const { call, model } = asked;
+    const limitMs = this.hasOther
+      ? answerLimitMs(call, model.firstTokenMs, health.firstTokens, state.wholeTimes(model))
+      : undefined;
+    const place = target.limits && { account: asked.account, tokens: asked.tokens };
+    return new TrackedAttempt(this.watcher, target, credential, limitMs, isProbe, place, now);
+  }
+
+  /** Targets without a place are waited for, those that somebody else was trying are tried now. */
+  private async lastResort(now: number): Promise<Next<T>> {
+    const { full, skipped = [] } = this;
+    this.full = [];
+    this.skipped = undefined;
+    for (const target of skipped) {
+      const begun = await this.begin(target, now, true);
+      if (begun) return begun;
+    }
+    const waitedFor = full.length > 0 ? full : this.full;
+    this.full = [];
+    for (const target of waitedFor) {
+      const begun = await this.queued(target);
+      if (begun || this.options.hasEnded()) return begun;
+    }
+    this.wasFull = waitedFor.length > 0;
+    return this.lastRetry(this.state.now());
+  }
+
+  /** Waits for a place at this target. */
+  private async queued(target: T): Promise<Next<T>> {
+    const { state, asked, options } = this;
+    const bulkhead = state.bulkhead(target);
+    if (!bulkhead) return this.begin(target, state.now(), true);
+    const queueMs = Math.min(target.limits?.queueMs ?? DEFAULT_QUEUE_MS, options.leftMs());
+    if (queueMs <= 0) return undefined;
+    const credential = await waitForPlace(bulkhead, target, asked, queueMs, options, state.now);
+    if (credential === undefined) return undefined;
+    if (options.hasEnded()) {
+      bulkhead.leave(credential, asked, undefined, state.now());
+      return undefined;
+    }
+    this.tried = [];
+    this.retries = 0;
+    return this.attempt(target, credential === '' ? undefined : credential, false, state.now());
+  }
+
+  /** No target is left: the last one may be asked again. */
+  private lastRetry(now: number): Promise<Next<T>> | undefined {
+    const { current, error, asked } = this;
+    if (!current || !error) return undefined;
+    const usual = asked.hasFallback ? 0 : DEFAULT_RETRIES;
+    return this.again(current, error, asked.model.retries ?? usual, now);
+  }
+}
+
+const NONE: readonly string[] = [];
+
+/** The credential at which a place became free in time; '' where the provider has none. */
+async function waitForPlace<T extends RoutedTarget>(
+  bulkhead: Bulkhead,
+  target: T,
+  { account, tokens }: TrialCall<T>,
+  queueMs: number,
+  options: TrialOptions,
+  now: () => number,
+): Promise<string | undefined> {
+  let isSettled = false;
+  let found: string | undefined;
+  let wake = () => {};
+  const waiter: Waiter = {
+    account,
+    tokens,
+    credentials: target.credentials.length > 0 ? target.credentials : [''],
+    settle(credential) {
+      isSettled = true;
+      found = credential;
+      wake();
+    },
+  };
+  let left = queueMs;
+  bulkhead.queue(waiter, now());
+  while (!isSettled) {
+    if (left <= 0 || options.hasEnded()) {
+      bulkhead.giveUp(waiter);
+      break;
+    }
+    // A place may become free by a call that ends, which settles, or by tokens that flow in, for which the time is asked.
+    const settled = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const ms = Math.min(left, Math.max(bulkhead.nextTokensMs(now()), 1));
+    const pause = options.pause(ms);
+    await Promise.race([settled, pause.over]);
+    pause.stop();
+    left -= ms;
+    bulkhead.admitWaiting(now());
+  }
+  return found;
+}
