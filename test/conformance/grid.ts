@@ -111,9 +111,9 @@ export function writeMatrix(matrix: Matrix): string {
   return [
     '# Conformance',
     '',
-    'Every recorded reply of a provider, written for a client of every format, whole and streamed, read again by the reader of that format and',
-    'by its official library; every recorded request, written for a provider of every other format and read again. A cell counts translations',
-    'that mean what the recording meant and report what they could not say. A dash: no recording has it. Written by `npm run conformance -- --write`.',
+    "Every recorded reply of a provider is translated for clients of every format, streaming and non-streaming, and read by that format's reader and its",
+    'official library. Every recorded request is translated for providers of every other format and read again. A cell counts translations that keep the',
+    'meaning and report what they cannot express. A dash means that no recording has the feature. Written by `npm run conformance -- --write`.',
     '',
     `**${summaryOf(matrix)}.**`,
     '',
