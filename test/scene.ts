@@ -39,6 +39,8 @@ export interface StageSetup {
   maxOutputTokens?: number;
   /** The maximum of images per call. */
   maxImages?: number;
+  /** Further members of the model's row. */
+  members?: { [member: string]: unknown };
   amount?: string;
 }
 
@@ -106,6 +108,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       ...(onDisconnect && { onDisconnect }),
       ...(contextTokens !== undefined && { contextTokens }),
       ...(maxImages !== undefined && { maxImages }),
+      ...options.members,
     });
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);
