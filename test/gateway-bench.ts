@@ -15,7 +15,7 @@ import { createCatalog } from '../src/catalog/catalog.ts';
 import { createMemory } from '../src/conversations/conversations.ts';
 import type { Dialect, ProviderDialect, WireRequest } from '../src/dialects/dialect.ts';
 import { dialectNamed, providerDialectNamed } from '../src/dialects/index.ts';
-import type { CallContext, Entrant } from '../src/gateway/call-context.ts';
+import type { CallContext, PendingCall } from '../src/gateway/call-context.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { GatewayDeps, GatewaySettings } from '../src/gateway/gateway-deps.ts';
 import { createGateway } from '../src/gateway/serve.ts';
@@ -118,7 +118,7 @@ export interface GatewayCase {
   /** Advances the wall clock. */
   turn(ms: number): void;
   /** A call in this format, read from its body. */
-  entrant(body: object, dialect?: string, headers?: { [name: string]: string }): Entrant;
+  entrant(body: object, dialect?: string, headers?: { [name: string]: string }): PendingCall;
   /** Sends this body through the whole gateway. */
   serve(
     body: object,

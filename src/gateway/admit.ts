@@ -1,8 +1,8 @@
-/** Whether a call may begin: the model is available, the key may use it, its rates and the balance cover it. */
+/** Decides whether a call may begin: the model exists, the key may use it, limits and balance cover it. Takes the hold. */
 import { SCOPE_OF } from '../access/scopes.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
 import { askedModel } from './asked-model.ts';
-import { CallContext, type Entrant } from './call-context.ts';
+import { CallContext, type PendingCall } from './call-context.ts';
 import type { Ready } from './candidate.ts';
 import { callNamed, candidateFor, readyFor } from './candidates.ts';
 import { FallbackChain } from './fallback-chain.ts';
@@ -12,13 +12,13 @@ import { type AddressedMedia, addressedMedia } from './prepare/addressed-media.t
 import { routeTo, urlsTaken } from './target-route.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
-export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<CallContext>): Promise<CallContext> {
+export async function admit(deps: GatewayDeps, entrant: PendingCall, underWay: Set<CallContext>): Promise<CallContext> {
   const { caller, at } = entrant;
   const asked = entrant.call;
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
   const { model, wishes } = askedModel(deps, caller, asked.model, entrant.asking);
   const asker = wishes ? { caller, dialect: entrant.dialect, wishes, headers: entrant.headers } : entrant;
-  // What may fail is reckoned first: who has been let in holds a place, which is given back below.
+  // What can fail without side effects comes first: from `access.admit` on the call holds a place that must be given back.
   const named = callNamed(asked, model.name);
   const chain = model.fallbacks ? new FallbackChain(deps, asker, named, model) : undefined;
   const ready = chain ? chain.start() : readyFor(deps, asker, candidateFor(deps, asker, named, model));
@@ -35,7 +35,7 @@ export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<C
     model: model.name,
     priceId: model.priceId,
     at,
-    // The first attempt follows at once: a crash from now on costs the caller the input.
+    // The first attempt follows at once. If the process dies from now on, the input is charged.
     sentAt: at,
     checkpoint,
   };
@@ -57,10 +57,10 @@ export async function admit(deps: GatewayDeps, entrant: Entrant, underWay: Set<C
   }
 }
 
-/** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
+/** Fetches the media that the first target takes inline, before the hold: a URL that cannot be fetched costs nothing. */
 async function inlineForFirst(
   deps: GatewayDeps,
-  { dialect }: Entrant,
+  { dialect }: PendingCall,
   { candidate: { call, model }, route }: Ready,
   media: AddressedMedia,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** One call on its way: what is known of it so far, and its one conclusion. */
+/** One call: what is known about it so far, and its one conclusion (settled, recorded, logged). */
 import type { Caller } from '../access/access.ts';
 import type { Admitted } from '../access/limits.ts';
 import type { Load } from '../access/work-bounds.ts';
@@ -28,49 +28,50 @@ import { Meter } from './meter.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
 import { ReasoningCollector } from './reasoning-collector.ts';
 
-/** A call at the door: who asks for what. */
-export interface Entrant {
+/** A call that has been read and not yet admitted. */
+export interface PendingCall {
   readonly id: string;
-  /** Milliseconds since 1970, and of the monotonic clock. */
+  /** Milliseconds since 1970. */
   readonly at: number;
+  /** On the clock of `performance.now()`. */
   readonly startedMs: number;
   readonly dialect: Dialect;
   readonly call: Call;
   readonly caller: Caller;
-  /** A translation that would lose something is refused instead. */
+  /** A translation that would lose something is refused (`x-modelport-strict`). */
   readonly strict: boolean;
-  /** The files it came with are wanted no more. */
+  /** Deletes the files that came with the request. */
   readonly release?: (() => void) | undefined;
-  /** What it takes of what may be under way. */
+  /** Its share of the memory and of the calls that may be under way. */
   readonly load: Load;
-  /** What its caller wishes of models and providers. */
+  /** The caller's preferences for models and providers. */
   readonly asking?: Asking | undefined;
-  /** Of its request; some name the session that it belongs to. */
+  /** The headers of the request. Some name the session that the call belongs to. */
   readonly headers?: { get(name: string): string | null | undefined } | undefined;
 }
 
-/** What it was let in with. */
-export interface Admission {
+/** What admission adds to it. */
+export interface AdmittedCall {
   readonly model: Model;
-  /** The targets to try, in order, and why in this order. */
+  /** The targets to try, in order, with the reason of the order. */
   readonly route: Route<ModelTarget>;
-  /** In tokens. */
+  /** The estimated input, in tokens. */
   readonly estimatedInput: number;
   readonly hold: Hold;
-  /** What of the hold is for this model: the most that the call costs at its price. */
+  /** The part of the hold that covers this model: the most that the call costs at its price. */
   readonly covered: Money;
   readonly meter: Meter;
-  /** What the call names by address, where it does. */
+  /** The media that the call names by URL, where it names any. */
   readonly media: AddressedMedia | undefined;
-  /** The models that may answer in the place of this one, where there are any. */
+  /** The fallback models, where there are any. */
   readonly chain?: Chain | undefined;
-  /** Its place under the limits of key and account. */
+  /** Its place within the limits of key and account. */
   readonly pace: Admitted;
-  /** What it asks for beside its tokens. */
+  /** What it costs besides its tokens: tools at the provider, images of a tool. */
   readonly extras: Extras | undefined;
 }
 
-export class CallContext implements Entrant, Admission {
+export class CallContext implements PendingCall, AdmittedCall {
   readonly id: string;
   readonly at: number;
   readonly startedMs: number;
@@ -91,35 +92,36 @@ export class CallContext implements Entrant, Admission {
   readonly chain: Chain | undefined;
   readonly pace: Admitted;
   extras: Extras | undefined;
-  /** Ends whatever is under way upstream. */
+  /** Cancels what is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
-  /** The one under way, or that has answered. */
+  /** The attempt that is under way, or that has answered. */
   attempt: TrackedAttempt<ModelTarget> | undefined;
-  /** How often the whole input is sent: several choices may be several upstream calls. */
+  /** How many upstream requests carry the whole input: several choices may be several requests. */
   sendings = 1;
   warnings: readonly string[] = [];
   /** Events of the reply that could not be read and were left out. */
   skippedEvents = 0;
-  /** The target that answers, once one does, and its dialect. */
+  /** The target that was tried last. */
   target: ModelTarget | undefined;
+  /** The name of the format spoken there. */
   upstreamDialect = '';
-  /** The headers of the request that was sent last: what they prove must not come back in an answer. */
+  /** The headers of the last upstream request. The secrets in them are removed from error messages. */
   sent: { readonly [name: string]: string } | undefined;
   /** Who can use the reasoning signatures of this attempt's target. */
   signatureOwner: string | undefined;
-  /** Sees the reply, where there is thinking in it. */
+  /** Collects the reply, where there is reasoning in it. */
   collector: ReasoningCollector | undefined;
   firstByteMs: number | undefined;
-  /** Our own figures, where the provider's report was not believed. */
+  /** Our own count, where the provider's usage report was not believed. */
   disputed: Usage | undefined;
   /** What the call was charged, once it is concluded. */
   concluded: Promise<Money> | undefined;
   /** The calls under way, of which this is one until it is concluded. */
   readonly underWay: Set<CallContext>;
 
-  // Member by member: measured, copying the two objects costs as much as reading the request.
-  constructor(entrant: Entrant, admission: Admission, underWay: Set<CallContext>) {
+  // Member by member: copying the two objects was measured to cost as much as reading the request.
+  constructor(entrant: PendingCall, admission: AdmittedCall, underWay: Set<CallContext>) {
     this.id = entrant.id;
     this.at = entrant.at;
     this.startedMs = entrant.startedMs;
@@ -144,9 +146,9 @@ export class CallContext implements Entrant, Admission {
     underWay.add(this);
   }
 
-  /** From now on this model is asked; nothing of any other has been delivered. */
+  /** Continues with another model. Nothing was delivered yet. */
   turnTo({ candidate, route }: Ready): void {
-    // It had answered, and its answer was filtered.
+    // The trial of the earlier model, whose answer was filtered.
     this.attempt?.ended(undefined, 0, undefined);
     const { model, call, amount, extras, estimatedInput } = candidate;
     call.receivedSeconds = this.call.receivedSeconds ?? 0;
@@ -163,13 +165,13 @@ export class CallContext implements Entrant, Admission {
   }
 }
 
-/** Counts what is in a stream's events, and remembers what is thought in them. */
+/** Counts what is in a stream's events, and collects the reasoning in them. */
 export function watch(context: CallContext, events: readonly ReplyEvent[]): void {
   context.meter.see(events);
   if (context.meter.thinks) collectReasoning(context, events);
 }
 
-/** Remembers what is thought in these events, before they are written: a proof says whose it is. */
+/** Collects reasoning and its signatures. Called before the events are written, because it names the owner of a signature. */
 export function collectReasoning(context: CallContext, events: readonly ReplyEvent[]): void {
   if (context.signatureOwner === undefined) return;
   context.collector ??= new ReasoningCollector(
@@ -186,8 +188,9 @@ export interface Conclusion {
 }
 
 /**
- * Settles the hold, records and logs the call: exactly once, whoever calls it first; resolves with the cost when that is
- * committed. Nothing delivered is charged nothing, unless the client left after its request was sent: then its input is charged.
+ * Settles the hold, records and logs the call. Only the first conclusion counts; later ones get its promise, which resolves
+ * with the cost once that is committed. If nothing was delivered nothing is charged, except the input of a call whose client
+ * left after the request was sent.
  */
 export function conclude(deps: GatewayDeps, context: CallContext, conclusion: Conclusion): Promise<Money> {
   context.concluded ??= settle(deps, context, conclusion);
@@ -224,7 +227,7 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   return cost;
 }
 
-/** Searches that are made in any case and that their provider does not report. */
+/** Adds the searches that a provider makes for every such call and does not report. */
 function withCertainCalls(used: Usage, { certainCalls }: Extras, { upstreamDialect, meter }: CallContext): Usage {
   const isMade = certainCalls > 0 && TOOL_FORMATS[upstreamDialect]?.once && meter.delivered;
   return isMade && !used.serverToolCalls ? { ...used, serverToolCalls: certainCalls } : used;
@@ -238,7 +241,7 @@ function usageOf(deps: GatewayDeps, context: CallContext, { outcome }: Conclusio
     : estimatedUsage(context.call, context.sendings);
 }
 
-/** All the choices that were asked for have come: nothing but usage can still follow. */
+/** Whether every requested choice has finished: only usage can still follow. */
 export function isFinished({ meter, call }: CallContext): boolean {
   return meter.finished > 0 && meter.finished >= choices(call);
 }

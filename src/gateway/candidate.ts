@@ -1,4 +1,4 @@
-/** A model that may answer a call, with what it needs for that: the call in its name, where it may go, what it costs at most. */
+/** A model that may answer a call, with the call under its name and the most that it costs. */
 import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
@@ -11,29 +11,29 @@ export interface Candidate {
   readonly call: Call;
   /** The most that the call costs at this model's price. */
   readonly amount: Money;
-  /** What its input costs: charged where the process dies while the model is asked. */
+  /** What its input costs. It is charged if the process dies while this model is called. */
   readonly checkpoint: Money;
   readonly estimatedInput: number;
-  /** Tokens of input and output together, for the limits of key and account. */
+  /** Input and output tokens together, for the limits of key and account. */
   readonly tokens: number;
-  /** What the call asks for beside its tokens. */
+  /** What the call costs besides its tokens. */
   readonly extras: Extras | undefined;
 }
 
-/** A candidate that is asked now, and where, in order. */
+/** The candidate that is called now, and its targets in order. */
 export interface Ready {
   readonly candidate: Candidate;
   readonly route: Route<ModelTarget>;
 }
 
-/** The models that may answer in the place of the one asked for. */
+/** The fallback models of the requested one. */
 export interface Chain {
-  /** The model to try after the current one has failed so; `undefined`: there is none. */
+  /** The model to try after the current one has failed with this error; `undefined`: there is none. */
   next(error: GatewayError): Ready | undefined;
-  /** Throws what the model that was asked for failed with: what became of the others nobody asked. */
+  /** Throws the error of the requested model, not of its fallbacks. */
   fail(error: GatewayError): never;
   /** Whether another model may answer where the current one is unavailable. */
   readonly leavesFailure: boolean;
-  /** Whether the current model's filter is a reason to ask another. */
+  /** Whether another model is tried if the current one's content filter refuses. */
   readonly leavesFilter: boolean;
 }

@@ -1,4 +1,4 @@
-/** Prepares a call for a model that may answer it. */
+/** Prepares a call for a model that may answer it: checks it, sets its limits, computes what it costs at most. */
 import type { Caller } from '../access/access.ts';
 import type { Call, ChatCall, Kind, SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
@@ -18,20 +18,20 @@ import { asSpeech } from './prepare/speech-calls.ts';
 import { fitted } from './prepare/truncate.ts';
 import { routeTo } from './target-route.ts';
 
-/** Who asks, and in which format. */
+/** The caller, and the format of the request. */
 export interface Asker {
-  /** What is wished of providers. */
+  /** The caller's preferences for providers. */
   readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
   readonly dialect: Dialect;
-  /** Of the request; some name the session that it belongs to. */
+  /** The headers of the request. Some name the session that the call belongs to. */
   readonly headers?: { get(name: string): string | null | undefined } | undefined;
 }
 
 /** Throws `invalid_request` where the model does not serve such a call. */
 export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole: Model): Candidate {
   const model = wishedModel(whole, asker.wishes);
-  // Only formats whose server keeps conversations say what becomes of one that is too long.
+  // Only formats with stored conversations define what happens to one that is too long.
   const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
   if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
@@ -53,7 +53,7 @@ export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole
   return { model, call, amount, checkpoint, estimatedInput, tokens, extras };
 }
 
-/** Throws as `Routing.route` does where none of its targets may be called now. */
+/** Throws what `Routing.route` throws where none of its targets may be called now. */
 export function readyFor(deps: GatewayDeps, asker: Asker, candidate: Candidate): Ready {
   const { model, call, estimatedInput } = candidate;
   const route = deps.catalog.routing.route(model, {
@@ -68,7 +68,7 @@ export function readyFor(deps: GatewayDeps, asker: Asker, candidate: Candidate):
   return { candidate, route: isAlone ? { ...route, targets: route.targets.slice(0, 1), ready: 1 } : route };
 }
 
-/** Without an order of the caller's, no fallbacks are the first target alone. */
+/** Whether only the first target may be tried: no fallbacks, and no order of the caller's. */
 function isFirstAlone({ order, allowFallbacks }: Wishes): boolean {
   return !allowFallbacks && order === undefined;
 }
@@ -78,14 +78,14 @@ function costAt({ cost }: ModelTarget, { price, maxOutputTokens }: Model, call: 
   return Number(quote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
 }
 
-/** The call as if it had been sent to the model of this name. */
+/** The call under the name of another model. */
 export function callNamed(call: Call, name: string): Call {
   if (call.model === name) return call;
   const { origin } = call;
   return { ...call, model: name, origin: { ...origin, body: bodyNamed(origin.body, name) } };
 }
 
-/** Google's formats name the model in the path, forms in a field: their bodies have no such member. */
+/** Bodies of Google's formats (model in the path) and forms (model in a field) have no such member. */
 function bodyNamed(body: Uint8Array, name: string): Uint8Array {
   return body.length > 0 && memberSpan(body, 'model') ? patchMembers(body, { model: name }) : body;
 }
@@ -99,7 +99,7 @@ function judged(deps: GatewayDeps, asker: Asker, call: Call, model: Model, ceili
   });
 }
 
-/** Where the call may go. A target that cannot be reached is sent nothing. */
+/** Where the call may be sent. Targets without a route are left out. */
 function destinationsOf(deps: GatewayDeps, { dialect }: Asker, call: Call, model: Model): Destination[] {
   return model.targets.flatMap((target) => {
     try {
@@ -110,18 +110,18 @@ function destinationsOf(deps: GatewayDeps, { dialect }: Asker, call: Call, model
   });
 }
 
-/** Images are asked for in conversations too, and speech where the format has a word for it; that is never a matter of the price. */
+/** Image models can be called in conversations; speech models too, where the call asks for audio. */
 function alsoConverses({ kind }: Model, call: ChatCall): boolean {
   return kind === 'image' || (kind === 'speech' && call.modalities?.includes('audio') === true);
 }
 
-/** Some of the targets may be asked for speech, others in the conversation. */
+/** Some targets may be sent a speech request, others the conversation: the hold covers the more expensive one. */
 function atLeast(amount: Money, speech: SpeechCall, { price }: Model): Money {
   const spoken = quote(speech, price, 0);
   return spoken > amount ? spoken : amount;
 }
 
-/** As many as OpenAI takes; each may be an upstream call of its own. */
+/** OpenAI's own limit. Each choice may be an upstream call. */
 const MOST_CHOICES = 128;
 
 function tooManyChoices(): GatewayError {
@@ -135,7 +135,7 @@ function tooManyImages(most: number): GatewayError {
   return new GatewayError('too_many_images', sentence, { param: 'n' });
 }
 
-/** Where models of each kind are called. */
+/** The endpoints for models of each kind, for error messages. */
 const ENDPOINTS: { readonly [kind in Kind]: string } = {
   chat: 'POST /v1/chat/completions (or /v1/messages, /v1/responses, :generateContent)',
   embed: 'POST /v1/embeddings',

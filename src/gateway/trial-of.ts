@@ -1,4 +1,4 @@
-/** The way of an admitted call from target to target: its clock, its pauses and its end. */
+/** What the routing needs of an admitted call: its clock, its pauses and its deadline. */
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Pause, Trial } from '../routing/trial.ts';
 import type { Cancellation } from '../transport/cancellation.ts';
@@ -19,7 +19,7 @@ export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTar
   );
 }
 
-/** Ends after so long, or as soon as the call is cancelled. */
+/** A pause that ends early where the call is cancelled. */
 function pauseOf(ms: number, cancellation: Cancellation): Pause {
   let end = () => {};
   const over = new Promise<void>((resolve) => {
