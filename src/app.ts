@@ -146,6 +146,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
       maxMediaBytes: config.maxBodyBytes,
       maxImages: config.maxImages,
       unpricedExtras: config.unpricedExtras,
+      showProvider: config.showProvider,
     },
     now,
     random: Math.random,

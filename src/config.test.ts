@@ -70,6 +70,7 @@ test('without settings everything has its default, and the Config is frozen', ()
     bodyBytesPerSecond: 512,
     jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
     maxImages: 10,
+    showProvider: true,
     unpricedExtras: 'tools',
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,

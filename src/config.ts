@@ -106,6 +106,8 @@ export interface Config {
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** The maximum of images per call. */
   maxImages: number;
+  /** Whether callers are told which provider answered. */
+  showProvider: boolean;
   unpricedExtras: 'refuse' | 'tools' | 'allow';
   /** Private addresses and ranges that may be fetched for clients. */
   fetchAllowed: readonly string[];
@@ -281,9 +283,10 @@ function secretNames(providerVariables: readonly ProviderVariables[]): Set<strin
   return new Set([...SECRETS, ...ofProviders]);
 }
 
-/** Settings that limit requests. */
-function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras'> {
+/** Settings of requests and their answers. */
+function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras' | 'showProvider'> {
   return {
+    showProvider: readWord(env, 'MODELPORT_SHOW_PROVIDER', ['true', 'false'] as const) === 'true',
     maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
     unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'tools', 'allow'] as const),
   };

@@ -35,6 +35,7 @@ const NOON = Date.UTC(2026, 4, 5, 12);
 const TEN_USD = 10_000_000_000n;
 
 export const SETTINGS: GatewaySettings = {
+  showProvider: true,
   limits: { connectMs: 30_000, headersMs: 60_000, firstTokenMs: 90_000, silenceMs: 120_000, wholeMs: 600_000 },
   keepAliveMs: 60_000,
   drainAfterDisconnectMs: 60_000,

@@ -10,8 +10,10 @@ import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createMemory } from '../src/conversations/conversations.ts';
-import { dialectNamed } from '../src/dialects/index.ts';
+import { dialectNamed, providerDialectNamed } from '../src/dialects/index.ts';
 import { openFiles } from '../src/files/open-files.ts';
+import { explain } from '../src/gateway/explain.ts';
+import type { GatewayDeps } from '../src/gateway/gateway-deps.ts';
 import { createEdge } from '../src/http/edge.ts';
 import type { HttpDeps } from '../src/http/http-deps.ts';
 import { createMetrics } from '../src/http/routes/status/metrics.ts';
@@ -19,6 +21,7 @@ import { createReadiness } from '../src/http/routes/status/readiness.ts';
 import { listen } from '../src/http1/server.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
 import { createVerifier } from '../src/ledger/verifier.ts';
+import { providerOf } from '../src/providers/index.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import type { VideoTasks } from '../src/tasks/video-tasks.ts';
@@ -61,6 +64,16 @@ interface AdminAnswer {
 const noVideos = () => Promise.reject(new Error('no videos'));
 const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos, drain: noVideos };
 
+/** These routes need no gateway: a call that arrives there is a fault. */
+const NO_GATEWAY = { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() };
+
+/** What an explanation looks at: it sends nothing. */
+function explainingWith(modules: Pick<GatewayDeps, 'access' | 'catalog' | 'ledger'>): GatewayDeps {
+  const settings = { maxImages: 10, unpricedExtras: 'refuse' };
+  const tables = { provider: providerOf, dialect: providerDialectNamed };
+  return { ...modules, ...tables, settings, random: () => 0, now: Date.now } as unknown as GatewayDeps;
+}
+
 /** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(database?: TestDatabase['settings']): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
@@ -87,8 +100,10 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
     access,
     catalog,
     memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 }),
-    // These routes need no gateway: a call that arrives here is a fault.
-    gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
+    gateway: {
+      ...NO_GATEWAY,
+      explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
+    },
     dialect: dialectNamed,
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,

@@ -198,24 +198,30 @@ export function createAccess({
   }
 }
 
-function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): Known {
-  const { id, account, kind, models, aliases, scopes, budget, addresses } = row;
+/** Who calls with this key. */
+export function callerOf(row: KeyRow, accountRow: AccountRow | undefined): Caller {
+  const { id, account, kind, models, aliases, scopes, budget } = row;
   const paced = [pacedFrom(id, 'key', row), pacedFrom(account, 'account', accountRow)].filter(
     (one) => one !== undefined,
   );
   return {
-    caller: {
-      key: id,
-      account,
-      kind,
-      ...(models && { models: new Set(models) }),
-      ...(aliases && { aliases: new Map(Object.entries(aliases)) }),
-      ...(scopes && { scopes: new Set(scopes) }),
-      ...(budget && { budget }),
-      ...(accountRow?.budget && { accountBudget: accountRow.budget }),
-      ...(paced.length > 0 && { paced }),
-      row,
-    },
+    key: id,
+    account,
+    kind,
+    ...(models && { models: new Set(models) }),
+    ...(aliases && { aliases: new Map(Object.entries(aliases)) }),
+    ...(scopes && { scopes: new Set(scopes) }),
+    ...(budget && { budget }),
+    ...(accountRow?.budget && { accountBudget: accountRow.budget }),
+    ...(paced.length > 0 && { paced }),
+    row,
+  };
+}
+
+function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): Known {
+  const { addresses } = row;
+  return {
+    caller: callerOf(row, accountRow),
     until: row.hash === hash ? undefined : (row.priorUntil ?? 0),
     isAccountDisabled: accountRow?.disabledAt !== undefined,
     ranges: addresses && createRanges(addresses.flatMap((address) => readRange(address) ?? [])),

@@ -70,6 +70,13 @@ describe.each(ENGINES)('$name', (engine) => {
     writeFileSync(path, JSON.stringify(CATALOGUE));
     expect((await run('apply', '-f', path))['models added']).toEqual(['alpha', 'team/beta-2', 'gamma:8b']);
     expect(await run('models')).toHaveLength(3);
+    expect(await run('explain', 'alpha', '--prompt', 'Hello')).toMatchObject({
+      asked: 'alpha',
+      models: [{ name: 'alpha', targets: [{ provider: 'main', model: 'alpha', format: 'openai-chat' }] }],
+    });
+    expect((await run('explain', 'nothing', '--format', 'openai-chat')).error).toMatchObject({
+      code: 'model_not_found',
+    });
     // At once, not when the server next reloads.
     expect(edge.deps.catalog.find('team/beta-2')).toBeDefined();
 

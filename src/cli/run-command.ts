@@ -5,6 +5,7 @@ import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import type { Opener } from './cli-deps.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
+import { EXPLAIN_COMMANDS } from './explain-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
@@ -15,6 +16,7 @@ import { SERVER_COMMANDS } from './server-commands.ts';
 const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...EXPLAIN_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...MONEY_COMMANDS,
   ...DISPUTE_COMMANDS,

@@ -79,3 +79,22 @@ export interface ShownApplied {
   models: { added: string[]; changed: string[]; repriced: string[] };
   messages: { level: string; message: string }[];
 }
+
+interface ShownFailure {
+  code: string;
+  status: number;
+  message: string;
+}
+
+export interface ShownExplanation {
+  models: {
+    name: string;
+    on?: string[];
+    amount?: string;
+    targets: { provider: string; model: string; format?: string }[];
+    error?: ShownFailure;
+  }[];
+  hold?: string;
+  available: string;
+  error?: ShownFailure;
+}

@@ -37,7 +37,7 @@ export class FallbackChain implements Chain {
     this.#deps = deps;
     this.#asker = asker;
     this.#current = model;
-    const models = reachable(deps, asker, model);
+    const models = reachableModels(deps, asker, model);
     // What one model bounds in its call must not bind the next.
     const calls = models.map((one) => (one === model ? call : callNamed(copyOf(call), one.name)));
     for (const [i, one] of models.entries()) {
@@ -143,7 +143,7 @@ function isNoLarger({ contextTokens }: Model, failed: Model): boolean {
 }
 
 /** The model and those it leads to, each once. What the key may not call, or what serves other calls, is left out. */
-function reachable(deps: GatewayDeps, { caller }: Asker, asked: Model): Model[] {
+export function reachableModels(deps: GatewayDeps, { caller }: Asker, asked: Model): Model[] {
   const found = new Map<string, Model>([[asked.name, asked]]);
   for (const model of found.values()) {
     for (const { model: name } of model.fallbacks ?? []) {

@@ -45,6 +45,8 @@ export interface GatewayDeps {
 }
 
 export interface GatewaySettings {
+  /** Whether callers are told which provider answered. */
+  showProvider: boolean;
   limits: TimeLimits;
   /** A stream that was sent nothing for so long is sent a keep-alive. */
   keepAliveMs: number;

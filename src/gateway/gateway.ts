@@ -1,9 +1,10 @@
 /** The gateway as the HTTP edge sees it. */
-import type { Presented } from '../access/access.ts';
+import type { Caller, Presented } from '../access/access.ts';
 import type { Load } from '../access/work-bounds.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
+import type { Explanation } from './explain.ts';
 
 /** A request from the edge: the presented key, the body, and how to learn that the client has left. */
 export interface Incoming extends Presented {
@@ -21,6 +22,8 @@ export interface Incoming extends Presented {
 export interface Gateway {
   /** Answers a call in this format. Errors are written in the format's own shape. */
   serve(dialect: Dialect, incoming: Incoming): Promise<Answer>;
+  /** What would happen to the request now: nothing is sent, held or counted. Never throws for what is wrong with the request. */
+  explain(dialect: Dialect, caller: Caller, request: WireRequest): Promise<Explanation>;
   /** Calls under way. */
   readonly active: number;
   /** Resolves when no call is under way. After `boundMs` it cancels those that are left. All are settled then. */

@@ -36,7 +36,7 @@ export async function relayReply(
   const conclusion: Conclusion = client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
   const isDoubted = isStored(context) && frames.some((frame) => mayBeDisputed(context, frame));
   const cost = await concludeAndSave(deps, context, client.hasLeft ? undefined : writer, conclusion, isDoubted);
-  const headers = replyHeaders(context, writer);
+  const headers = replyHeaders(deps.settings, context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return { status: 200, headers, body: context.disputed ? withOwnFigures(body, context.disputed) : body };
 }

@@ -64,7 +64,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   answer(): Answer {
-    const headers = replyHeaders(this.context, this.writer);
+    const headers = replyHeaders(this.deps.settings, this.context, this.writer);
     if (this.context.call.mute) headers['content-type'] = audioType(this.starting) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';

@@ -1,17 +1,23 @@
-/** The headers of an answer: request id, attempts, warnings, what is left of the caller's rate limits. */
+/** The headers of an answer: request id, attempts, provider, warnings, what is left of the caller's rate limits. */
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { Dialect, Writer } from '../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../dialects/shared/rate-limit-headers.ts';
 import type { CallContext } from './call-context.ts';
+import type { GatewaySettings } from './gateway-deps.ts';
 
 type HeaderValues = { [name: string]: string };
 
-export function replyHeaders(context: CallContext, { contentType }: Writer): HeaderValues {
+export function replyHeaders(
+  { showProvider }: Pick<GatewaySettings, 'showProvider'>,
+  context: CallContext,
+  { contentType }: Writer,
+): HeaderValues {
   const headers: HeaderValues = {
     'content-type': contentType,
     'x-request-id': context.id,
     'x-modelport-attempts': String(context.attempts),
   };
+  if (showProvider && context.target) headers['x-modelport-provider'] = context.target.provider;
   const { limits } = context.pace;
   if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
   if (context.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(context.warnings);

@@ -11,6 +11,7 @@ import { answered } from './answered.ts';
 import { boundCall } from './call-bounds.ts';
 import { type CallContext, conclude } from './call-context.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
+import { explain } from './explain.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { IdleStreams } from './idle-streams.ts';
@@ -64,7 +65,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
         load?.end();
       } else await fail(context, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
-      if (context) reply.headers['x-modelport-attempts'] = String(context.attempts);
+      if (context) {
+        reply.headers['x-modelport-attempts'] = String(context.attempts);
+        const { target } = context;
+        if (target && deps.settings.showProvider) reply.headers['x-modelport-provider'] = target.provider;
+      }
       const limits = error.rateLimits ?? context?.pace.limits;
       if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, deps.now()));
       return reply;
@@ -132,6 +137,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   return {
     serve,
+    explain: (dialect, caller, request) => explain(deps, dialect, caller, request),
     drain,
     get active() {
       return underWay.size + entering;

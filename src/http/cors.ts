@@ -23,6 +23,7 @@ const EXPOSED = [
   'anthropic-ratelimit-tokens-reset',
   'x-modelport-cost',
   'x-modelport-attempts',
+  'x-modelport-provider',
   'x-modelport-warnings',
 ].join(', ');
 

@@ -6,6 +6,7 @@ import { ACCOUNT_ROUTES } from './routes/admin/account-routes.ts';
 import { AUDIT_ROUTES } from './routes/admin/audit-routes.ts';
 import { CALL_ROUTES } from './routes/admin/call-routes.ts';
 import { CATALOG_ROUTES } from './routes/admin/catalog-routes.ts';
+import { EXPLAIN_ROUTES } from './routes/admin/explain-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
@@ -205,6 +206,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...MONEY_ROUTES,
+  ...EXPLAIN_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,

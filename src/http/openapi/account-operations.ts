@@ -110,6 +110,10 @@ export const ACCOUNT_OPERATIONS: Operations = {
       },
     ],
     'POST /admin/v1/secrets/rotate': ['rotateSecrets'],
+    'POST /admin/v1/routing/explain': [
+      'explainRouting',
+      { request: { request: { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello!' }] } } },
+    ],
     'GET /admin/v1/prices': ['listPrices', { query: { model: 'sandbox-chat' } }],
   }),
   ...tagged('Records', {

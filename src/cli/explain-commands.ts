@@ -1,0 +1,51 @@
+/** What would happen to a request now, from the command line. */
+import type { Command } from './command.ts';
+import { UsageError } from './command.ts';
+import { adminOf } from './opened.ts';
+import { printRow, printRows, type Row } from './printed.ts';
+import type { ShownExplanation } from './shown.ts';
+
+const explain: Command = {
+  name: 'explain',
+  usage: '[MODEL] [--prompt TEXT] [--file FILE] [--format NAME] [--key ID]',
+  summary:
+    'Explains what would happen to a request now: model, targets in order, price and hold. Nothing is sent or held.',
+  options: {
+    prompt: { type: 'string' },
+    file: { type: 'string', short: 'f' },
+    format: { type: 'string' },
+    key: { type: 'string' },
+  },
+  words: [0, 1],
+  async run(open, given) {
+    const [model] = given.words;
+    const file = given.option('file');
+    if (model === undefined && file === undefined) throw new UsageError('Name a model, or a file with a request.');
+    const content = given.option('prompt') ?? 'Hello!';
+    const body = file === undefined ? { messages: [{ role: 'user', content }] } : await open.readForm(file);
+    const request = { ...body, ...(model !== undefined && { model }) };
+    const [format, key] = [given.option('format'), given.option('key')];
+    const asked = { request, ...(format !== undefined && { format }), ...(key !== undefined && { key }) };
+    const explained = await adminOf(open, given).send<ShownExplanation>('POST', '/routing/explain', asked);
+    if (given.json) {
+      open.terminal.out(JSON.stringify(explained));
+      return 0;
+    }
+    const { models, error, hold, available } = explained;
+    const rows = models.flatMap(({ name, on = [], amount, error: failure, targets }): Row[] => {
+      const known = { model: name, 'falls back on': on, cost: amount };
+      if (failure) return [{ ...known, target: '', format: '', error: failure.message }];
+      return targets.map(({ provider, model: upstream, format: spoken }) => ({
+        ...known,
+        target: `${provider}/${upstream}`,
+        format: spoken,
+      }));
+    });
+    printRows(open, given, rows, 'No model answers.');
+    const refused = error && `${error.status} ${error.code}: ${error.message}`;
+    printRow(open, given, { hold, available, refused });
+    return 0;
+  },
+};
+
+export const EXPLAIN_COMMANDS: readonly Command[] = [explain];

@@ -1,0 +1,180 @@
+/** What would happen to a request now, and why: nothing is sent, held or counted. */
+import type { Caller } from '../access/access.ts';
+import { SCOPE_OF } from '../access/scopes.ts';
+import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
+import { type Money, writeMoney } from '../canonical/money.ts';
+import type { Price } from '../canonical/price.ts';
+import type { Model } from '../catalog/catalog.ts';
+import type { Dialect, WireRequest } from '../dialects/dialect.ts';
+import { askedModel } from './asked-model.ts';
+import { boundCall } from './call-bounds.ts';
+import type { Ready } from './candidate.ts';
+import { type Asker, callNamed, candidateFor, readyFor } from './candidates.ts';
+import { reachableModels } from './fallback-chain.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { readRequest, takeWishes } from './prepare/take-wishes.ts';
+import { routeTo } from './target-route.ts';
+
+export interface ExplainedError {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string;
+  readonly param?: string;
+}
+
+export interface ExplainedTarget {
+  readonly provider: string;
+  readonly type: string;
+  readonly model: string;
+  readonly priority: number;
+  readonly weight: number;
+  /** Why it stands where it stands; absent where there was nothing to decide. */
+  readonly reason?: string;
+  /** The format it is sent; absent where it cannot be reached. */
+  readonly format?: string;
+}
+
+export interface ExplainedModel {
+  readonly name: string;
+  /** For what the models before it fail with; absent for the model that was asked for. */
+  readonly on?: readonly string[];
+  readonly price: Price;
+  readonly priceId: string;
+  readonly estimatedInputTokens?: number;
+  /** The most that the call costs at this model's price. */
+  readonly amount?: Money;
+  /** In the order to try them. */
+  readonly targets: readonly ExplainedTarget[];
+  /** Targets that cannot serve the call, by their ids. */
+  readonly excluded?: readonly { readonly target: string; readonly reason: string }[];
+  /** Why it is not asked now. */
+  readonly error?: ExplainedError;
+}
+
+export interface Explanation {
+  readonly asked: string;
+  /** How the name was found. */
+  readonly foundBy?: 'name' | 'alias' | 'wildcard' | 'suffix';
+  /** What the caller wishes of providers. */
+  readonly wishes?: object;
+  /** The model that was asked for, then those that may answer in its place. */
+  readonly models: readonly ExplainedModel[];
+  /** What would be held: the most that any of them costs. */
+  readonly hold?: Money;
+  readonly available: Money;
+  /** What the caller would be answered at once. */
+  readonly error?: ExplainedError;
+}
+
+export async function explain(
+  deps: GatewayDeps,
+  dialect: Dialect,
+  caller: Caller,
+  request: WireRequest,
+): Promise<Explanation> {
+  const { available } = (await deps.ledger.balance(caller.account)) ?? { available: 0n };
+  let asked = '';
+  try {
+    const { call: told, models } = readRequest(dialect, request);
+    asked = told.model;
+    const wished = takeWishes(told, models, request);
+    const call = wished?.call ?? told;
+    boundCall(call);
+    deps.access.allowScope(caller, SCOPE_OF[call.kind]);
+    const { model, wishes } = askedModel(deps, caller, asked, wished?.asking);
+    const asker: Asker = { caller, dialect, wishes };
+    const all = reachableModels(deps, asker, model);
+    const explained = all.map((one) => {
+      const named = callNamed(one === model ? call : { ...call, origin: { ...call.origin } }, one.name);
+      return explainModel(deps, asker, one, reasonsFor(deps, all, one), () => candidateFor(deps, asker, named, one));
+    });
+    const hold = explained.reduce((most, { amount = 0n }) => (amount > most ? amount : most), 0n);
+    return {
+      asked,
+      foundBy: foundBy(model, asked),
+      ...(wishes && { wishes: withoutSaid(wishes) }),
+      models: explained,
+      hold,
+      available,
+      ...refusal(explained, hold, available),
+    };
+  } catch (thrown) {
+    return { asked, models: [], available, error: errorOf(asGatewayError(thrown)) };
+  }
+}
+
+function explainModel(
+  deps: GatewayDeps,
+  asker: Asker,
+  { name, price, priceId }: Model,
+  on: readonly string[] | undefined,
+  prepare: () => Ready['candidate'],
+): ExplainedModel {
+  const known = { name, ...(on && { on }), price, priceId };
+  let prepared: Ready['candidate'] | undefined;
+  try {
+    prepared = prepare();
+    const { targets, decision } = readyFor(deps, asker, prepared).route;
+    const reasons = new Map(decision?.choices.map(({ target, reason }) => [target.id, reason]));
+    const excluded = decision?.excluded.map(({ target, reason }) => ({ target: target.id, reason })) ?? [];
+    return {
+      ...known,
+      ...costOf(prepared),
+      targets: targets.map((target) => targetOf(deps, asker, prepared, target, reasons.get(target.id))),
+      ...(excluded.length > 0 && { excluded }),
+    };
+  } catch (thrown) {
+    return { ...known, ...costOf(prepared), targets: [], error: errorOf(asGatewayError(thrown)) };
+  }
+}
+
+function costOf(candidate: Ready['candidate'] | undefined) {
+  return candidate && { estimatedInputTokens: candidate.estimatedInput, amount: candidate.amount };
+}
+
+function targetOf(
+  deps: GatewayDeps,
+  { dialect }: Asker,
+  candidate: Ready['candidate'] | undefined,
+  target: Model['targets'][number],
+  reason: string | undefined,
+): ExplainedTarget {
+  const { provider, type, model, priority, weight } = target;
+  const known = { provider, type, model, priority, weight, ...(reason !== undefined && { reason }) };
+  try {
+    if (!candidate) return known;
+    return { ...known, format: routeTo(deps, candidate.call, dialect, target, candidate.model).dialect.name };
+  } catch {
+    return known;
+  }
+}
+
+/** For what any of the models before it would be left. */
+function reasonsFor(deps: GatewayDeps, all: readonly Model[], model: Model): readonly string[] | undefined {
+  if (all[0] === model) return undefined;
+  const rows = all.flatMap(({ fallbacks = [] }) => fallbacks);
+  return [...new Set(rows.flatMap((row) => (deps.catalog.find(row.model)?.name === model.name ? row.on : [])))];
+}
+
+function foundBy({ name, wildcard }: Model, asked: string): NonNullable<Explanation['foundBy']> {
+  if (wildcard !== undefined) return 'wildcard';
+  if (name === asked) return 'name';
+  return asked.startsWith(`${name}:`) ? 'suffix' : 'alias';
+}
+
+function withoutSaid<W extends { said?: unknown }>({ said: _, ...wishes }: W): object {
+  return wishes;
+}
+
+/** Where no model can be asked now, the one that was asked for says why. */
+function refusal(models: readonly ExplainedModel[], hold: Money, available: Money): { error?: ExplainedError } {
+  const [first] = models;
+  if (first?.error && models.every(({ error }) => error)) return { error: first.error };
+  if (hold <= available) return {};
+  const message = `This call may cost up to ${writeMoney(hold)} USD, the balance has ${writeMoney(available)} USD available.`;
+  return { error: { code: 'insufficient_balance', status: 402, message } };
+}
+
+function errorOf({ code, status, message, param }: GatewayError): ExplainedError {
+  return { code, status, message, ...(param !== undefined && { param }) };
+}

@@ -1,0 +1,111 @@
+/** Admin API: what would happen to a request now, and why. */
+import { type Static, Type } from 'typebox';
+import { callerOf } from '../../../access/access.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { writeMoney } from '../../../canonical/money.ts';
+import { writePeoplesPrice } from '../../../catalog/price-text.ts';
+import type { ExplainedModel } from '../../../gateway/explain.ts';
+import { Usd } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+
+const Question = Type.Object(
+  {
+    key: Type.Optional(Type.String({ description: "a key's id; without one, a key that may call everything" })),
+    format: Type.Optional(Type.String({ description: 'the API format of the request, openai-chat by default' })),
+    request: Type.Object({}, { description: 'the body of the request' }),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'headers of the request' })),
+    path: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'parameters of its path, such as {"model": "…"}' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+type Question = Static<typeof Question>;
+
+const Failure = Type.Object({
+  code: Type.String(),
+  status: Type.Integer(),
+  message: Type.String(),
+  param: Type.Optional(Type.String()),
+});
+
+const Explained = Type.Object({
+  asked: Type.String(),
+  foundBy: Type.Optional(Type.String({ description: 'name, alias, wildcard or suffix' })),
+  wishes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  models: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      on: Type.Optional(Type.Array(Type.String())),
+      price: Type.Record(Type.String(), Type.Unknown()),
+      priceId: Type.String(),
+      estimatedInputTokens: Type.Optional(Type.Integer()),
+      amount: Type.Optional(Usd),
+      targets: Type.Array(
+        Type.Object({
+          provider: Type.String(),
+          type: Type.String(),
+          model: Type.String(),
+          priority: Type.Integer(),
+          weight: Type.Number(),
+          reason: Type.Optional(Type.String()),
+          format: Type.Optional(Type.String()),
+        }),
+      ),
+      excluded: Type.Optional(Type.Array(Type.Object({ target: Type.String(), reason: Type.String() }))),
+      error: Type.Optional(Failure),
+    }),
+  ),
+  hold: Type.Optional(Usd),
+  available: Usd,
+  error: Type.Optional(Failure),
+});
+
+export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/admin/v1/routing/explain', {
+    gate: 'admin',
+    summary:
+      'Explains what would happen to a request now: model, targets in order, price, what would be held, and the error if it would be refused. Nothing is sent or held.',
+    body: Question,
+    reply: Explained,
+    answer: explainRequest,
+  }),
+];
+
+async function explainRequest(deps: HttpDeps, { body, caller }: Asked<unknown, Question>): Promise<object> {
+  const format = body.format ?? 'openai-chat';
+  const dialect = deps.dialect(format);
+  if (!dialect) {
+    throw new GatewayError('invalid_request', `"format" names no API format: "${format}".`, { param: 'format' });
+  }
+  const { hold, available, models, ...rest } = await deps.gateway.explain(
+    dialect,
+    await callerNamed(deps, body.key, caller.row.id),
+    {
+      body: new TextEncoder().encode(JSON.stringify(body.request as JsonObject)),
+      headers: new Headers(body.headers),
+      path: body.path ?? {},
+      query: new URLSearchParams(),
+    },
+  );
+  return {
+    ...rest,
+    models: models.map(writeModel),
+    ...(hold !== undefined && { hold: writeMoney(hold) }),
+    available: writeMoney(available),
+  };
+}
+
+/** Without a key: one of the admin's account, without its limits. */
+async function callerNamed({ store }: HttpDeps, id: string | undefined, own: string) {
+  const row = await store.keyById(id ?? own);
+  if (!row) throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'key' });
+  const shown = id === undefined ? { ...row, kind: 'caller' as const } : row;
+  return callerOf(shown, await store.account(row.account));
+}
+
+function writeModel({ price, amount, ...model }: ExplainedModel): object {
+  return { ...model, price: writePeoplesPrice(price), ...(amount !== undefined && { amount: writeMoney(amount) }) };
+}
