@@ -33,6 +33,8 @@ export interface StageSetup {
   onDisconnect?: 'abort' | 'drain';
   /** `PRICE` by default. */
   price?: { [component: string]: unknown };
+  /** Tries more at the same target; none by default, so that each scripted answer is one attempt. */
+  retries?: number;
   /** The context window. */
   contextTokens?: number;
   /** The token limit of a reply; 1000 by default. */
@@ -101,6 +103,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       kind: options.kind ?? 'chat',
       price: options.price ?? PRICE,
       maxOutputTokens: options.maxOutputTokens ?? 1000,
+      retries: options.retries ?? 0,
       targets,
     };
     await gateway.admin('POST', '/models', {

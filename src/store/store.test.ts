@@ -166,7 +166,15 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     test('prices are immutable, providers and models are not, and each change increases the generation', async () => {
       const { store } = await freshStore(engine);
       const price = { id: 'price_1', model: 'm', components: '{}', createdAt: 1 };
-      const provider = { name: 'p', type: 't', baseUrl: 'http://x', credentials: ['c'], settings: { a: 'b' } };
+      const limits = { concurrency: 20, tokensPerMinute: 90_000, queueMs: 500 };
+      const provider = {
+        name: 'p',
+        type: 't',
+        baseUrl: 'http://x',
+        credentials: ['c'],
+        settings: { a: 'b' },
+        ...limits,
+      };
       const model: ModelRow = {
         name: 'M',
         aliases: ['other'],
@@ -178,7 +186,13 @@ describe.each(ENGINES)('the store over $name', (engine) => {
         onDisconnect: 'abort',
         continuation: 'buffer',
         createdAt: 1,
-        targets: [{ provider: 'p', model: 'm', priority: 0, weight: 1 }],
+        targets: [
+          { provider: 'p', model: 'm', priority: 0, weight: 1, inputs: ['image'], tools: false, cost: '{"input":"1"}' },
+        ],
+        strategy: 'latency',
+        retries: 2,
+        affinity: 'off',
+        firstTokenMs: 9000,
       };
       let generation = await store.generation();
       const raises = async (change: Promise<unknown>) => {
@@ -201,7 +215,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await raises(store.saveModel({ ...model, name: 'm' }));
       expect((await store.models()).map(({ name }) => name)).toEqual(['M', 'm']);
       expect((await store.models())[0]).toEqual(model);
-      const { aliases: _, fallbacks: __, continuation: ___, ...plain } = model;
+      const { aliases: _, fallbacks: __, continuation: ___, strategy: ____, retries: _____, ...plain } = model;
       await raises(store.saveModel(plain));
       expect((await store.models())[0]).toEqual(plain);
       await raises(store.removeModel('m'));
