@@ -87,11 +87,12 @@ function eventOf(file: ConfigFile, { what, row }: RecordedChange): FileEvent {
   return { isWarning: false, message, members: { ...membersOfFile(file), [what]: row.subject } };
 }
 
-type Members = { readonly [member: string]: unknown };
+type AuditMembers = { readonly [member: string]: unknown };
 
-const membersOf = (text: string | undefined): Members => (text === undefined ? {} : (JSON.parse(text) as Members));
+const membersOf = (text: string | undefined): AuditMembers =>
+  text === undefined ? {} : (JSON.parse(text) as AuditMembers);
 const membersOfFile = ({ name, fingerprint }: ConfigFile) => ({ file: name, fingerprint });
-const versionOf = ({ priceId }: Members) => (priceId === undefined ? '' : ` (price version ${String(priceId)})`);
+const versionOf = ({ priceId }: AuditMembers) => (priceId === undefined ? '' : ` (price version ${String(priceId)})`);
 const difference = (member: string, before: unknown, after: unknown) =>
   `${member} ${textOf(member, before)} -> ${textOf(member, after)}`;
 

@@ -111,7 +111,7 @@ function noAddress({ addressOf }: Provider): string {
   return addressOf ? 'it has no URL: set its baseUrl, or the settings that determine it (region …)' : 'it has no URL';
 }
 
-interface Asked {
+interface ListingTarget {
   type: string;
   baseUrl: string;
   credential: string | undefined;
@@ -120,7 +120,7 @@ interface Asked {
 
 /** The model list of an OpenAI-compatible server; `reportError` is set if it did not answer. */
 async function ask(
-  { type, ...target }: Asked,
+  { type, ...target }: ListingTarget,
   transport: Transport,
 ): Promise<{ names: string[]; reportError?: string }> {
   const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };

@@ -77,13 +77,13 @@ function readAmount(value: unknown, read: (text: string) => bigint | undefined):
 }
 
 /** An error about a member: a sentence that begins with its path. */
-interface Fault {
+interface MemberFault {
   param: string;
   fault: string;
 }
 
 /** Parses a price in the form; an error begins with the member at `path`. */
-export function readPeoplesPrice(value: unknown, path: string): { price: Price } | Fault {
+export function readPeoplesPrice(value: unknown, path: string): { price: Price } | MemberFault {
   try {
     return { price: readPrice(value, path) };
   } catch (thrown) {

@@ -20,9 +20,9 @@ export function readCertificate(env: Environment, folder: string): Certificate |
   return { cert, key };
 }
 
-type Name = 'MODELPORT_TLS_CERT' | 'MODELPORT_TLS_KEY';
+type TlsSetting = 'MODELPORT_TLS_CERT' | 'MODELPORT_TLS_KEY';
 
-function readPem(env: Environment, name: Name, folder: string): string | undefined {
+function readPem(env: Environment, name: TlsSetting, folder: string): string | undefined {
   const path = readSetting(env, name);
   if (path === '') return undefined;
   try {
@@ -32,7 +32,7 @@ function readPem(env: Environment, name: Name, folder: string): string | undefin
   }
 }
 
-function parsed<T>(name: Name, what: string, parse: () => T): T {
+function parsed<T>(name: TlsSetting, what: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {

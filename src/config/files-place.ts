@@ -3,10 +3,12 @@ import { resolve } from 'node:path';
 import type { BucketPlace } from '../files/files.ts';
 import { SettingError } from './setting-error.ts';
 
-type Name = 'MODELPORT_DATA_DIR' | `MODELPORT_FILES_${'BUCKET' | 'ENDPOINT' | 'REGION' | 'ACCESS_KEY' | 'SECRET_KEY'}`;
+type FilesSetting =
+  | 'MODELPORT_DATA_DIR'
+  | `MODELPORT_FILES_${'BUCKET' | 'ENDPOINT' | 'REGION' | 'ACCESS_KEY' | 'SECRET_KEY'}`;
 
 /** `folder`: the base of relative paths. Throws SettingError. */
-export function filesPlace(setting: (name: Name) => string, folder: string): { folder: string } | BucketPlace {
+export function filesPlace(setting: (name: FilesSetting) => string, folder: string): { folder: string } | BucketPlace {
   const bucket = setting('MODELPORT_FILES_BUCKET');
   if (bucket === '') return { folder: resolve(folder, setting('MODELPORT_DATA_DIR'), 'files') };
   const endpoint = setting('MODELPORT_FILES_ENDPOINT');

@@ -6,7 +6,7 @@ export interface KeepBatch {
   submit(response: NewResponseRow | undefined, proofs: readonly ProofRow[]): Promise<void>;
 }
 
-interface Pending {
+interface PendingRows {
   response: NewResponseRow | undefined;
   proofs: readonly ProofRow[];
   resolve(): void;
@@ -18,7 +18,7 @@ const MAX_BATCH = 64;
 
 /** One batch runs while the next is collected. */
 export function createKeepBatch(kept: KeptStore): KeepBatch {
-  const queue: Pending[] = [];
+  const queue: PendingRows[] = [];
   let isRunning = false;
 
   async function run(): Promise<void> {
@@ -27,7 +27,7 @@ export function createKeepBatch(kept: KeptStore): KeepBatch {
     isRunning = false;
   }
 
-  async function commit(batch: readonly Pending[]): Promise<void> {
+  async function commit(batch: readonly PendingRows[]): Promise<void> {
     try {
       await kept.keep(
         batch.flatMap(({ response }) => response ?? []),

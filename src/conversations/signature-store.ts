@@ -14,7 +14,7 @@ export interface SignatureStore {
   restore(account: string, maker: string, call: ChatCall, now: number): Promise<ChatCall>;
 }
 
-interface Remembered {
+interface StoredProofs {
   proofs: TurnProofs;
   expiresAt: number;
   bytes: number;
@@ -111,18 +111,18 @@ function turnOf({ parts }: Reply['choices'][number]): Message {
 }
 
 interface ProofMemory {
-  set(account: string, key: string, remembered: Remembered): void;
+  set(account: string, key: string, remembered: StoredProofs): void;
   get(account: string, key: string, now: number): TurnProofs | undefined;
   knows(account: string): boolean;
 }
 
 /** Limited in number and bytes; the least recently used is removed first. */
 function createProofMemory(): ProofMemory {
-  const entries = new Map<string, Remembered>();
+  const entries = new Map<string, StoredProofs>();
   const counts = new Map<string, number>();
   let bytes = 0;
 
-  function drop(name: string, { bytes: freed }: Remembered): void {
+  function drop(name: string, { bytes: freed }: StoredProofs): void {
     entries.delete(name);
     bytes -= freed;
     const account = name.slice(0, name.indexOf('/'));

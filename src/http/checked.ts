@@ -30,7 +30,7 @@ function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S
   return (value) => {
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return value as Static<S>;
-    throw firstFault(schema, compiled.Errors(value) as Fault[]);
+    throw firstFault(schema, compiled.Errors(value) as SchemaFault[]);
   };
 }
 
@@ -39,7 +39,7 @@ function parse(bytes: Uint8Array): unknown {
   return parseBody(bytes, 'The body is not valid JSON.');
 }
 
-interface Fault {
+interface SchemaFault {
   keyword: string;
   /** JSON pointer into the schema. */
   schemaPath: string;
@@ -49,7 +49,7 @@ interface Fault {
   message: string;
 }
 
-function firstFault(schema: TSchema, faults: Fault[]): GatewayError {
+function firstFault(schema: TSchema, faults: SchemaFault[]): GatewayError {
   // The fault of a union as a whole (`anyOf`) is clearer than the faults of its members.
   const fault = faults.find((one) => one.keyword === 'anyOf') ?? faults.find((one) => one.keyword !== 'boolean');
   if (!fault) return new GatewayError('invalid_request', 'The request does not match its schema.');

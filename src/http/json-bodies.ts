@@ -67,14 +67,14 @@ function beginsJson(body: Uint8Array): boolean {
   return body[at] === 0x7b || body[at] === 0x5b;
 }
 
-interface Pending {
+interface PendingParse {
   resolve(answered: ParseAnswered): void;
   reject(error: GatewayError): void;
 }
 
 /** One worker for the process: bodies wait for each other. It starts with the first large body. */
 function createParseThread() {
-  const pending = new Map<number, Pending>();
+  const pending = new Map<number, PendingParse>();
   let worker: Worker | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let last = 0;

@@ -34,7 +34,7 @@ function programUrl(): URL {
   return existsSync(beside) ? beside : new URL('../../../src/ledger/count-worker.ts', import.meta.url);
 }
 
-interface Pending {
+interface PendingCount {
   texts: readonly string[];
   resolve(tokens: number[]): void;
   timer: ReturnType<typeof setTimeout>;
@@ -45,7 +45,7 @@ export function createTokenCounter({
   timeoutMs = TIMEOUT_MS,
   idleMs = IDLE_MS,
 }: TokenCounterSettings = {}): TokenCounter {
-  const pending = new Map<number, Pending>();
+  const pending = new Map<number, PendingCount>();
   let worker: Worker | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
   let last = 0;

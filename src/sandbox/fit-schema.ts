@@ -19,7 +19,7 @@ export function fitSchema(schema: Json, name = 'value'): Json | undefined {
 const MOST_STEPS = 50_000;
 const MOST_CHARACTERS = 100_000;
 
-interface Place {
+interface SchemaPosition {
   root: Json;
   /** The name of the position; strings are made from it. */
   name: string;
@@ -32,12 +32,12 @@ interface Place {
 }
 
 /** Whether this many more steps are allowed. */
-function spend({ left }: Place, steps: number): boolean {
+function spend({ left }: SchemaPosition, steps: number): boolean {
   left.steps -= steps;
   return left.steps >= 0;
 }
 
-function fit(schema: Json, place: Place): Json | undefined {
+function fit(schema: Json, place: SchemaPosition): Json | undefined {
   if (!spend(place, 1)) return undefined;
   if (schema === true) return place.name;
   if (!isObject(schema)) return undefined;
@@ -62,7 +62,7 @@ function fit(schema: Json, place: Place): Json | undefined {
   return fitOwn(own, place);
 }
 
-function fitOwn(schema: JsonObject, place: Place): Json | undefined {
+function fitOwn(schema: JsonObject, place: SchemaPosition): Json | undefined {
   if ('const' in schema) return schema.const;
   const choices = schema.enum;
   if (Array.isArray(choices)) return choices[place.variant % choices.length];
@@ -81,7 +81,7 @@ function typesOf(schema: JsonObject): Json[] {
   return ['string'];
 }
 
-function fitType(type: Json, schema: JsonObject, place: Place): Json | undefined {
+function fitType(type: Json, schema: JsonObject, place: SchemaPosition): Json | undefined {
   switch (type) {
     case 'object':
       return fitObject(schema, place);
@@ -103,7 +103,7 @@ function fitType(type: Json, schema: JsonObject, place: Place): Json | undefined
 }
 
 /** The required members; all members if none is required, because an empty object is not useful. */
-function fitObject(schema: JsonObject, place: Place): Json | undefined {
+function fitObject(schema: JsonObject, place: SchemaPosition): Json | undefined {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
   const names = required.length > 0 ? required : Object.keys(properties);
@@ -124,7 +124,7 @@ function fitObject(schema: JsonObject, place: Place): Json | undefined {
   return Object.fromEntries(value);
 }
 
-function fitArray(schema: JsonObject, place: Place): Json | undefined {
+function fitArray(schema: JsonObject, place: SchemaPosition): Json | undefined {
   const prefix = Array.isArray(schema.prefixItems) ? schema.prefixItems : [];
   const fewest = numberIn(schema, 'minItems') ?? 0;
   const most = numberIn(schema, 'maxItems') ?? Number.POSITIVE_INFINITY;
@@ -189,7 +189,7 @@ function day(variant: number): string {
   return new Date(Date.UTC(2026, 0, 1 + variant)).toISOString().slice(0, 10);
 }
 
-function fitString(schema: JsonObject, { name, variant, left }: Place): string | undefined {
+function fitString(schema: JsonObject, { name, variant, left }: SchemaPosition): string | undefined {
   const format = FORMATS[String(schema.format)];
   if (format) return format(variant);
   const fewest = numberIn(schema, 'minLength') ?? 0;
@@ -205,7 +205,7 @@ function fitString(schema: JsonObject, { name, variant, left }: Place): string |
 }
 
 /** Calls `merge` and counts its cost: merging wide schemas repeatedly is expensive. */
-function mergeAt(place: Place, a: Json, b: Json): Json {
+function mergeAt(place: SchemaPosition, a: Json, b: Json): Json {
   return spend(place, widthOf(a) + widthOf(b)) && merge(a, b);
 }
 

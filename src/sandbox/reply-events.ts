@@ -8,7 +8,7 @@ import { Allowance, ceilingOf, untilStop } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
 /** The parts of a reply. */
-interface Told extends ReplyHead {
+interface ReplyPlan extends ReplyHead {
   call: ChatCall;
   answers: readonly Answer[];
 }
@@ -22,11 +22,11 @@ export interface ReplyHead {
 }
 
 /** Groups of events in order; the first has the start and the input tokens. Each group is generated when it is read. */
-export function replyEvents(told: Told): Generator<ReplyEvent[]> {
+export function replyEvents(told: ReplyPlan): Generator<ReplyEvent[]> {
   return allEvents(told, inputOf(told.call));
 }
 
-function* allEvents(told: Told, input: ReturnType<typeof inputOf>): Generator<ReplyEvent[]> {
+function* allEvents(told: ReplyPlan, input: ReturnType<typeof inputOf>): Generator<ReplyEvent[]> {
   const { call, id, createdSeconds, answers } = told;
   yield [
     { type: 'reply-start', id, model: call.model, createdSeconds },
@@ -59,7 +59,7 @@ function* allEvents(told: Told, input: ReturnType<typeof inputOf>): Generator<Re
 type ChoiceCount = Required<Pick<Usage, 'output' | 'reasoning' | 'imageOutput' | 'audioOutput'>>;
 
 function* choiceEvents(
-  told: Told,
+  told: ReplyPlan,
   answer: Answer,
   choice: number,
   ceiling: number,
@@ -107,7 +107,7 @@ class Parts {
 }
 
 function* thoughts(
-  { call, key }: Told,
+  { call, key }: ReplyPlan,
   { reasoning }: Answer,
   parts: Parts,
   allowance: Allowance,
@@ -129,7 +129,7 @@ function* thoughts(
 
 /** Returns the stop sequence that ended the text. */
 function* texts(
-  { call }: Told,
+  { call }: ReplyPlan,
   { text, refusal, stops }: Answer,
   parts: Parts,
   allowance: Allowance,
@@ -155,7 +155,7 @@ function* texts(
   return stop;
 }
 
-function* audioOf({ key, createdSeconds }: Told, audio: NonNullable<Answer['audio']>, parts: Parts) {
+function* audioOf({ key, createdSeconds }: ReplyPlan, audio: NonNullable<Answer['audio']>, parts: Parts) {
   const { choice } = parts;
   const { mimeType, words } = audio;
   const expiresAtSeconds = createdSeconds + AUDIO_SECONDS;

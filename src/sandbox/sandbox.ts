@@ -85,7 +85,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 }
 
 /** A reply to a valid request. It is generated while it is read. */
-interface Told {
+interface SandboxReply {
   prompt: string;
   key: string;
   contentType: string;
@@ -102,7 +102,7 @@ interface Route {
   /** The format of errors. */
   dialect: Dialect;
   path: { [name: string]: string };
-  tell(request: WireRequest, created: number): Told;
+  tell(request: WireRequest, created: number): SandboxReply;
 }
 
 /** The paths of each format, as its provider has them. */
@@ -160,7 +160,7 @@ function routeOf(pathname: string): Route | undefined {
 }
 
 /** A non-streaming reply from its text. */
-function told(reply: () => Iterable<string>): Pick<Told, 'pieces' | 'groups'> {
+function told(reply: () => Iterable<string>): Pick<SandboxReply, 'pieces' | 'groups'> {
   return {
     *pieces() {
       for (const text of reply()) yield Buffer.from(text);
@@ -177,7 +177,7 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
   'anthropic-messages': 'msg_',
 };
 
-function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
+function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): SandboxReply {
   const call = dialect.readCall(request);
   if (call.kind === 'chat') checkStrictly(dialect.name, parseBody(request.body));
   if (call.kind === 'transcription') return heard(call);
@@ -213,7 +213,7 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
   };
 }
 
-function heard(call: TranscriptionCall): Told {
+function heard(call: TranscriptionCall): SandboxReply {
   if (call.model !== TRANSCRIPTION_MODEL)
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
   const prompt = call.fields.find(([name]) => name === 'prompt')?.[1] ?? '';

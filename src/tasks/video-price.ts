@@ -7,7 +7,7 @@ import { figure, type Usage } from '../canonical/usage.ts';
 import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 
-type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
+type VideoOrder = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 
 /** For providers that bill tokens: width x height x frames / 1024, by the providers' rule. Without a stated size, the largest. */
 const PIXELS_A_TOKEN = 1024;
@@ -15,11 +15,11 @@ const LARGEST = { width: 1920, height: 1088 };
 const FRAMES_A_SECOND = 24;
 
 /** The maximum cost: each requested video counts as a call. */
-export function quoteVideo(ask: Asked, price: Price): Money {
+export function quoteVideo(ask: VideoOrder, price: Price): Money {
   return charge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), price);
 }
 
-function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: Asked): number {
+function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: VideoOrder): number {
   const isSaid = width !== undefined && height !== undefined;
   const pixels = isSaid ? width * height : LARGEST.width * LARGEST.height;
   // A resolution does not state the aspect ratio: the largest number of pixels that it can mean is used.
@@ -29,7 +29,7 @@ function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECON
 
 /** The charge for this number of videos: by the provider's report if it fits the order; otherwise the hold, and the call is disputed. */
 export function dueFor(
-  ask: Asked,
+  ask: VideoOrder,
   videos: number,
   billed: Progress['billed'],
   price: Price | undefined,
@@ -46,13 +46,13 @@ export function dueFor(
 /** For an order without a length. */
 const LONGEST_SECONDS = 60;
 
-function mostOf(ask: Asked) {
+function mostOf(ask: VideoOrder) {
   const seconds = ask.seconds ?? LONGEST_SECONDS;
   return { seconds: seconds * ask.n, output: tokensOf({ ...ask, seconds }) * ask.n };
 }
 
 /** The usage of this number of videos: seconds in total by the provider's report, otherwise as requested; the size as requested. */
-export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] = {}): Usage {
+export function videoUsage(ask: VideoOrder, videos: number, said: Progress['billed'] = {}): Usage {
   const billed = figuresIn(said);
   const { width, height, resolution, quality } = ask;
   const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
