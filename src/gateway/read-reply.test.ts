@@ -1,26 +1,30 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
-import { createFakeTransport, type SentRequest } from '../../test/fake-transport.ts';
+import { createFakeTransport, type FakeTransport, type SentRequest } from '../../test/fake-transport.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Reader } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Exchange } from '../transport/exchange.ts';
+import type { TimeLimits } from '../transport/time-limits.ts';
 import type { TargetCall } from './prepare/steps.ts';
-import { passesBytes, readStart, readWhole, refusalOf } from './read-reply.ts';
+import { passesBytes, readStart, readStream, readWhole, refusalOf } from './read-reply.ts';
 import { allFrames } from './upstream.ts';
 
 const LIMITS = { connectMs: 1e9, headersMs: 1e9, firstTokenMs: 1e9, silenceMs: 1e9, wholeMs: 1e9 };
 const CALL = chatCall({});
 
 /** An exchange with a fake upstream, and its other end. */
-async function exchanged(status = 200): Promise<{ exchange: Exchange; request: SentRequest }> {
+async function exchanged(
+  status = 200,
+  limits: TimeLimits = LIMITS,
+): Promise<{ exchange: Exchange; request: SentRequest; transport: FakeTransport }> {
   const transport = createFakeTransport();
   const sending = { method: 'POST', url: 'http://p.test/', headers: {}, body: new Uint8Array() };
-  const begun = transport.send(sending, LIMITS, Number.POSITIVE_INFINITY, new Cancellation());
+  const begun = transport.send(sending, limits, Number.POSITIVE_INFINITY, new Cancellation());
   const request = await transport.next();
   request.begin(status, { 'content-type': 'text/event-stream' });
-  return { exchange: await begun, request };
+  return { exchange: await begun, request, transport };
 }
 
 function chatReader(): Reader {
@@ -41,6 +45,31 @@ const codeOf = (trying: Promise<unknown>) =>
     () => 'none',
     ({ code }: GatewayError) => code,
   );
+
+describe('a stream that is read to its end', () => {
+  const load = { take() {}, count() {}, give() {}, end() {} };
+
+  test('has its limit to the first token until its first content, not until its end', async () => {
+    const { exchange, request, transport } = await exchanged(200, { ...LIMITS, answerMs: 1000 });
+    const reading = readStream(exchange, chatReader(), true, 1e6, load);
+    request.pushEvents(chunk({ role: 'assistant', content: 'Hel' }));
+    // What has been pushed is read before this timer.
+    await Bun.sleep(0);
+    transport.pass(5000);
+    request.pushEvents(chunk({ content: 'lo' }), chunk({}, 'stop'));
+    request.pushDone();
+    expect((await allFrames(await reading)).length).toBeGreaterThan(3);
+  });
+
+  test('without content is given up at that limit', async () => {
+    const { exchange, request, transport } = await exchanged(200, { ...LIMITS, answerMs: 1000 });
+    const reading = codeOf(readStream(exchange, chatReader(), true, 1e6, load));
+    request.push(': comment\n\n');
+    await Bun.sleep(0);
+    transport.pass(5000);
+    expect(await reading).toBe('upstream_timeout');
+  });
+});
 
 describe('a stream', () => {
   test('has begun with its first frame with content; comments before it are kept', async () => {

@@ -90,6 +90,7 @@ export async function readStream(
     isOver = chunk === undefined;
     for (const frame of chunk ? reader.read(chunk) : reader.end()) {
       all.push(frame);
+      if (frame.events.length > 0) exchange.answered();
       for (const event of frame.events) {
         if (event.type === 'reply-end') isOver = true;
         if (event.type !== 'error') continue;
