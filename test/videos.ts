@@ -1,5 +1,5 @@
 /** For tests: a client of the video endpoints in plain HTTP, and a provider's own videos for the scripted upstream. */
-import type { Stage } from './scene.ts';
+import type { Scene, Stage, StageSetup } from './scene.ts';
 import type { Answer } from './upstream/answer.ts';
 
 /** USD per second: 100 000 000 nano-USD. */
@@ -48,3 +48,14 @@ export async function watch(
     await Bun.sleep(100);
   }
 }
+
+/** A stage whose model is the sandbox's video model, at 0.10 USD per second. */
+export const sandboxVideoStage = (scene: Pick<Scene, 'stage'>, more: Partial<StageSetup> = {}): Promise<Stage> =>
+  scene.stage({
+    type: 'sandbox',
+    kind: 'video',
+    upstreamModel: 'sandbox-video',
+    baseUrls: ['http://sandbox.invalid/v1'],
+    price: SECOND_PRICE,
+    ...more,
+  });

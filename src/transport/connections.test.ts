@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { GatewayError } from '../canonical/errors.ts';
+import { failure } from '../../test/gateway-error.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Exchange } from './exchange.ts';
 import { createTransport, type Sending } from './transport.ts';
@@ -47,15 +47,6 @@ function client() {
   const text = async (url: string, sending: Partial<Sending> = {}) =>
     Buffer.from(await (await send(url, sending)).readAll(1 << 26)).toString();
   return { send, text };
-}
-
-async function failure(promise: Promise<unknown>): Promise<GatewayError> {
-  const thrown = await promise.then(
-    () => undefined,
-    (error) => error,
-  );
-  expect(thrown).toBeInstanceOf(GatewayError);
-  return thrown;
 }
 
 /** Polls until the condition holds: the other side's state changes a moment later. */

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Socket } from 'node:net';
-import { GatewayError } from '../canonical/errors.ts';
+import { failure } from '../../test/gateway-error.ts';
+import type { GatewayError } from '../canonical/errors.ts';
 import { Cancellation } from './cancellation.ts';
 import type { TimeLimits } from './time-limits.ts';
 import { createTransport } from './transport.ts';
@@ -63,15 +64,6 @@ function send(url: string, limits: Partial<TimeLimits> = {}, cancellation = new 
   const all = { ...LIMITS, ...limits };
   const sending = { method: 'POST', url, headers: {}, body: Buffer.from('{}') };
   return createTransport().send(sending, all, performance.now() + all.wholeMs, cancellation);
-}
-
-async function failure(promise: Promise<unknown>): Promise<GatewayError> {
-  const thrown = await promise.then(
-    () => undefined,
-    (error) => error,
-  );
-  expect(thrown).toBeInstanceOf(GatewayError);
-  return thrown;
 }
 
 async function readAll(url: string, limits: Partial<TimeLimits> = {}) {

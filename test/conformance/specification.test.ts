@@ -1,5 +1,6 @@
 /** One named test for each rule of the public specification: a real request to a running gateway and the expected response. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { messageAnswer } from '../message-answer.ts';
 import { type StageSetup, startScene } from '../scene.ts';
 import { BEHAVIOUR_RULES } from './specification/behaviour.ts';
 import {
@@ -43,16 +44,7 @@ const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: objec
   },
   messages: {
     type: 'anthropic',
-    answer: {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      content: [{ type: 'text', text: 'Hi' }],
-      stop_reason: 'end_turn',
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
+    answer: messageAnswer('Hi', { input_tokens: 1, output_tokens: 1 }),
   },
   responses: {
     type: 'openai',

@@ -1,6 +1,7 @@
 /** Vertex AI with the running gateway: tokens, Gemini and Claude, failures; and what rows of clouds keep. */
 import { describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
+import { messageAnswer } from '../message-answer.ts';
 import { useScene } from '../scene-hooks.ts';
 import { asker, FORMATS, readBack } from './any-format.ts';
 
@@ -43,16 +44,7 @@ describe('Vertex AI', () => {
   });
 
   test('Claude uses rawPredict, with the version in the body and betas in the header', async () => {
-    const message = {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'c',
-      content: [{ type: 'text', text: 'Ja' }],
-      stop_reason: 'end_turn',
-      stop_sequence: null,
-      usage: { input_tokens: 2, output_tokens: 1 },
-    };
+    const message = messageAnswer('Ja', { input_tokens: 2, output_tokens: 1 });
     const stage = await scene.stage({
       type: 'vertex',
       upstreamModel: 'claude-sonnet-4-5@20250929',

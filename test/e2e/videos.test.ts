@@ -2,19 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { nanoCost, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
-import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, sandboxVideoStage, type VideoView, watch } from '../videos.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 
-const sandboxStage = (more = {}) =>
-  scene.stage({
-    type: 'sandbox',
-    kind: 'video',
-    upstreamModel: 'sandbox-video',
-    baseUrls: ['http://sandbox.invalid/v1'],
-    price: SECOND_PRICE,
-    ...more,
-  });
+const sandboxStage = (more = {}) => sandboxVideoStage(scene, more);
 const get = (stage: Stage, path: string, headers = {}) =>
   fetch(`${scene.gateway.url}${path}`, { headers: { ...authorized(stage), ...headers } });
 const SOON = 'A cat [[delay 200]]';

@@ -6,6 +6,7 @@ import { googleExchange } from '../../src/providers/clouds/google-token.ts';
 import type { ClientChild } from '../clients/child.ts';
 import { type CloudCall, type CloudView, startCloudsClient } from '../clients/clouds-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
+import { messageAnswer } from '../message-answer.ts';
 import { type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { verifySignature } from '../signature-v4.ts';
 import type { Answer } from '../upstream/answer.ts';
@@ -241,16 +242,7 @@ describe('the AWS SDK', () => {
   });
 });
 
-const MESSAGE = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'c',
-  content: [{ type: 'text', text: 'Ja' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 2, output_tokens: 1 },
-};
+const MESSAGE = messageAnswer('Ja', { input_tokens: 2, output_tokens: 1 });
 const ASKED = { max_tokens: 100, system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
 
 describe("Anthropic's libraries for clouds", () => {

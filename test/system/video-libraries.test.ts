@@ -8,18 +8,11 @@ import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { FILM, SECOND_PRICE, sandboxVideoStage, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } }, { checksEachTest: false });
 
-const sandboxStage = () =>
-  scene.stage({
-    type: 'sandbox',
-    kind: 'video',
-    upstreamModel: 'sandbox-video',
-    baseUrls: ['http://sandbox.invalid/v1'],
-    price: SECOND_PRICE,
-  });
+const sandboxStage = () => sandboxVideoStage(scene);
 
 test.each(['openai', 'openai-6'] as const)(
   '%s: create, retrieve, downloadContent, list, delete',

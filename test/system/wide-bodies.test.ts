@@ -1,6 +1,7 @@
 /** Bodies made to keep the process busy: the others are served meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { messageAnswer } from '../message-answer.ts';
 
 let gateway: GatewayProcess;
 let upstream: ReturnType<typeof Bun.serve>;
@@ -13,16 +14,7 @@ const REPLY = {
   usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
 };
 
-const MESSAGE = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content: [{ type: 'text', text: 'hi' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 5, output_tokens: 1 },
-};
+const MESSAGE = messageAnswer('hi', { input_tokens: 5, output_tokens: 1 });
 
 beforeAll(async () => {
   upstream = Bun.serve({

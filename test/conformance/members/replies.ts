@@ -1,5 +1,6 @@
 /** A value for every member of every format's reply, as the official libraries declare them. */
 import type { Json, JsonObject } from '../../../src/canonical/json.ts';
+import { messageAnswer } from '../../message-answer.ts';
 import { GIVEN, type Group } from './group.ts';
 import { PNG } from './samples.ts';
 
@@ -99,14 +100,7 @@ const COMPLETIONS: Group[] = [
 ];
 
 const message = (more: JsonObject): JsonObject => ({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content: [{ type: 'text', text: 'Hi' }],
-  stop_reason: 'end_turn',
-  stop_sequence: null,
-  usage: { input_tokens: 5, output_tokens: 7 },
+  ...messageAnswer('Hi', { input_tokens: 5, output_tokens: 7 }),
   ...more,
 });
 const withBlock = (block: Json | undefined): JsonObject =>
