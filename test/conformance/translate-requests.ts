@@ -107,10 +107,10 @@ interface Aspect {
 const ASPECTS: { readonly [name: string]: Aspect } = {
   words: {
     of: (call) => wordsOf(call),
-    reported: /one prompt|given as words|drop|left out|handed over|sent behind|put before|was added|in words/,
+    reported: /one prompt|as user text|as text|drop|message of their own|sent after it|was added|an instruction/,
   },
-  calls: { of: callsOf, reported: /one prompt|no JSON object/ },
-  media: { of: mediaOf, reported: /dropped|handed over|sent behind|given as/i },
+  calls: { of: callsOf, reported: /one prompt|not a JSON object/ },
+  media: { of: mediaOf, reported: /dropped|message of their own|sent after it|as text/i },
   tools: { of: toolsOf, reported: /`tools`|[Tt]ools? .*(dropped|allowed|given|sent)|own tools|knows was dropped/ },
   choice: { of: choiceOf, reported: /tool_choice|[Cc]hoice|allowed|`tools` were dropped/ },
   'one call a turn': {
@@ -144,7 +144,7 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
     of: ({ sampling, completion }) => sampling.logprobs || completion?.logprobs !== undefined,
     reported: /logprobs/,
   },
-  ceiling: { of: ({ maxOutputTokens }) => maxOutputTokens, reported: /ceiling|max_tokens/ },
+  ceiling: { of: ({ maxOutputTokens }) => maxOutputTokens, reported: /output limit|max_tokens/ },
   user: { of: ({ user }) => user, reported: /user/ },
   tier: { of: ({ serviceTier }) => (serviceTier === 'auto' ? undefined : serviceTier), reported: /tier/ },
   stream: { of: ({ stream }) => stream, reported: /nothing/ },

@@ -183,7 +183,7 @@ describe('JSON requests of each provider', () => {
     const [sent] = stage.journal();
     expect(sent?.path).toEndWith(path);
     expect(sent?.body).toEqual({ model: upstreamModel, prompt: 'A cat', ...said });
-    if (warned === '') expect(response.headers.get('x-modelport-warnings') ?? '').not.toContain('was taken as');
+    if (warned === '') expect(response.headers.get('x-modelport-warnings') ?? '').not.toContain('was changed to');
     else expect(response.headers.get('x-modelport-warnings')).toContain(warned);
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });

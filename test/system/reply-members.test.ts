@@ -31,7 +31,7 @@ describe('a member arrives or is reported', () => {
           const without = written(group, {}, target);
           const withIt = written(group, { [member.trim()]: specimen as JsonObject }, target);
           // A call that cannot be expressed was reported as a whole.
-          if (without.warnings.some((warning) => warning.includes('tool-call was left out'))) return;
+          if (without.warnings.some((warning) => warning.includes('tool-call was dropped'))) return;
           const arrived = settled(withIt.body) !== settled(without.body);
           const reported = withIt.warnings.some((warning) => !without.warnings.includes(warning));
           expect({ arrived, reported, told: arrived || reported }).toMatchObject({ told: true });

@@ -36,11 +36,11 @@ const FASTEST = 1.2;
 export function elevenlabsPath({ voice, format = USUAL }: SpeechCall): string {
   const output = FORMATS[format];
   if (output === undefined) {
-    const sentence = `\`response_format\` must be one of ${Object.keys(FORMATS).join(', ')}: the model does not speak in ${format}.`;
+    const sentence = `\`response_format\` must be one of ${Object.keys(FORMATS).join(', ')}: the model does not generate ${format}.`;
     throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
   }
   if (voice === undefined)
-    throw new GatewayError('invalid_request', '`voice` must be the id of a voice: the model has none of its own.', {
+    throw new GatewayError('invalid_request', '`voice` must be the id of a voice: the model has no default voice.', {
       param: 'voice',
       retryable: true,
     });
@@ -49,10 +49,9 @@ export function elevenlabsPath({ voice, format = USUAL }: SpeechCall): string {
 
 function writeCall(call: SpeechCall, model: string): Written {
   const warnings = unknownSpeechMembers(call);
-  if (call.instructions !== undefined)
-    warnings.push('`instructions` was dropped: the model takes them in brackets within the text.');
+  if (call.instructions !== undefined) warnings.push('`instructions` was dropped: write them in brackets in the text.');
   const speed = call.speed === undefined ? undefined : Math.max(SLOWEST, Math.min(FASTEST, call.speed));
-  if (speed !== call.speed) warnings.push(`\`speed\` was taken as ${speed}: the model has no other so near.`);
+  if (speed !== call.speed) warnings.push(`\`speed\` was taken as ${speed}: the model’s nearest speed.`);
   const body = { text: call.input, model_id: model, ...(speed !== undefined && { voice_settings: { speed } }) };
   return { body: new TextEncoder().encode(JSON.stringify(body)), warnings };
 }

@@ -14,7 +14,7 @@ const VENDORS = {
 export function voiceFor(voice: string, vendor: keyof typeof VENDORS, losses: Set<string>): string {
   const { foreign, usual } = VENDORS[vendor];
   if (voice !== '' && !foreign.has(voice.toLowerCase())) return voice;
-  if (voice !== '') losses.add(`The voice \`${voice}\` is another provider's: \`${usual}\` speaks instead.`);
+  if (voice !== '') losses.add(`The voice \`${voice}\` belongs to another provider: \`${usual}\` was used instead.`);
   return usual;
 }
 

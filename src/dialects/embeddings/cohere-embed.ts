@@ -47,7 +47,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
     ...unsupportedExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
   ];
   if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
-  if (call.title !== undefined) warnings.push('`title` was dropped: the model takes texts alone.');
+  if (call.title !== undefined) warnings.push('`title` was dropped: the model only accepts texts.');
   return { body: body.encode(), warnings };
 }
 

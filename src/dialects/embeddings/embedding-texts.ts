@@ -53,7 +53,7 @@ export function unsupportedExtras({ extras }: EmbedCall, own: string): string[] 
 /** Throws `invalid_request` if the input has anything but texts. */
 export function refuseMedia({ media }: EmbedCall): void {
   if (!media) return;
-  const sentence = 'This model embeds texts alone: `content.parts` holds something else.';
+  const sentence = 'This model only embeds texts: `content.parts` holds something else.';
   throw new GatewayError('invalid_request', sentence, { param: 'content.parts' });
 }
 

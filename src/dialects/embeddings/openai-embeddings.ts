@@ -83,7 +83,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
 function unsaid({ task, title }: EmbedCall): string[] {
   return [
     ...(task === undefined ? [] : ['`taskType` was dropped: the model has no such parameter.']),
-    ...(title === undefined ? [] : ['`title` was dropped: the model takes texts alone.']),
+    ...(title === undefined ? [] : ['`title` was dropped: the model only accepts texts.']),
   ];
 }
 

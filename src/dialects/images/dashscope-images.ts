@@ -81,7 +81,7 @@ function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string |
   const word = finenessWord(size, quirks);
   if (word !== undefined) return word;
   if (quirks.rejects?.includes('size')) {
-    if (Object.keys(size).length > 0) losses.push('`size` was dropped: what the model changes keeps its size.');
+    if (Object.keys(size).length > 0) losses.push('`size` was dropped: an edited image keeps its size.');
     return undefined;
   }
   const drawn = drawnSize(size, quirks, losses);

@@ -55,10 +55,10 @@ export function fittedRatio({ size }: ImageCall, ratios: readonly string[], loss
   const ratio = nearestRatio(size, ratios);
   if (size.pixels)
     losses.push(
-      `The size ${size.pixels.width}x${size.pixels.height} was asked for by its shape: the model has sizes of its own.`,
+      `The size ${size.pixels.width}x${size.pixels.height} was requested as an aspect ratio: the model chooses its own sizes.`,
     );
   else if (ratio && !ratio.exact)
-    losses.push(`The shape was taken as ${ratio.said}: the model generates no closer size.`);
+    losses.push(`The aspect ratio was changed to ${ratio.said}, the nearest that the model supports.`);
   return ratio?.said;
 }
 

@@ -19,7 +19,7 @@ export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): Pi
   const drawn = listed ?? (supportsImageBounds ? boundedSize(asked, supportsImageBounds) : asked);
   if (writePixels(drawn) !== writePixels(asked))
     losses.push(
-      `The size ${writePixels(asked)} was taken as ${writePixels(drawn)}: the model generates no closer size.`,
+      `The size ${writePixels(asked)} was changed to ${writePixels(drawn)}, the nearest that the model supports.`,
     );
   return drawn;
 }

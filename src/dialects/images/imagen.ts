@@ -36,7 +36,8 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const seed = rejects.includes('seed') ? undefined : call.seed;
   const asked = finenessOf(call.size);
   const fineness = FINENESS[asked ?? ''];
-  if (fineness !== asked) losses.push(`The fineness ${asked} was taken as ${fineness}: the model generates no other.`);
+  if (fineness !== asked)
+    losses.push(`The resolution ${asked} was changed to ${fineness}: the model supports no other.`);
   const mimeType = format === 'jpeg' ? 'image/jpeg' : 'image/png';
   if (format !== undefined && format !== 'jpeg' && format !== 'png')
     losses.push(`\`output_format\` was taken as \`png\`: the model cannot generate \`${format}\`.`);

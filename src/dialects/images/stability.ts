@@ -34,7 +34,7 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
   refuseImages(call, quirksOf(quirks, model));
   const losses: string[] = [];
   const [image, ...others] = call.images;
-  if (others.length > 0) losses.push('Of the images given the first was used: the model takes one.');
+  if (others.length > 0) losses.push('Only the first image was used: the model accepts one.');
   const ratio = image ? undefined : fittedRatio(call, RATIOS, losses);
   const isNamed = NAMED.test(model);
   const fields: { [name: string]: string | undefined } = {
@@ -67,11 +67,7 @@ function drawnFormat({ format }: ImageCall, losses: string[]): string | undefine
 function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
   const isFiltered = finish === 'CONTENT_FILTERED';
   const made = typeof image === 'string' && !isFiltered ? [{ base64: image }] : [];
-  return generatedEvents(
-    made,
-    call,
-    isFiltered ? "The image was held back by the provider's content filter." : undefined,
-  );
+  return generatedEvents(made, call, isFiltered ? "The provider's content filter removed the image." : undefined);
 }
 
 /** Its error bodies hold lists of sentences. */

@@ -14,7 +14,7 @@ export function asConversation(call: ImageCall): { call: ChatCall; losses: reado
   const { pixels } = call.size;
   if (pixels)
     losses.push(
-      `The size ${pixels.width}x${pixels.height} was asked for by its shape: the model has sizes of its own.`,
+      `The size ${pixels.width}x${pixels.height} was requested as an aspect ratio: the model chooses its own sizes.`,
     );
   const unsupported = ['quality', 'style', 'background', 'mask', 'format', 'compression', 'partialImages'] as const;
   for (const member of unsupported)

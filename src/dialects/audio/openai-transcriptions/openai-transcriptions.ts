@@ -75,7 +75,7 @@ function jsonAsked(
     const known = TRANSCRIPT_FORMATS.filter(
       (one) => one !== 'diarized_json' && (writes === 'segments' || !isTimed(one)),
     );
-    const sentence = `\`response_format\` must be one of ${known.join(', ')}: the provider does not say enough for ${format}.`;
+    const sentence = `\`response_format\` must be one of ${known.join(', ')}: the provider’s reply has too little for ${format}.`;
     throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
   }
   const asked = fields.filter(([name]) => name !== 'response_format');

@@ -30,7 +30,8 @@ function dropSampling(
 
 /** No warning if the value is the provider's default. */
 function drop(body: OutgoingBody, member: string, usual: number | undefined, warnings: Set<string>): void {
-  if (body.get(member) !== usual) warnings.add(`\`${member}\` was dropped: the model takes no sampling settings.`);
+  if (body.get(member) !== usual)
+    warnings.add(`\`${member}\` was dropped: the model does not accept sampling settings.`);
   body.set(member, undefined);
 }
 
@@ -43,7 +44,7 @@ function lowerCeiling(
 ): void {
   if (most === undefined || maxOutputTokens === undefined || maxOutputTokens <= most) return;
   body.set('max_tokens', most);
-  warnings.add(`The output limit was lowered to ${most}: the model writes no more.`);
+  warnings.add(`The output limit was lowered to ${most}, the model’s maximum.`);
 }
 
 /** The newest models think by effort only and reject a budget. */
@@ -52,5 +53,5 @@ function replaceBudget(body: OutgoingBody, { reasoning }: ChatCall, traits: Mode
   const thinking = body.get('thinking');
   if (!isObject(thinking) || thinking.type !== 'enabled') return;
   body.set('thinking', { type: 'adaptive', display: reasoning.summary === 'none' ? 'omitted' : 'summarized' });
-  warnings.add('`thinking.budget_tokens` was dropped: the model decides itself how much to think.');
+  warnings.add('`thinking.budget_tokens` was dropped: the model chooses its budget itself.');
 }

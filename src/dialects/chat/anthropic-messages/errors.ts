@@ -29,7 +29,7 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
 
 /** Reads the `error` member of an `error` event, or of a body with status 200. */
 export function readStreamError(error: Json | undefined): GatewayError {
-  if (!isObject(error)) return new GatewayError('upstream_failed', 'The model sent an error without saying which.');
+  if (!isObject(error)) return new GatewayError('upstream_failed', 'The provider returned an error without a message.');
   const { type, message } = error;
   const isEmptied = typeof message === 'string' && EMPTY_ACCOUNT.test(message);
   const status = isEmptied ? 402 : (typeof type === 'string' && STATUSES[type]) || 500;

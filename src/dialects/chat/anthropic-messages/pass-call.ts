@@ -13,7 +13,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   if (model !== call.model) body.set('model', model);
   if (hasOtherSignatures(call)) {
     body.set('messages', withoutForeignThinking(body.get('messages') ?? []));
-    warnings.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+    warnings.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
   }
   adjust(body, call, model, quirks, warnings);
   return { body: body.encode(), warnings: [...warnings] };

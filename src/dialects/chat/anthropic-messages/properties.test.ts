@@ -286,7 +286,7 @@ test('any conversation arrives, except what is reported', () => {
       expectLegal(body.messages);
       const again = readCall(written.body);
       expect(calls(again.messages).toSorted()).toEqual(calls(messages).toSorted());
-      const isReworded = written.warnings.some((warning) => warning.includes('words of the user'));
+      const isReworded = written.warnings.some((warning) => warning.includes('as user text'));
       const isPlaceholder =
         messages.every(({ role, parts }) => role === 'system' || said([{ role, parts }]).length === 0) &&
         calls(messages).length === 0;

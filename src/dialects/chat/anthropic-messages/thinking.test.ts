@@ -58,7 +58,7 @@ describe('thinking', () => {
     const small = write({ reasoning: { effort: 'high' }, maxOutputTokens: 500 });
     expect(small.body.thinking).toBeUndefined();
     expect(small.body.max_tokens).toBe(500);
-    expect(small.warnings).toContain('Thinking was left out');
+    expect(small.warnings).toContain('Thinking was turned off');
   });
 
   test('is left out while tool calls that were made without it are open', () => {

@@ -33,7 +33,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
     return traits.thinking === 'none' ? unasked : { ...unasked, thinking: { type: 'disabled' } };
   }
   if (traits.thinking === 'none') {
-    losses.add('The reasoning setting was dropped: the model does not think.');
+    losses.add('The reasoning setting was dropped: the model does not support reasoning.');
     return unasked;
   }
   const onBudget =
@@ -48,7 +48,7 @@ function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losse
   const asked = call.maxOutputTokens;
   if (asked === undefined) return undefined;
   if (most === undefined || asked <= most) return Math.max(1, asked);
-  losses.add(`The output limit was lowered to ${most}: the model writes no more.`);
+  losses.add(`The output limit was lowered to ${most}, the model’s maximum.`);
   return most;
 }
 
@@ -76,7 +76,7 @@ function onABudget(
     return { isOn: false, maxTokens };
   }
   if (hasOpenUnprovenLoop(call)) {
-    losses.add('Thinking was left out in this turn: the model needs its own thinking before the open tool calls.');
+    losses.add('Thinking was turned off in this turn: the model requires its own thinking before the open tool calls.');
     return { isOn: false, maxTokens };
   }
   return { isOn: true, maxTokens, thinking: { type: 'enabled', budget_tokens: budget, ...displayOf(call, traits) } };

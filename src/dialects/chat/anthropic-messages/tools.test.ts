@@ -63,7 +63,7 @@ describe('tools', () => {
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: 'string' } },
     });
-    expect(warnings).toContain('choice at the top');
+    expect(warnings).toContain('union at the top');
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe('tools', () => {
       user_location: { type: 'approximate', city: 'Bern' },
     });
     expect(JSON.stringify(body.messages)).toContain('"input":{"input":"raw \\"text\\""}');
-    for (const loss of ['free text', 'openai-responses', 'search_context_size']) expect(warnings).toContain(loss);
+    for (const loss of ['free-text', 'openai-responses', 'search_context_size']) expect(warnings).toContain(loss);
   });
 });
 

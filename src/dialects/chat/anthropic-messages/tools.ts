@@ -52,7 +52,7 @@ export function writeTools(
   if (choice) written.toolChoice = choice;
   const { output } = call;
   if (output?.type === 'json') {
-    losses.add('JSON output was asked for in words: the model has no such mode.');
+    losses.add('JSON output was requested by an instruction: the model has no JSON mode.');
     written.instruction = JSON_INSTRUCTION;
   } else if (output && traits.structuredOutput && (output.strict || canBeStrict(output.schema))) {
     written.format = { type: 'json_schema', schema: described(strictSchema(output.schema), output.description) };
@@ -83,7 +83,9 @@ function addAnswerTool(
   if (!isForcible) {
     written.instruction = answerToolInstruction(name);
     if (choice === 'none') delete written.toolChoice;
-    losses.add("The answer's schema was asked for in words: the model cannot be forced to it while it thinks.");
+    losses.add(
+      'The output schema was requested by an instruction: the model cannot be forced to follow it while it thinks.',
+    );
   } else if (choice === 'none') {
     written.toolChoice = { type: 'tool', name, disable_parallel_tool_use: true };
   } else if (choice === 'auto') {
@@ -97,7 +99,9 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       const isStrict = isStrictTool(tool, traits.structuredOutput, losses);
       const schema = toolSchema(tool.parameters);
       if (tool.parameters && (tool.parameters.anyOf || tool.parameters.oneOf || tool.parameters.allOf)) {
-        losses.add("The choice at the top of a tool's schema became one object: the model takes no choice there.");
+        losses.add(
+          "The union at the top of a tool's schema became one object: the model does not accept a union there.",
+        );
       }
       const written = toolNamed(tool, isStrict ? strictSchema(schema) : schema);
       if (isStrict) written.strict = true;

@@ -23,8 +23,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
   const turns: Turn[] = [];
   let isLeading = true;
   for (const message of messages) {
-    if (message.name !== undefined)
-      losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+    if (message.name !== undefined) losses.add('`name` of a message was dropped: the model does not support it.');
     isLeading &&= message.role === 'system';
     if (isLeading) system.push(...writeParts(message.parts, 'system', losses));
     else addTurns(turns, message, traits, losses);
@@ -33,7 +32,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
   // The turns before it were empty.
   if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
   if (!joined.some((turn) => turn.role !== 'system')) {
-    losses.add("A turn of the user's was added: the model needs one.");
+    losses.add('A user turn was added: the model requires one.');
     joined.unshift({ role: 'user', content: [{ type: 'text', text: NO_WORDS }] });
   }
   trimLastWords(joined);
@@ -65,7 +64,10 @@ function addTurns(turns: Turn[], message: Message, traits: ModelTraits, losses: 
 }
 
 function asUserWords(blocks: JsonObject[], losses: Set<string>): JsonObject[] {
-  if (blocks.length > 0) losses.add('Instructions in the middle of the conversation were given as words of the user.');
+  if (blocks.length > 0)
+    losses.add(
+      'Instructions in the middle of the conversation were sent as user text: the model has no system turns there.',
+    );
   return blocks.map((block) =>
     block.type === 'text' ? { ...block, text: `<system>\n${String(block.text)}\n</system>` } : block,
   );

@@ -41,7 +41,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
       return writeMedia(part, place, losses);
     case 'reasoning': {
       const block = place === 'assistant' ? provenThinking(part) : undefined;
-      if (!block) losses.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+      if (!block) losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
       return block;
     }
     case 'tool-call':
@@ -64,7 +64,7 @@ function writeText({ text, citations, cache }: TextPart, place: Place, losses: S
   if (citations) {
     const proven = place === 'assistant' ? citations.flatMap((citation) => provenCitation(citation) ?? []) : [];
     if (proven.length < citations.length)
-      losses.add("Citations in earlier turns were dropped: they are not the model's own.");
+      losses.add('Citations in earlier turns were dropped: the model accepts only its own.');
     if (proven.length > 0) block.citations = proven;
   }
   return marked(block, cache);
@@ -91,7 +91,7 @@ function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: S
 
 function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<string>): JsonObject | undefined {
   if (place === 'assistant' || place === 'system') {
-    losses.add(`A ${media.kind} in the ${place}'s turn was dropped: the model reads media from the user alone.`);
+    losses.add(`A ${media.kind} in the ${place}'s turn was dropped: the model only reads media in user turns.`);
     return undefined;
   }
   switch (media.kind) {
@@ -127,7 +127,7 @@ function imageSource({ source, mimeType }: Media): JsonObject {
     case 'reference':
       return fileSource(source);
     case 'text':
-      throw unreadable('An image must be inline data or an address.');
+      throw unreadable('An image must be inline data or a URL.');
     default:
       return source satisfies never;
   }
@@ -156,7 +156,7 @@ function documentSource(media: Media): JsonObject | undefined {
         return { type: 'base64', media_type: 'application/pdf', data: source.base64 };
       }
       if (TEXT_TYPES.test(mimeType)) return plainText(Buffer.from(source.base64, 'base64').toString());
-      throw unreadable('This model reads documents as PDF or text alone.');
+      throw unreadable('This model reads documents only as PDF or text.');
     }
     case 'text':
       return plainText(source.text);
@@ -177,7 +177,7 @@ function fileSource({ dialect, id }: { dialect: string; id: string }): JsonObjec
   if (dialect === ANTHROPIC_MESSAGES) return { type: 'file', file_id: id };
   throw new GatewayError(
     'file_reference_unsupported',
-    "A file kept at another provider cannot be read by this model: send the file's data inline.",
+    "This model cannot read a file that is stored at another provider: send the file's data inline.",
     { param: 'messages' },
   );
 }

@@ -21,7 +21,7 @@ import { BlockStreamBuilder, eventText, messageId } from './write-stream.ts';
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
   dialect: ANTHROPIC_MESSAGES,
-  without: { audio: 'was given in its words alone: the format has no audio' },
+  without: { audio: 'was sent as its transcript: the format has no audio' },
   logprobs: [],
   shows: (citation) => shownCitation(citation) !== undefined,
   extras: ['service_tier'],

@@ -85,7 +85,7 @@ describe('a conversation', () => {
       { input: [1] },
       { input: '{"broken' },
     ]);
-    expect(warnings).toContain('no JSON object');
+    expect(warnings).toContain('not a JSON object');
   });
 
   test('has later instructions as a system turn, or as user text if the model has no system turns', () => {
@@ -103,7 +103,7 @@ describe('a conversation', () => {
     ]);
     const old = write({ messages }, OLD);
     expect(JSON.stringify(old.body.messages)).toContain('<system>\\nNow in French.\\n</system>');
-    expect(old.warnings).toContain('words of the user');
+    expect(old.warnings).toContain('as user text');
   });
 
   test('has a turn even if there are only instructions', () => {
@@ -135,7 +135,7 @@ describe('a conversation', () => {
       { type: 'redacted_thinking', data: 'data' },
       { type: 'text', text: 'So.' },
     ]);
-    expect(warnings).toContain('Earlier thinking was left out');
+    expect(warnings).toContain('Earlier thinking was dropped');
   });
 
   test('has at most four cache marks, the last ones, and does not change the call', () => {

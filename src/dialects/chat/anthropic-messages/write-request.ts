@@ -81,13 +81,13 @@ function addSampling(
   let temperature = temperatureOf(call, losses);
   // For a model without sampling settings, `adjust` drops them.
   if (thinks && traits.sampling !== 'none') {
-    const why = 'the model does not take it while it thinks';
+    const why = 'the model does not accept it while it thinks';
     if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
     if (topP !== undefined && topP < LEAST_THINKING_TOP_P) topP = dropped('top_p', why, losses);
     if (topK !== undefined) topK = dropped('top_k', why, losses);
   }
   if (traits.sampling === 'one' && temperature !== undefined && topP !== undefined) {
-    const why = 'the model does not take it together with `temperature`';
+    const why = 'the model does not accept it together with `temperature`';
     topP = topP === 1 ? undefined : dropped('top_p', why, losses);
   }
   addMember(body, 'temperature', temperature);
@@ -111,7 +111,7 @@ const TIERS: { readonly [tier: string]: string } = { auto: 'auto', default: 'sta
 function tierOf({ serviceTier }: ChatCall, losses: Set<string>): string | undefined {
   if (serviceTier === undefined) return undefined;
   const tier = TIERS[serviceTier];
-  if (tier === undefined) losses.add('`service_tier` was dropped: the model knows "auto" and "default" alone.');
+  if (tier === undefined) losses.add('`service_tier` was dropped: the model supports only "auto" and "default".');
   return tier;
 }
 
@@ -124,7 +124,7 @@ function limitMarks(body: JsonObject, losses: Set<string>): void {
   const surplus = marked.length + (body.cache_control ? 1 : 0) - MAX_CACHE_MARKS;
   if (surplus <= 0) return;
   for (const block of marked.slice(0, surplus)) delete block.cache_control;
-  losses.add(`Of the cache marks the last ${MAX_CACHE_MARKS} were kept: the model takes no more.`);
+  losses.add(`Of the cache marks the last ${MAX_CACHE_MARKS} were kept: the model accepts no more.`);
 }
 
 function collectMarked(value: Json | undefined, marked: JsonObject[]): void {

@@ -23,7 +23,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
   const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0;
   switch (traits.thinking) {
     case undefined:
-      if (!isOff) losses.add('The reasoning setting was dropped: the model does not take one.');
+      if (!isOff) losses.add('The reasoning setting was dropped: the model does not support reasoning.');
       return { fields: {}, excludes: [] };
     case 'budget':
       return isOff ? { fields: {}, excludes: [] } : onABudget(call, reasoning, losses);
@@ -38,7 +38,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
       // The model rejects a token limit with the highest effort, but the call was priced with its limit: the next lower
       // effort is used.
       if (maxReasoningEffort === 'high' && maxOutputTokens !== undefined) {
-        losses.add('The reasoning effort `high` became `medium`: the model takes no output limit with it.');
+        losses.add('The reasoning effort `high` became `medium`: the model accepts no output limit with it.');
         maxReasoningEffort = 'medium';
       }
       const excludes = maxReasoningEffort === 'high' ? (['maxTokens', 'temperature', 'topP'] as const) : [];

@@ -38,7 +38,7 @@ export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWrite
   const { output } = call;
   let answers: JsonObject | undefined;
   if (output?.type === 'json') {
-    losses.add('JSON output was asked for in words: the model has no such mode.');
+    losses.add('JSON output was requested by an instruction: the model has no JSON mode.');
     written.instructions.push(JSON_INSTRUCTION);
   } else if (output && traits.structuredOutput && (output.strict || canBeStrict(output.schema))) {
     written.textFormat = textFormat(output);
@@ -87,7 +87,7 @@ function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: S
       ];
     case 'web-search':
       if (traits.webSearch !== undefined) return [{ systemTool: { name: traits.webSearch } }];
-      losses.add('The web search was dropped: the model has none.');
+      losses.add('The web search was dropped: the model does not support it.');
       return [];
     case 'vendor':
       if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
@@ -112,14 +112,14 @@ function choiceOf(
   written: WrittenTools,
   losses: Set<string>,
 ): JsonObject | undefined {
-  if (parallelToolCalls === false) losses.add('`parallel_tool_calls` was dropped: the model decides it.');
+  if (parallelToolCalls === false) losses.add('`parallel_tool_calls` was dropped: the model decides this itself.');
   switch (toolChoice?.type) {
     case undefined:
       return undefined;
     case 'auto':
       return { auto: {} };
     case 'none':
-      losses.add('That no tool may be called was said in words: the model has no such choice.');
+      losses.add('`tool_choice: none` was sent as an instruction: the model has no such setting.');
       written.instructions.push('Do not call any tool: answer in words.');
       return undefined;
     case 'required':
@@ -138,7 +138,7 @@ function choiceOf(
 }
 
 function unforced(losses: Set<string>): undefined {
-  losses.add('`tool_choice` was dropped: the model cannot be made to call a tool.');
+  losses.add('`tool_choice` was dropped: the model cannot be forced to call a tool.');
   return undefined;
 }
 
@@ -165,7 +165,7 @@ function addAnswerTool(
   const inputSchema = { json: answerToolSchema(output) };
   tools.push({ toolSpec: { name, description: answerToolDescription(output), inputSchema } });
   if (!forcible) {
-    losses.add("The answer's schema was asked for in words: the model cannot be forced to it.");
+    losses.add('The output schema was requested by an instruction: the model cannot be forced to follow it.');
     instructions.push(answerToolInstruction(name));
     return undefined;
   }

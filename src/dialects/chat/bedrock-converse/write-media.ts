@@ -79,7 +79,7 @@ function sourceOf({ kind, source }: Media): JsonObject {
     case 'text':
       return { bytes: Buffer.from(source.text).toString('base64') };
     case 'url':
-      throw refused(`This model cannot fetch addresses: send the ${kind} as base64.`);
+      throw refused(`This model cannot fetch URLs: send the ${kind} as base64.`);
     case 'reference':
       throw new GatewayError(
         'file_reference_unsupported',

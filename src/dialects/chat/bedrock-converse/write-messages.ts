@@ -26,7 +26,7 @@ export function writeMessages(messages: readonly Message[], parts: PartWriter, l
   const following = firstTurn < 0 ? [] : messages.slice(firstTurn);
   const system = leading.flatMap((message) => parts.write(message.parts, 'system'));
   if (messages.some((message) => message.name !== undefined)) {
-    losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+    losses.add('`name` of a message was dropped: the model does not support it.');
   }
   const turns = following.flatMap((message) => turnsOf(message, parts, losses));
   const joined = alternating(turns, LINKS);
@@ -50,7 +50,9 @@ function turnsOf(message: Message, parts: PartWriter, losses: Set<string>): Turn
     case 'tool':
       return [{ role: 'user', content: parts.write(message.parts, 'user') }];
     case 'system':
-      losses.add('Instructions in the middle of the conversation were given as words of the user.');
+      losses.add(
+        'Instructions in the middle of the conversation were sent as user text: the model has no system turns there.',
+      );
       return [{ role: 'user', content: asUserWords(parts.write(message.parts, 'system')) }];
     default:
       return message.role satisfies never;

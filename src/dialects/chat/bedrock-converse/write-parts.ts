@@ -40,7 +40,7 @@ export class PartWriter {
     if (!cache) return [];
     const isTaken = at === 'messages' ? this.#traits.cache !== undefined : this.#traits.cache === 'everywhere';
     if (!isTaken || this.#cachePoints >= MAX_CACHE_POINTS) {
-      this.#losses.add('A cache mark was dropped: the model takes none there, or no more of them.');
+      this.#losses.add('A cache mark was dropped: the model supports none there, or no more of them.');
       return [];
     }
     this.#cachePoints++;
@@ -65,7 +65,7 @@ export class PartWriter {
       case 'reasoning': {
         const block = place === 'assistant' ? provenThinking(part) : undefined;
         if (!block)
-          this.#losses.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+          this.#losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
         return block;
       }
       case 'tool-call':
@@ -91,7 +91,7 @@ export class PartWriter {
     const content = this.write(inner, 'result');
     if (failed && !this.#traits.failures) {
       content.unshift({ text: 'The tool failed:' });
-      this.#losses.add('That a tool failed was said in words: the model has no mark for it.');
+      this.#losses.add('The failure of a tool was sent as text: the model has no status for it.');
     }
     const status = failed && this.#traits.failures ? { status: 'error' } : {};
     return { toolResult: { toolUseId: legalToolId(callId), content, ...status } };

@@ -62,7 +62,7 @@ describe('conversations', () => {
       toolUseId: 't',
       content: [{ text: 'The tool failed:' }, { text: 'no' }],
     });
-    expect(warnings.join(' ')).toContain('failed');
+    expect(warnings.join(' ')).toContain('failure of a tool');
     // Tools that the conversation uses must be declared.
     expect(body.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'look', inputSchema: { json: { type: 'object' } } } }],

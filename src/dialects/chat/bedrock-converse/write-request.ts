@@ -81,7 +81,7 @@ function samplingOf(
   };
   for (const member of thinking.excludes) {
     if (inference[member] !== undefined && inference[member] !== 1)
-      losses.add(`\`${member}\` was dropped: the model does not take it while it thinks so hard.`);
+      losses.add(`\`${member}\` was dropped: the model does not accept it with this reasoning effort.`);
     inference[member] = undefined;
   }
   return { ...inference, fields: topKOf(sampling.topK, traits, losses) };
@@ -105,7 +105,7 @@ function metadataOf({ metadata }: ChatCall, losses: Set<string>): JsonObject | u
     ([name, value]) => METADATA.test(name) && typeof value === 'string' && METADATA.test(value),
   );
   if (taken.length < entries.length || taken.length > MAX_METADATA)
-    losses.add('Some of the `metadata` was dropped: the model takes a few short plain texts.');
+    losses.add('Some of the `metadata` was dropped: the provider accepts at most 16 short texts.');
   return filled(Object.fromEntries(taken.slice(0, MAX_METADATA)));
 }
 
@@ -119,7 +119,7 @@ function tierOf({ serviceTier }: ChatCall, losses: Set<string>): JsonObject | un
     case 'priority':
       return { type: serviceTier };
     default:
-      losses.add('`service_tier` was dropped: the model knows "default", "flex" and "priority".');
+      losses.add('`service_tier` was dropped: the model supports "default", "flex" and "priority".');
       return undefined;
   }
 }

@@ -148,7 +148,7 @@ class SchemaWriter {
     if (said.every((value) => typeof value === 'string')) {
       written.type = 'STRING';
       written.enum = said;
-    } else this.#losses.add('`enum` in a schema was dropped where its values are no strings.');
+    } else this.#losses.add('`enum` in a schema was dropped: the model supports only strings as its values.');
   }
 
   #writeChoices(written: JsonObject, choices: Json[], depth: number): void {

@@ -40,7 +40,7 @@ function formatFor({ format }: SpeechCall, model: string): string {
   if (format === undefined) return packsSpeech ? 'mp3' : 'wav';
   if (PLAIN.includes(format) || (packsSpeech && format in PACKED)) return format;
   const known = [...PLAIN, ...(packsSpeech ? Object.keys(PACKED) : [])].join(', ');
-  const sentence = `\`response_format\` must be one of ${known}: the model does not speak in ${format}.`;
+  const sentence = `\`response_format\` must be one of ${known}: the model does not generate ${format}.`;
   throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
 }
 
@@ -60,9 +60,10 @@ function writeSpeechCall(call: SpeechCall, model: string, quirks: Quirks): Writt
     quirks,
   );
   const warnings = [...written.warnings, ...unknownSpeechMembers(call)];
-  if (call.speed !== undefined) warnings.push('`speed` was dropped: the model takes its pace from `instructions`.');
+  if (call.speed !== undefined)
+    warnings.push('`speed` was dropped: use `instructions` to set the speed of this model.');
   if (call.format === undefined && format === 'wav')
-    warnings.push('The audio is a WAV: the model speaks in samples alone.');
+    warnings.push('The audio is a WAV file: the model only generates raw samples.');
   return { ...written, warnings };
 }
 
@@ -172,7 +173,7 @@ function ending(counted: Usage | undefined, { usage, finish }: Heard): ReplyEven
 
 function silent(finish: FinishReason | undefined): GatewayError {
   if (finish === 'content-filter' || finish === 'refusal')
-    return new GatewayError('upstream_refused', 'The provider does not have this text spoken.', {
+    return new GatewayError('upstream_refused', 'The provider refused to generate speech for this text.', {
       param: 'input',
     });
   return new GatewayError('upstream_failed', 'The model answered without audio.');

@@ -31,7 +31,8 @@ const PRO_LEVELS = { ...FLASH_LEVELS, none: 'LOW', minimal: 'LOW', medium: 'HIGH
 
 export function writeThinking(reasoning: Reasoning, traits: ModelTraits, losses: Set<string>): JsonObject | undefined {
   if (traits.thinking === 'none') {
-    if (reasoning.effort !== 'none') losses.add('The reasoning setting was dropped: the model does not think.');
+    if (reasoning.effort !== 'none')
+      losses.add('The reasoning setting was dropped: the model does not support reasoning.');
     return undefined;
   }
   const config = traits.thinking === 'level' ? levelOf(reasoning, traits, losses) : budgetOf(reasoning, traits, losses);
@@ -43,9 +44,9 @@ export function writeThinking(reasoning: Reasoning, traits: ModelTraits, losses:
 function levelOf({ effort, budgetTokens }: Reasoning, { family }: ModelTraits, losses: Set<string>): JsonObject {
   const asked = effort ?? (budgetTokens === undefined ? undefined : effortOf(budgetTokens));
   if (asked === undefined) return {};
-  if (asked === 'none')
-    losses.add('The model cannot switch its thinking off: it was asked to think as little as it can.');
-  if (effort === undefined) losses.add('The budget for thinking was said as a level: the model takes no number.');
+  if (asked === 'none') losses.add('The model cannot turn its thinking off: the lowest setting was used.');
+  if (effort === undefined)
+    losses.add('The thinking budget was converted to a level: the model does not accept a number of tokens.');
   return { thinkingLevel: (family === 'pro' ? PRO_LEVELS : FLASH_LEVELS)[asked] };
 }
 
@@ -61,12 +62,12 @@ function budgetOf(reasoning: Reasoning, { family }: ModelTraits, losses: Set<str
   const { effort, budgetTokens, adaptive } = reasoning;
   if (effort === 'none') {
     if (family !== 'pro') return { thinkingBudget: 0 };
-    losses.add('The model cannot switch its thinking off: it was asked to think as little as it can.');
+    losses.add('The model cannot turn its thinking off: the lowest setting was used.');
   }
   const { least, most } = BOUNDS[family];
   const asked = budgetTokens ?? (effort && BUDGETS[effort]);
   if (asked === undefined) return adaptive ? { thinkingBudget: -1 } : {};
   if (budgetTokens !== undefined && budgetTokens > most)
-    losses.add(`The budget for thinking was lowered to ${most} tokens.`);
+    losses.add(`The thinking budget was lowered to ${most} tokens.`);
   return { thinkingBudget: Math.min(most, Math.max(least, asked)) };
 }

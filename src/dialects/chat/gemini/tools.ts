@@ -90,7 +90,7 @@ export function writeTools(call: ChatCall, model: string, quirks: ModelQuirks, l
   const isMixed = functions.length > 0 && hosted.length > 0;
   const isModern = traitsOf(model).isModern;
   if (isMixed && !isModern)
-    losses.add("The provider's own tools were dropped: the model does not take them beside functions.");
+    losses.add("The provider's own tools were dropped: the model does not accept them together with functions.");
   const tools: JsonObject[] = isMixed && !isModern ? [] : hosted;
   const place = call.tools.findIndex((tool) => tool.type === 'function' || tool.type === 'custom');
   if (functions.length > 0) tools.splice(place, 0, { functionDeclarations: functions });
@@ -112,7 +112,9 @@ function writeFunction(tool: Tool, quirks: ModelQuirks, losses: Set<string>): Js
     losses.add(`\`strict\` of the tool \`${tool.name}\` was dropped: the model is not bound to the schema.`);
   }
   if (tool.type === 'custom')
-    losses.add(`The tool \`${tool.name}\` takes free text: the model was given it as a function.`);
+    losses.add(
+      `The tool \`${tool.name}\` takes free text: it was sent as a function, because the model has no such tools.`,
+    );
   const schema = tool.type === 'custom' ? freeTextSchema(tool) : tool.parameters;
   return {
     name: legalToolName(tool.name),
@@ -138,7 +140,7 @@ function writeHosted(tool: Tool, losses: Set<string>): JsonObject | undefined {
     case 'web-search':
       if (tool.dialect === GEMINI) return { googleSearch: tool.options };
       if (Object.keys(tool.options).some((option) => option !== 'type' && option !== 'name')) {
-        losses.add('The options of the web search were dropped: the model searches as it sees fit.');
+        losses.add('The options of the web search were dropped: the model does not support them.');
       }
       return { googleSearch: {} };
     case 'vendor':

@@ -44,7 +44,7 @@ export function writeConfig(call: ChatCall, model: string, quirks: ModelQuirks, 
 
 function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, losses: Set<string>): JsonObject {
   if (!PLAIN_FORMATS.includes(audio.format))
-    losses.add(`The model speaks in plain samples: they come as a WAV, not in \`${audio.format}\`.`);
+    losses.add(`The model only generates raw samples: they are returned as WAV, not as \`${audio.format}\`.`);
   const isOwn = call.origin.dialect === GEMINI;
   const voiceName = isOwn ? audio.voice : voiceFor(audio.voice, 'google', losses);
   return { voiceConfig: MADE_VOICE.test(voiceName) ? { voice: voiceName } : { prebuiltVoiceConfig: { voiceName } } };
@@ -53,7 +53,7 @@ function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, loss
 /** Text output is dropped when audio is requested: the model returns one of them. */
 function writeModalities(modalities: readonly Modality[], losses: Set<string>): string[] {
   const isSpoken = modalities.includes('audio') && modalities.includes('text');
-  if (isSpoken) losses.add('The words of the speech were asked for and dropped: the model speaks or writes.');
+  if (isSpoken) losses.add('The `text` modality was dropped: the model returns either speech or text.');
   const said = isSpoken ? modalities.filter((modality) => modality !== 'text') : modalities;
   return said.map((modality) => modality.toUpperCase());
 }
@@ -61,7 +61,7 @@ function writeModalities(modalities: readonly Modality[], losses: Set<string>): 
 function writeStops(stop: string[] | undefined, losses: Set<string>): string[] | undefined {
   if (!stop || stop.length === 0) return undefined;
   if (stop.length > MAX_STOPS)
-    losses.add(`Of the stop sequences the first ${MAX_STOPS} were kept: the model takes no more.`);
+    losses.add(`Of the stop sequences the first ${MAX_STOPS} were kept: the model accepts no more.`);
   return stop.slice(0, MAX_STOPS);
 }
 

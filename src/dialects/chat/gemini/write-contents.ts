@@ -53,11 +53,11 @@ export function writeContents(messages: readonly Message[], traits: ModelTraits,
 /** The provider rejects a conversation that does not begin with a user turn. */
 function openedByUser(contents: Content[], system: JsonObject[], losses: Set<string>): WrittenContents {
   if (contents.length === 0 && system.length > 0) {
-    losses.add("The instructions were sent as the user's turn: the model needs one.");
+    losses.add('The instructions were sent as a user turn: the model requires one.');
     return { contents: [{ role: 'user', parts: system }] };
   }
   if (contents[0]?.role === 'model') {
-    losses.add("A turn of the user's was put before the assistant's first: the model needs one.");
+    losses.add("A user turn was added before the assistant's first turn: the model requires one.");
     contents.unshift({ role: 'user', parts: [{ text: OPENING }] });
   }
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
@@ -129,7 +129,7 @@ function writePart(part: Part, at: string, conversation: Conversation): JsonObje
 
 function writeText({ text, seal, citations }: TextPart, losses: Set<string>): JsonObject[] {
   if (citations && citations.length > 0)
-    losses.add('Citations in earlier turns were dropped: the model does not take them.');
+    losses.add('Citations in earlier turns were dropped: the model does not accept them.');
   const signature = ownSignature(seal);
   return text === '' && !signature.thoughtSignature ? [] : [{ text, ...signature }];
 }
@@ -143,7 +143,8 @@ function writeThought({ text, seal }: ReasoningPart, losses: Set<string>): JsonO
 
 function writeCall({ id, name, input, custom, seal }: ToolCallPart, losses: Set<string>): JsonObject {
   const args = custom ? wrapFreeText(input) : argsOf(input);
-  if (!args) losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+  if (!args)
+    losses.add('The arguments of an earlier tool call were not a JSON object: they were sent in a member `input`.');
   return { functionCall: { id, name: legalToolName(name), args: args ?? { input } }, ...ownSignature(seal) };
 }
 
@@ -153,7 +154,7 @@ function writeResult(result: ToolResultPart, at: string, { traits, names, losses
   for (const [index, part] of result.parts.entries()) {
     if (part.type === 'text' || part.type === 'refusal' || part.type === 'reasoning') texts.push(part.text);
     else if (part.type === 'media') media.push(writeMedia(part.media, `${at}.content[${index}]`, losses));
-    else losses.add('A block in a tool result was dropped: the model reads text and media there.');
+    else losses.add('A block in a tool result was dropped: the model only reads text and media there.');
   }
   const name = names.get(result.callId) ?? result.name ?? 'tool';
   const isInside = traits.isModern && media.length > 0;
@@ -164,7 +165,7 @@ function writeResult(result: ToolResultPart, at: string, { traits, names, losses
     ...(isInside && { parts: media }),
   };
   if (media.length > 0 && !isInside)
-    losses.add('Media in a tool result were sent behind it: the model takes text in results.');
+    losses.add('Media in a tool result were sent after it: the model only accepts text in results.');
   return isInside ? [{ functionResponse }] : [{ functionResponse }, ...media];
 }
 

@@ -319,8 +319,8 @@ test('speech excludes text output', () => {
     voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } },
   });
   expect(other.warnings).toEqual([
-    'The model speaks in plain samples: they come as a WAV, not in `mp3`.',
-    "The voice `alloy` is another provider's: `Kore` speaks instead.",
+    'The model only generates raw samples: they are returned as WAV, not as `mp3`.',
+    'The voice `alloy` belongs to another provider: `Kore` was used instead.',
   ]);
 });
 

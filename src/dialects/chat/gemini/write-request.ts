@@ -58,7 +58,8 @@ function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
 function withExtras(body: JsonObject, extras: JsonObject, losses: Set<string>): JsonObject {
   const merged = body;
   for (const [member, value] of Object.entries(extras)) {
-    if (member.startsWith('contents[')) losses.add(`\`${member}\` was dropped: the conversation was written anew.`);
+    if (member.startsWith('contents['))
+      losses.add(`\`${member}\` was dropped: it belongs to a part of the original request.`);
     else merged[member] = mergedValue(merged[member], value);
   }
   return merged;
@@ -91,6 +92,7 @@ const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 
 function tierOf({ serviceTier, origin }: ChatCall, losses: Set<string>): string | undefined {
   if (serviceTier === undefined || serviceTier === 'auto') return undefined;
   const tier = TIERS[serviceTier] ?? (origin.dialect === GEMINI ? serviceTier : undefined);
-  if (tier === undefined) losses.add('`service_tier` was dropped: the model knows "default", "flex" and "priority".');
+  if (tier === undefined)
+    losses.add('`service_tier` was dropped: the model supports "default", "flex" and "priority".');
   return tier;
 }

@@ -58,7 +58,9 @@ function wrapTool(item: Json, byName: ReadonlyMap<Json | undefined, FreeTextTool
   if (!isObject(item) || item.type !== 'custom' || !isObject(item.custom)) return item;
   const tool = byName.get(item.custom.name);
   if (!tool) return item;
-  warnings.add(`The tool \`${tool.name}\` takes free text: the model was given it as a function.`);
+  warnings.add(
+    `The tool \`${tool.name}\` takes free text: it was sent as a function, because the model has no such tools.`,
+  );
   const { type: _, custom: __, ...others } = item;
   const { name, description } = tool;
   const parameters = freeTextSchema(tool);

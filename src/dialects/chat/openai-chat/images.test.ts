@@ -147,5 +147,5 @@ test("speech requested in another format is requested in this one's members", ()
     modalities: ['text', 'audio'],
     audio: { voice: 'alloy', format: 'pcm16' },
   });
-  expect(warnings).toEqual(["The voice `Kore` is another provider's: `alloy` speaks instead."]);
+  expect(warnings).toEqual(['The voice `Kore` belongs to another provider: `alloy` was used instead.']);
 });

@@ -105,7 +105,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       if (part.citations && !script.isOwn)
-        script.warnings.add('Citations in earlier turns were dropped: this format cannot hand them back.');
+        script.warnings.add('Citations in earlier turns were dropped: the model’s format cannot express them.');
       return { type: 'text', text: part.text, ...cacheControl(part, script) };
     case 'media':
       return { ...writeMedia(part.media, script), ...cacheControl(part, script) };
@@ -113,7 +113,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
       return { type: 'text', text: part.text };
     case 'vendor':
       if (part.dialect === OPENAI_CHAT) return part.item;
-      if (!part.isReadElsewhere) script.warnings.add('A part was dropped that only another format can say.');
+      if (!part.isReadElsewhere) script.warnings.add('A part that only another format has was dropped.');
       return undefined;
     case 'reasoning':
     case 'tool-call':
@@ -148,7 +148,7 @@ function limitBreakpoints(messages: readonly JsonObject[], warnings: Set<string>
   );
   if (marked.length <= MOST_BREAKPOINTS) return;
   for (const part of marked.slice(0, -MOST_BREAKPOINTS)) delete part[BREAKPOINT];
-  warnings.add(`Of the cache marks the last ${MOST_BREAKPOINTS} were kept: the model takes no more.`);
+  warnings.add(`Of the cache marks the last ${MOST_BREAKPOINTS} were kept: the model accepts no more.`);
 }
 
 const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
@@ -161,7 +161,10 @@ const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
 
 function writeMedia(media: Media, script: Script): JsonObject {
   const { kind, source, name, title } = media;
-  if (media.cite) script.warnings.add('Citations of a document were asked for and dropped: this format has none.');
+  if (media.cite)
+    script.warnings.add(
+      'The request for citations of a document was dropped: the model’s format does not support them.',
+    );
   if (source.type === 'text') return { type: 'text', text: documentText(media, source.text) };
   if (media.context !== undefined) script.warnings.add('`context` of a document was dropped: this format has none.');
   if (source.type === 'reference') {
@@ -177,7 +180,7 @@ function writeMedia(media: Media, script: Script): JsonObject {
     case 'video':
       return { type: 'video_url', video_url: { url: urlOf(media, 'video/mp4') } };
     case 'audio': {
-      if (source.type === 'url') return lost('Audio was dropped: this model takes it inline only.', kind, script);
+      if (source.type === 'url') return lost('Audio was dropped: this model accepts it only inline.', kind, script);
       const mimeType = media.mimeType ?? 'audio/wav';
       const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };
@@ -213,7 +216,7 @@ function writeToolResult(result: ToolResultPart, message: Message, script: Scrip
   else if (others.length > 0) {
     handed.push({ type: 'text', text: `From the result of the tool call ${script.id(result.callId)}:` });
     handed.push(...others.flatMap((part) => writePart(part, script) ?? []));
-    script.warnings.add('Images and files in a tool result were handed over in a message of their own.');
+    script.warnings.add('Images and files in a tool result were sent in a message of their own.');
     if (content === '') content = 'The result follows in the next message.';
   }
   if (result.failed && typeof content === 'string' && !/error|fail/i.test(content)) content = `Error: ${content}`;
@@ -238,7 +241,7 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
     if (kind === 'image' && source.type === 'inline')
       texts.push({ type: 'text', text: markdownImage(mimeType ?? 'image/png', source.base64) });
     else if (source.type === 'reference' && source.dialect === OPENAI_CHAT) message.audio = { id: source.id };
-    else script.warnings.add('What an assistant made beside text was dropped: this format cannot hand it back.');
+    else script.warnings.add('Media of an earlier assistant turn was dropped: the model’s format cannot express it.');
   }
   const isPlain = !script.isOwn && texts.every((part) => part.type === 'text');
   const content = isPlain

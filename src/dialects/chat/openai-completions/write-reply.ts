@@ -15,13 +15,13 @@ import { saysRefusal } from '../reply/refusal.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { CompletionFrame } from './read-reply.ts';
 
-const LEFT_OUT = 'was left out: the format has text alone';
+const LEFT_OUT = 'was dropped: the format only has text';
 
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
   dialect: OPENAI_COMPLETIONS,
   without: {
-    refusal: 'was given as its text',
+    refusal: 'was sent as text',
     reasoning: LEFT_OUT,
     'tool-call': LEFT_OUT,
     audio: LEFT_OUT,

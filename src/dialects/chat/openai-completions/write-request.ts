@@ -12,7 +12,7 @@ import { documentText } from '../request/document-text.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-const CITING_DROPPED = 'Citations of a document were asked for and dropped: the model completes text.';
+const CITING_DROPPED = 'The request for citations of a document was dropped: the model only completes text.';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const warnings: string[] = [];
@@ -136,7 +136,8 @@ function textOf(parts: readonly Part[], warnings: string[]): string {
     switch (part.type) {
       case 'text':
         texts.push(part.text);
-        if (part.citations?.length) warnings.push('Citations in earlier turns were dropped: the model reads text.');
+        if (part.citations?.length)
+          warnings.push('Citations in earlier turns were dropped: the model only reads text.');
         break;
       case 'refusal':
         texts.push(part.text);

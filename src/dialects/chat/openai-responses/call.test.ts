@@ -224,7 +224,7 @@ describe('a call of another format is written', () => {
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: 'Error: boom' },
     ]);
-    expect(warnings.join()).toContain('thinking was left out');
+    expect(warnings.join()).toContain('Earlier thinking was dropped');
   });
 
   test('with a warning for everything it cannot express', () => {

@@ -33,7 +33,7 @@ export function withOwnSignatures(input: readonly Json[], maker: string | undefi
     isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
   );
   if (kept.length < input.length) {
-    warnings.add('Earlier thinking was left out: the model takes back only thinking that it has signed itself.');
+    warnings.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
   }
   return kept;
 }

@@ -100,7 +100,7 @@ function isContent({ type }: JsonObject): boolean {
 function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script): JsonObject | undefined {
   const hasProof = isOwn(seal) && (seal.value !== '' || script.isOwn);
   if (!hasProof && !(script.isOwn && !seal)) {
-    script.losses.add('Earlier thinking was left out: the model takes back only thinking that it has signed itself.');
+    script.losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
     return undefined;
   }
   const isContent = summary !== true && script.isOwn && text !== '';

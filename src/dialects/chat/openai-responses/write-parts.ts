@@ -32,7 +32,7 @@ function writePart(part: Content, isAssistant: boolean, script: Script): JsonObj
       return isAssistant ? { type: 'refusal', refusal: part.text } : { type: 'input_text', text: part.text };
     case 'media':
       if (isAssistant && !script.isOwn) {
-        script.losses.add('What an assistant made beside text was dropped: this format cannot hand it back.');
+        script.losses.add('Media of an earlier assistant turn was dropped: the model’s format cannot express it.');
         return undefined;
       }
       return { ...writeMedia(part.media, script), ...breakpoint(part, script) };
@@ -62,7 +62,8 @@ const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
 
 function writeMedia(media: Media, { losses }: Script): JsonObject {
   const { kind, source, name, title, detail } = media;
-  if (media.cite) losses.add('Citations of a document were asked for and dropped: this format has none.');
+  if (media.cite)
+    losses.add('The request for citations of a document was dropped: the model’s format does not support them.');
   const detailed = detail === undefined ? {} : { detail };
   if (source.type === 'text') {
     return { type: 'input_text', text: documentText(media, source.text) };
@@ -89,13 +90,13 @@ function writeMedia(media: Media, { losses }: Script): JsonObject {
       };
     }
     case 'audio': {
-      if (source.type === 'url') return lost('Audio was dropped: this model takes it inline only.', kind, losses);
+      if (source.type === 'url') return lost('Audio was dropped: this model accepts it only inline.', kind, losses);
       const mimeType = media.mimeType ?? 'audio/wav';
       const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };
     }
     case 'video':
-      return lost('A video was dropped: this format has no place for one.', kind, losses);
+      return lost('A video was dropped: the model’s format has no videos.', kind, losses);
     default:
       return kind satisfies never;
   }
@@ -114,7 +115,7 @@ function lost(loss: string, kind: string, losses: Set<string>): JsonObject {
 function fileElsewhere(): GatewayError {
   return new GatewayError(
     'file_reference_unsupported',
-    "A file kept at another provider cannot be read by this model: send the file's data inline.",
+    "This model cannot read a file that is stored at another provider: send the file's data inline.",
     { param: 'messages' },
   );
 }

@@ -16,7 +16,7 @@ import { ResponseBuilder } from './write-stream.ts';
 /** What the format can express in a reply. */
 const REPLY_SUPPORT: ReplySupport = {
   dialect: OPENAI_RESPONSES,
-  without: { audio: 'was given in its words alone: the format has no audio' },
+  without: { audio: 'was sent as its transcript: the format has no audio' },
   logprobs: ['text'],
   shows: (citation) => writeAnnotation(citation) !== undefined,
   extras: ['service_tier'],

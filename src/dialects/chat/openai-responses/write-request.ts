@@ -94,8 +94,7 @@ function writeSampling({ sampling, maxOutputTokens, origin }: ChatCall, losses: 
   drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
   const isTooLow = maxOutputTokens !== undefined && maxOutputTokens < MIN_OUTPUT_TOKENS;
   const isRaised = isTooLow && origin.dialect !== OPENAI_RESPONSES;
-  if (isRaised)
-    losses.add(`The ceiling on output was raised to ${MIN_OUTPUT_TOKENS} tokens: the model takes no lower one.`);
+  if (isRaised) losses.add(`The output limit was raised to ${MIN_OUTPUT_TOKENS} tokens, the model’s minimum.`);
   return {
     temperature: sampling.temperature,
     top_p: sampling.topP,
@@ -142,8 +141,8 @@ function writeSettings(call: ChatCall, extras: JsonObject, losses: Set<string>):
   const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
   if (!isKnownTier) losses.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
   const takesMetadata = isOwn || call.origin.dialect.startsWith('openai-');
-  if (metadata && !takesMetadata) losses.add('`metadata` was dropped: it is of another format.');
-  if (call.image) losses.add('The settings of images were dropped: this format has no such members.');
+  if (metadata && !takesMetadata) losses.add('`metadata` was dropped: it belongs to another format.');
+  if (call.image) losses.add('The image settings were dropped: the model’s format has none.');
   if (call.audio || call.modalities?.some((modality) => modality !== 'text')) {
     losses.add('`modalities` were dropped: the model answers in text.');
   }

@@ -113,7 +113,7 @@ export class ReplyLosses {
   }
 
   #leftOut(what: string): void {
-    this.#warn(`${what} was left out of the reply: its format has no place for it.`);
+    this.#warn(`${what} was dropped from the reply: the client’s format cannot express it.`);
   }
 
   #warn(sentence: string): void {

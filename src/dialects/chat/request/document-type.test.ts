@@ -18,5 +18,5 @@ test('if the media type is not specific, the file name decides', () => {
   expect(sent('notes.md', 'anthropic-messages')).toContain('"data":"# Notes"');
   expect(sent('NOTES.TXT', 'anthropic-messages')).toContain('"media_type":"text/plain"');
   expect(sent('notes.md', 'gemini')).toContain('"mimeType":"text/markdown"');
-  expect(() => sent('notes.bin', 'anthropic-messages')).toThrow('PDF or text alone');
+  expect(() => sent('notes.bin', 'anthropic-messages')).toThrow('only as PDF or text');
 });

@@ -45,13 +45,14 @@ export function reportUnsupportedEach(call: ChatCall, own: string, losses: Set<s
 /** The stop sequences without blank ones, which Anthropic and Bedrock reject. */
 export function stopsOf({ sampling: { stop = [] } }: ChatCall, losses: Set<string>): string[] {
   const visible = stop.filter((sequence) => sequence.trim() !== '');
-  if (visible.length < stop.length) losses.add('A stop sequence of blanks was dropped: the model takes none.');
+  if (visible.length < stop.length)
+    losses.add('A stop sequence of white space was dropped: the model does not accept it.');
   return visible;
 }
 
 /** The temperature, at most 1, the maximum of Claude models. */
 export function temperatureOf({ sampling: { temperature } }: ChatCall, losses: Set<string>): number | undefined {
   if (temperature === undefined || temperature <= 1) return temperature;
-  losses.add('`temperature` was lowered to 1: the model goes no higher.');
+  losses.add('`temperature` was lowered to 1, the model’s maximum.');
   return 1;
 }

@@ -48,5 +48,5 @@ export function nearestEffort(asked: Effort, supported: readonly Effort[], losse
 
 /** Reports that thinking was dropped because the output limit leaves no room for it. */
 export function reportNoBudget(losses: Set<string>): void {
-  losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);
+  losses.add(`Thinking was turned off: it requires an output limit above ${LEAST_BUDGET} tokens.`);
 }

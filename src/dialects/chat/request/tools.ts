@@ -7,7 +7,7 @@ import { canBeStrict } from './strict-schema.ts';
 /** The tools that the model may choose from: a subset if the tool choice names one. */
 export function allowedTools({ tools, toolChoice }: ChatCall, losses: Set<string>): Tool[] {
   if (toolChoice?.type !== 'allowed') return tools;
-  losses.add('Of the tools only the allowed ones were sent.');
+  losses.add('Only the allowed tools were sent.');
   return tools.filter((tool) => !('name' in tool) || toolChoice.names.includes(tool.name));
 }
 
@@ -18,12 +18,12 @@ export function isStrictTool(
   losses: Set<string>,
 ): boolean {
   const isStrict = strict === true && isSupported && canBeStrict(parameters);
-  if (strict && !isStrict) losses.add('`strict` of a tool was dropped: the model cannot keep to its schema.');
+  if (strict && !isStrict) losses.add('`strict` of a tool was dropped: the model cannot enforce its schema.');
   return isStrict;
 }
 
 export function reportFreeTextTool(losses: Set<string>): void {
-  losses.add('A tool of free text was given as a function with one text: the model has no such tools.');
+  losses.add('A tool with free-text input was sent as a function: the model has no such tools.');
 }
 
 /** Reports a tool that only another format has. */
@@ -46,6 +46,6 @@ export function inputObject(input: string, losses: Set<string>): JsonObject {
   if (input.trim() === '') return {};
   const value: Json | undefined = parsedJson(input);
   if (isObject(value)) return value;
-  losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+  losses.add('The arguments of an earlier tool call were not a JSON object: they were sent in a member `input`.');
   return { input: value ?? input };
 }

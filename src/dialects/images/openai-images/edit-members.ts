@@ -25,7 +25,7 @@ export function editMembers({ images, mask }: ImageCall, { requiresEditImages }:
         addresses.map((address, index) => [index === 0 ? 'image' : `image${index + 1}`, address]),
       );
     case 'image_url':
-      if (others.length > 0) losses.push('Of the images given the first was used: the model takes one.');
+      if (others.length > 0) losses.push('Only the first image was used: the model accepts one.');
       return { image_url: first };
     case 'reference_images':
       return { reference_images: addresses };

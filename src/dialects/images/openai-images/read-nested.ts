@@ -18,7 +18,7 @@ export function readNested({ input, parameters }: JsonObject): Nested {
     if (!isObject(message)) throw wrong(path, 'must be an object with `role` and `content`');
     readContent(message.content, `${path}.content`, texts, images);
   });
-  if (texts.length === 0) throw wrong('input.messages', 'must hold a text: what the image is to show');
+  if (texts.length === 0) throw wrong('input.messages', 'must contain a text that describes the image');
   if (parameters !== undefined && parameters !== null && !isObject(parameters))
     throw wrong('parameters', 'must be an object');
   const settings: JsonObject = isObject(parameters) ? parameters : {};

@@ -55,7 +55,7 @@ const REFUSAL = { type: 'invalid_request_error' };
 function notMade([first]: readonly Json[]): GatewayError {
   const { error } = isObject(first) ? first : {};
   if (isObject(error)) return readErrorObject({ ...(!FAILURE.test(String(error.code)) && REFUSAL), ...error });
-  const sentence = "The image was held back by the provider's content filter.";
+  const sentence = "The provider's content filter removed the image.";
   return isObject(first) && first.respect_moderation === false
     ? new GatewayError('upstream_refused', sentence, { providerCode: 'content_filter' })
     : unreadable();

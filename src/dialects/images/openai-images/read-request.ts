@@ -48,7 +48,7 @@ export function readCall(request: WireRequest): ImageCall {
   const flat = typedMembers(ImagesRequest, { ...body, ...nested?.members });
   const images: Image[] = nested?.images ?? (form ? imagesIn(form, 'image') : readImages(body));
   const mask = form ? imagesIn(form, 'mask')[0] : readMask(body.mask);
-  if (edit && images.length === 0) throw wrong('image', 'is required: the image to work from');
+  if (edit && images.length === 0) throw wrong('image', 'is required: the image to edit');
   const { model, prompt, n, stream, ...settings } = check(flat);
   const isOwnBody = !form && !nested && !edit && images.length === 0;
   return {

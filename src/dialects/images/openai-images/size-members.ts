@@ -24,7 +24,9 @@ function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[])
   const fineness = finenessOf(size);
   const resolution = quirks.supportsImageResolutions?.[fineness ?? ''];
   if (size.pixels)
-    losses.push(`The size ${writePixels(size.pixels)} was asked for by its shape: the model has sizes of its own.`);
+    losses.push(
+      `The size ${writePixels(size.pixels)} was requested as an aspect ratio: the model chooses its own sizes.`,
+    );
   else if (fineness !== undefined && resolution?.toUpperCase() !== fineness)
     losses.push(`The size ${fineness} was taken as ${resolution ?? 'the only one'}: the model generates no other.`);
   return { ...(ratio && { aspect_ratio: ratio.said }), ...(resolution !== undefined && { resolution }) };

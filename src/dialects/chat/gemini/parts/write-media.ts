@@ -26,9 +26,9 @@ const SYNONYMS: { readonly [mimeType: string]: string } = { 'audio/mpeg': 'audio
 export function writeMedia(media: Media, at: string, losses: Set<string>): JsonObject {
   const { source, detail, cite, name } = media;
   if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');
-  if (cite) losses.add('Citations of a document were asked for and dropped: the model does not give them.');
+  if (cite) losses.add('The request for citations of a document was dropped: the model does not support them.');
   if (source.type !== 'text' && (media.title !== undefined || media.context !== undefined))
-    losses.add('`title` and `context` of a document were dropped: the model has no place for them.');
+    losses.add('`title` and `context` of a document were dropped: the model does not support them.');
   switch (source.type) {
     case 'inline': {
       const displayName = name !== undefined && media.title === undefined ? { displayName: name } : {};
@@ -37,13 +37,9 @@ export function writeMedia(media: Media, at: string, losses: Set<string>): JsonO
     case 'text':
       return { text: documentText(media, source.text) };
     case 'url':
-      throw new GatewayError(
-        'invalid_request',
-        `This model cannot fetch addresses: send the ${media.kind} as base64.`,
-        {
-          param: at,
-        },
-      );
+      throw new GatewayError('invalid_request', `This model cannot fetch URLs: send the ${media.kind} as base64.`, {
+        param: at,
+      });
     case 'reference':
       throw new GatewayError(
         'file_reference_unsupported',

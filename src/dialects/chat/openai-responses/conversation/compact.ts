@@ -126,7 +126,7 @@ function createWriter(call: ChatCall): Writer {
   return {
     ...jsonWriter(
       (reply) => {
-        if (reply.choices[0]?.finish?.reason === 'length') warnings.push('The summary ended at its limit of tokens.');
+        if (reply.choices[0]?.finish?.reason === 'length') warnings.push('The summary ended at its token limit.');
         return compacted(call, reply, usageOf(reply) ?? null);
       },
       (frame, reply) => patchMembers(frame.bytes, { usage: { ...usageOf(reply), ...saidUsage(frame) } }),
@@ -166,7 +166,7 @@ function summaryOf({ choices }: Reply): string {
   // A caller can cause this, and clients repeat a request after a 5xx, which would be charged again.
   if (choices[0]?.finish?.reason !== 'length')
     throw new GatewayError('upstream_refused', 'The model answered without a summary.', { billed: true });
-  const sentence = 'The limit of tokens was reached before the summary began: raise `max_output_tokens`.';
+  const sentence = 'The token limit was reached before the summary began: raise `max_output_tokens`.';
   throw new GatewayError('invalid_request', sentence, { param: 'max_output_tokens', billed: true });
 }
 
