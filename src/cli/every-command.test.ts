@@ -74,6 +74,10 @@ describe.each(ENGINES)('$name', (engine) => {
       asked: 'alpha',
       models: [{ name: 'alpha', targets: [{ provider: 'main', model: 'alpha', format: 'openai-chat' }] }],
     });
+    const target = 'main/team/beta-2';
+    expect(await run('health cooldown', target, '--seconds', '600')).toMatchObject({ target, phase: 'open' });
+    expect(await run('health reset', target)).toMatchObject({ target, phase: 'closed' });
+    expect(await run('health list')).toHaveLength(3);
     expect((await run('explain', 'nothing', '--format', 'openai-chat')).error).toMatchObject({
       code: 'model_not_found',
     });

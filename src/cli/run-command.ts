@@ -6,6 +6,7 @@ import type { Opener } from './cli-deps.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { EXPLAIN_COMMANDS } from './explain-commands.ts';
+import { HEALTH_COMMANDS } from './health-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
@@ -17,6 +18,7 @@ const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   ...CATALOG_COMMANDS,
   ...EXPLAIN_COMMANDS,
+  ...HEALTH_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...MONEY_COMMANDS,
   ...DISPUTE_COMMANDS,

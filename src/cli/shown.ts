@@ -98,3 +98,14 @@ export interface ShownExplanation {
   available: string;
   error?: ShownFailure;
 }
+
+export interface ShownTarget {
+  id: string;
+  phase: string;
+  calls: number;
+  errorRate: number;
+  inFlight: number;
+  firstTokenMs?: number;
+  nextProbeAt?: string;
+  queued: number;
+}

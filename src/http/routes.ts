@@ -7,6 +7,7 @@ import { AUDIT_ROUTES } from './routes/admin/audit-routes.ts';
 import { CALL_ROUTES } from './routes/admin/call-routes.ts';
 import { CATALOG_ROUTES } from './routes/admin/catalog-routes.ts';
 import { EXPLAIN_ROUTES } from './routes/admin/explain-routes.ts';
+import { HEALTH_ROUTES } from './routes/admin/health-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
@@ -207,6 +208,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...ACCOUNT_ROUTES,
   ...MONEY_ROUTES,
   ...EXPLAIN_ROUTES,
+  ...HEALTH_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,

@@ -110,6 +110,12 @@ export const ACCOUNT_OPERATIONS: Operations = {
       },
     ],
     'POST /admin/v1/secrets/rotate': ['rotateSecrets'],
+    'GET /admin/v1/health/targets': ['listTargetHealth'],
+    'POST /admin/v1/health/targets/{id}/cooldown': [
+      'coolTargetDown',
+      { path: { id: 'sandbox/sandbox-chat' }, request: { seconds: 60 } },
+    ],
+    'POST /admin/v1/health/targets/{id}/reset': ['resetTargetHealth', { path: { id: 'sandbox/sandbox-chat' } }],
     'POST /admin/v1/routing/explain': [
       'explainRouting',
       { request: { request: { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello!' }] } } },
