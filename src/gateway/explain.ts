@@ -1,4 +1,4 @@
-/** What would happen to a request now, and why: nothing is sent, held or counted. */
+/** Explains what would happen to a request now, and why. Nothing is sent, held or counted. */
 import type { Caller } from '../access/access.ts';
 import { SCOPE_OF } from '../access/scopes.ts';
 import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
@@ -28,15 +28,15 @@ export interface ExplainedTarget {
   readonly model: string;
   readonly priority: number;
   readonly weight: number;
-  /** Why it stands where it stands; absent where there was nothing to decide. */
+  /** The reason of its place in the order; absent where there was no choice. */
   readonly reason?: string;
-  /** The format it is sent; absent where it cannot be reached. */
+  /** The format that is used there; absent where there is no route to it. */
   readonly format?: string;
 }
 
 export interface ExplainedModel {
   readonly name: string;
-  /** For what the models before it fail with; absent for the model that was asked for. */
+  /** The errors after which it is tried; absent for the requested model. */
   readonly on?: readonly string[];
   readonly price: Price;
   readonly priceId: string;
@@ -47,7 +47,7 @@ export interface ExplainedModel {
   readonly targets: readonly ExplainedTarget[];
   /** Targets that cannot serve the call, by their ids. */
   readonly excluded?: readonly { readonly target: string; readonly reason: string }[];
-  /** Why it is not asked now. */
+  /** Why it is not called now. */
   readonly error?: ExplainedError;
 }
 
@@ -55,14 +55,14 @@ export interface Explanation {
   readonly asked: string;
   /** How the name was found. */
   readonly foundBy?: 'name' | 'alias' | 'wildcard' | 'suffix';
-  /** What the caller wishes of providers. */
+  /** The caller's preferences for providers. */
   readonly wishes?: object;
-  /** The model that was asked for, then those that may answer in its place. */
+  /** The requested model, then its fallbacks. */
   readonly models: readonly ExplainedModel[];
-  /** What would be held: the most that any of them costs. */
+  /** The hold: the most that any of them costs. */
   readonly hold?: Money;
   readonly available: Money;
-  /** What the caller would be answered at once. */
+  /** The error that the caller would get at once. */
   readonly error?: ExplainedError;
 }
 
@@ -149,7 +149,7 @@ function targetOf(
   }
 }
 
-/** For what any of the models before it would be left. */
+/** The errors of earlier models after which it is tried. */
 function reasonsFor(deps: GatewayDeps, all: readonly Model[], model: Model): readonly string[] | undefined {
   if (all[0] === model) return undefined;
   const rows = all.flatMap(({ fallbacks = [] }) => fallbacks);
@@ -166,7 +166,7 @@ function withoutSaid<W extends { said?: unknown }>({ said: _, ...wishes }: W): o
   return wishes;
 }
 
-/** Where no model can be asked now, the one that was asked for says why. */
+/** The error of the requested model, where no model can be called now. */
 function refusal(models: readonly ExplainedModel[], hold: Money, available: Money): { error?: ExplainedError } {
   const [first] = models;
   if (first?.error && models.every(({ error }) => error)) return { error: first.error };

@@ -1,4 +1,4 @@
-/** The models that may answer a call in place of the one asked for, in the order to try them. */
+/** The requested model and its fallbacks, in the order to try them. */
 import { mayCall } from '../access/access.ts';
 import type { Call } from '../canonical/call.ts';
 import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
@@ -10,14 +10,14 @@ import type { Candidate, Chain, Ready } from './candidate.ts';
 import { type Asker, callNamed, candidateFor, readyFor } from './candidates.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
-/** A model whose fallbacks are being gone through, and why. */
+/** A model whose fallbacks are being tried, and why. */
 interface Level {
   readonly model: Model;
   readonly reason: FallbackReason;
   next: number;
 }
 
-/** A chain may branch: each model costs a quote. */
+/** Fallbacks may have fallbacks, and each model needs a quote. */
 const MOST_MODELS = 16;
 
 export class FallbackChain implements Chain {
@@ -29,16 +29,16 @@ export class FallbackChain implements Chain {
   readonly #levels: Level[] = [];
   readonly #tried = new Set<string>();
   #current: Model;
-  /** What the model that was asked for failed with. */
+  /** The error of the requested model. */
   #first: GatewayError | undefined;
 
-  /** `call`: in the name of `model`, which is the one asked for. */
+  /** `call`: under the name of `model`, the requested one. */
   constructor(deps: GatewayDeps, asker: Asker, call: Call, model: Model) {
     this.#deps = deps;
     this.#asker = asker;
     this.#current = model;
     const models = reachableModels(deps, asker, model);
-    // What one model bounds in its call must not bind the next.
+    // Each model gets a copy: limits that one sets in its call must not apply to the next.
     const calls = models.map((one) => (one === model ? call : callNamed(copyOf(call), one.name)));
     for (const [i, one] of models.entries()) {
       try {
@@ -49,12 +49,12 @@ export class FallbackChain implements Chain {
     }
   }
 
-  /** The most that the call costs, whichever of them answers. */
+  /** The most that the call costs, whichever model answers. */
   get amount(): Money {
     return this.#most(({ amount }) => amount);
   }
 
-  /** The least that a model's input costs: more than that nobody may be charged for a call of which nothing is known. */
+  /** The lowest cost of the input: if the process dies, it is not known which model was called. */
   get checkpoint(): Money {
     const checkpoints = [...this.#candidates.values()].map(({ checkpoint }) => checkpoint);
     return checkpoints.reduce((least, one) => (one < least ? one : least));
@@ -64,7 +64,7 @@ export class FallbackChain implements Chain {
     return Math.max(...[...this.#candidates.values()].map(({ tokens }) => tokens));
   }
 
-  /** The model that was asked for, or the first that can be tried in its place. Throws what it fails with where none can. */
+  /** The requested model, or its first fallback that can be tried. Throws the requested model's error where none can. */
   start(): Ready {
     const ready = this.#tryModel(this.#current);
     if (!('error' in ready)) return ready;
@@ -113,7 +113,7 @@ export class FallbackChain implements Chain {
     }
   }
 
-  /** Of the innermost model that still has fallbacks for its reason. */
+  /** The next fallback of the last model that has one for its error. */
   #nextModel(): Model | undefined {
     for (let level = this.#levels.at(-1); level; level = this.#levels.at(-1)) {
       const row = level.model.fallbacks?.[level.next++];
@@ -142,7 +142,7 @@ function isNoLarger({ contextTokens }: Model, failed: Model): boolean {
   return contextTokens !== undefined && failed.contextTokens !== undefined && contextTokens <= failed.contextTokens;
 }
 
-/** The model and those it leads to, each once. What the key may not call, or what serves other calls, is left out. */
+/** The model and its fallbacks, each once. Models that the key may not call and models of another kind are left out. */
 export function reachableModels(deps: GatewayDeps, { caller }: Asker, asked: Model): Model[] {
   const found = new Map<string, Model>([[asked.name, asked]]);
   for (const model of found.values()) {
