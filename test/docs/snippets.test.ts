@@ -36,6 +36,7 @@ const NAMED = {
   ANTHROPIC_API_KEY: 'sk-ant-example',
   FIRST_KEY: 'sk-example-1',
   SECOND_KEY: 'sk-example-2',
+  OPENROUTER_API_KEY: 'sk-or-example',
   GOOGLE_APPLICATION_CREDENTIALS: 'ya29.example',
   AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'example',
