@@ -47,7 +47,15 @@ describe('the document', () => {
       .map(({ operation }) => operation.operationId);
     // These take no body.
     expect(without.toSorted()).toEqual(
-      ['cancelResponse', 'disableAccount', 'disableKey', 'enableAccount', 'enableKey', 'rotateSecrets'].toSorted(),
+      [
+        'cancelResponse',
+        'disableAccount',
+        'disableKey',
+        'enableAccount',
+        'enableKey',
+        'resetTargetHealth',
+        'rotateSecrets',
+      ].toSorted(),
     );
   });
 
