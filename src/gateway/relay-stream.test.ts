@@ -209,7 +209,8 @@ describe('a client that is slow', () => {
 
 test('silence is filled after the time set, and not before', async () => {
   const at = await streaming();
-  const sentAt = performance.now();
+  // Whole milliseconds: fractions would round to just below the time set.
+  const sentAt = Math.ceil(performance.now());
   at.relay.tick(sentAt, 10_000);
   const { text } = at.sink;
   at.relay.tick(sentAt + 9000, 10_000);
