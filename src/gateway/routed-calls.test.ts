@@ -69,6 +69,13 @@ describe('credentials', () => {
     expect(await statuses(at, 1)).toEqual([200]);
   });
 
+  test('a rate limit without a time keeps nobody from the only target', async () => {
+    const at = await bench.open({ model: { retries: 0 } });
+    answerAll(at, 1, (request) => refuse(request, 429));
+    answerAll(at, 2, whole);
+    expect(await statuses(at, 3)).toEqual([429, 200, 200]);
+  });
+
   test('what a provider says is left is obeyed before it says 429', async () => {
     const at = await bench.open({ credentials: 2 });
     answerAll(at, 3, (request) => {

@@ -58,7 +58,7 @@ test('a single credential, and none, are limited like several', () => {
   for (const one of [single, { ...target, credentials: [] }]) {
     const credentials = createCredentials();
     expect(credentials.failed(one, one.credentials[0], limited(), 0)).toBe(true);
-    expect(credentials.unusable(one, 999)).toEqual({ until: 1000, limited: true });
+    expect(credentials.unusable(one, 999)).toEqual({ until: 1000, limited: true, guessed: true });
     expect(credentials.unusable(one, 1000)).toBeUndefined();
     expect(credentials.choose(one, 0)).toBe(one.credentials[0]);
     expect(credentials.choose(one, 0, one.credentials)).toBe(

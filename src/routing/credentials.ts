@@ -14,6 +14,8 @@ export interface Unusable {
   until: number;
   /** Rate limits are the reason, of every credential; else at least one was refused. */
   limited: boolean;
+  /** The provider did not name the time of a rate limit: the target is only put behind the others. */
+  guessed?: true;
 }
 
 /** What an admin sees of a credential that is cooling down: its place in the provider's list, from 1. */
@@ -52,6 +54,8 @@ interface Cooldown {
   failures: number;
   until: number;
   limited: boolean;
+  /** The provider named the time. */
+  isTold: boolean;
 }
 
 /** What is left of a provider's rate limit, less what was sent since it said so. */
@@ -160,7 +164,8 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       const before = cooldowns.get(key);
       const failures = (before?.failures ?? 0) + 1;
       const ms = limited ? limitedMs(error, failures) : backOff(REFUSED_FIRST_MS, LONGEST_MS, failures);
-      cooldowns.set(key, { failures, until: now + ms, limited });
+      const isTold = limited && (error.retryAfterSeconds ?? 0) > 0;
+      cooldowns.set(key, { failures, until: now + ms, limited, isTold });
       const place = credential === undefined ? 0 : target.credentials.indexOf(credential) + 1;
       if (!limited && !before) refused?.(target.provider, place, ms / 1000);
       return true;
@@ -184,14 +189,16 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       const { credentials } = target;
       let until = Number.POSITIVE_INFINITY;
       let limited = true;
+      let guessed = false;
       for (const credential of credentials.length > 0 ? credentials : NONE) {
         const cooldown = cooldownOf(target, credential);
         const isOut = cooldown !== undefined && isCooling(cooldown, now);
         if (!isOut && !isUsedUp(target, credential, now, 0)) return undefined;
         if (isOut && !cooldown.limited) limited = false;
+        if (isOut && cooldown.limited && !cooldown.isTold) guessed = true;
         until = Math.min(until, untilOf(target, credential));
       }
-      return { until, limited };
+      return { until, limited, ...(guessed && { guessed }) };
     },
 
     cooling(target, now) {

@@ -63,7 +63,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
   function standing(target: T, now: number, random: () => number): Standing | 'limited' {
     if (target.failsOnRequest) return 'ready';
     const unusable = state.credentials.unusable(target, now);
-    if (unusable) return unusable.limited ? 'limited' : 'open';
+    if (unusable) return unusable.limited && !unusable.guessed ? 'limited' : 'open';
     return state.health(target).standing(now, random);
   }
 

@@ -143,7 +143,8 @@ export class Trial<T extends RoutedTarget> {
   private begin(target: T, now: number, isLast: boolean): Next<T> | Promise<Next<T>> {
     const { state } = this;
     const health = state.health(target);
-    const isRefused = state.credentials.unusable(target, now)?.limited === false;
+    const unusable = state.credentials.unusable(target, now);
+    const isRefused = unusable?.limited === false && !unusable.guessed;
     const isProbe = !target.failsOnRequest && (health.needsLease || (isRefused && isLast));
     if (isProbe && !health.takeLease(now, isLast)) {
       this.skipped ??= [];
