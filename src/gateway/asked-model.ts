@@ -1,9 +1,11 @@
 /** The model that a call requests, with the caller's preferences for it. */
 import { type Caller, nameFor } from '../access/access.ts';
+import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Model } from '../catalog/catalog.ts';
+import { askedPiece, highestPiece, ratesFor } from '../ledger/rates.ts';
 import { type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../routing/wishes.ts';
 import type { Asking } from './asking.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -58,8 +60,7 @@ function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: r
 /** The model with the targets that the preferences allow. Throws `not_found` where they allow none. */
 export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
   if (!wishes) return model;
-  const { maxPrice, sort } = wishes;
-  if (maxPrice && !isWithin(model.price, maxPrice)) throw nobody(model, 'its price is above `provider.max_price`');
+  const { sort } = wishes;
   const targets = wishedTargets(model.targets, wishes);
   if (targets.length === 0) throw nobody(model, 'the members of `provider` that narrow the choice leave none');
   return { ...model, targets, ...(sort && { strategy: sort }) };
@@ -68,16 +69,24 @@ export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
 const PICO_PER_USD_TOKEN = 1_000_000;
 const NANO_PER_USD = 1_000_000_000;
 
-/** Compares the caller's limit with the price here, which is the same for all targets. */
-function isWithin(price: Price, most: MaxPrice): boolean {
+/** Throws `not_found` where the call, with so many tokens of input, would be charged at a price above the caller's limit. */
+export function checkMaxPrice(model: Model, most: MaxPrice, call: Call, input: number): void {
+  if (!isWithin(model.price, most, call, input)) throw nobody(model, 'its price is above `provider.max_price`');
+}
+
+/** Compares the caller's limit with what this call is charged: long inputs and large images may cost more than the first row says. */
+function isWithin(price: Price, most: MaxPrice, call: Call, input: number): boolean {
+  const rates = ratesFor(price, input);
+  const output = Math.max(Number(rates.output ?? 0n), Number(rates.reasoning ?? 0n));
+  const image = highestPiece(price.images, price.perImage, askedPiece(call));
   const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN);
   const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD);
   return (
-    Number(price.input ?? 0n) <= perToken(most.prompt) &&
-    Number(price.output ?? 0n) <= perToken(most.completion) &&
-    Number(price.audioInput ?? 0n) <= perToken(most.audio) &&
+    Number(rates.input ?? 0n) <= perToken(most.prompt) &&
+    output <= perToken(most.completion) &&
+    Number(rates.audioInput ?? 0n) <= perToken(most.audio) &&
     Number(price.perCall ?? 0n) <= each(most.request) &&
-    Number(price.perImage ?? 0n) <= each(most.image)
+    Number(image) <= each(most.image)
   );
 }
 

@@ -10,7 +10,7 @@ import { charge } from '../ledger/charge.ts';
 import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
 import { isPassedOn, type Wishes } from '../routing/wishes.ts';
-import { wishedModel } from './asked-model.ts';
+import { checkMaxPrice, wishedModel } from './asked-model.ts';
 import type { Candidate, Ready } from './candidate.ts';
 import { boundedRoute, type Destination, extrasOf, mayCostExtra } from './extras.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -41,6 +41,7 @@ export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
+  if (asker.wishes?.maxPrice) checkMaxPrice(model, asker.wishes.maxPrice, call, estimatedInput);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
   const maxImages = model.maxImages ?? deps.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);

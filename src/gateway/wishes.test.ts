@@ -73,6 +73,24 @@ describe('providers', () => {
     expect((await tried({ provider: { max_price: { prompt: 1, completion: '4.0' } } })).hosts).toHaveLength(3);
   });
 
+  test.each<[string, object, object]>([
+    ['a tier of long inputs', { ...PRICE, tiers: [{ from: 5, input: 2, output: 4 }] }, { prompt: 1.5 }],
+    ['reasoning', { ...PRICE, reasoning: 9 }, { completion: 4 }],
+    [
+      'a row of the images',
+      { ...PRICE, perImage: [{ price: 0.01 }, { size: '1024x1024', price: 0.2 }] },
+      { image: 0.01 },
+    ],
+  ])('%s above the limit of the price: 404', async (_, price, max) => {
+    const { answer, hosts: asked } = await tried({ provider: { max_price: max } }, { model: { price } });
+    expect([answer.status, asked]).toEqual([404, []]);
+  });
+
+  test('a tier that begins above the input is no obstacle', async () => {
+    const model = { price: { ...PRICE, tiers: [{ from: 500, input: 2, output: 4 }] }, retries: 0 };
+    expect((await tried({ provider: { max_price: { prompt: 1.5 } } }, { model })).hosts).toHaveLength(3);
+  });
+
   test('bad values are a 400 that names the member', async () => {
     const { answer } = await tried({ provider: { sort: 'beauty' } });
     expect([answer.status, errorOf(answer).param]).toEqual([400, 'provider.sort']);
