@@ -296,6 +296,39 @@ describe('places at a provider', () => {
     expect((await first).status).toBe(200);
   });
 
+  test('a call waits for the place of a good credential, not for one that was refused', async () => {
+    const at = await bench.open({ credentials: 2, provider: { concurrency: 1, queueMs: 5000 } });
+    answerAll(at, 3, (request) => (keyOf(request)?.endsWith('1') ? refuse(request, 401) : whole(request)));
+    expect(await statuses(at, 2)).toEqual([200, 200]);
+    const sent = at.transport.sent.length;
+    const first = at.serve(chatRequest(at.model));
+    const inside = await at.transport.next();
+    const second = at.serve(chatRequest(at.model));
+    const queued = () => at.deps.catalog.routing.targetState(at.deps.catalog.find(at.model)!.targets[0]!).queued;
+    await until(() => queued() === 1 || at.transport.sent.length > sent + 1);
+    expect(at.transport.sent.length).toBe(sent + 1);
+    answerAll(at, 1, whole);
+    inside.answer(wholeAnswer('Hello'));
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  });
+
+  test('a call whose credential is refused waits for the place of the other', async () => {
+    const at = await bench.open({ credentials: 2, provider: { concurrency: 1, queueMs: 5000 } });
+    const first = at.serve(chatRequest(at.model));
+    const inside = await at.transport.next();
+    at.transport.script((request) => refuse(request, 401));
+    const second = at.serve(chatRequest(at.model));
+    let isOver = false;
+    void second.then(() => {
+      isOver = true;
+    });
+    const queued = () => at.deps.catalog.routing.targetState(at.deps.catalog.find(at.model)!.targets[0]!).queued;
+    await until(() => queued() === 1 || isOver);
+    answerAll(at, 1, whole);
+    inside.answer(wholeAnswer('Hello'));
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  });
+
   test('another target is used before anybody waits', async () => {
     const at = await bench.open({ targets: 2, provider: { concurrency: 1 } });
     const first = at.serve(chatRequest(at.model));

@@ -43,6 +43,8 @@ export interface Credentials {
   remains(target: Credentialed, credential: string | undefined, left: RemainingLimits, now: number): void;
   /** Where every credential is cooling down: until when; `undefined` where one may be used. */
   unusable(target: Credentialed, now: number): Unusable | undefined;
+  /** Those that are not cooling down; all where all are. */
+  usable(target: Credentialed, now: number): readonly string[];
   cooling(target: Credentialed, now: number): CoolingCredential[];
   /** All credentials of the target may be used again. */
   reset(target: Credentialed): void;
@@ -199,6 +201,16 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
         until = Math.min(until, untilOf(target, credential));
       }
       return { until, limited, ...(guessed && { guessed }) };
+    },
+
+    usable(target, now) {
+      const { credentials } = target;
+      if (credentials.length < 2 || (cooldowns.size === 0 && allowances.size === 0)) return credentials;
+      const left = credentials.filter((one) => {
+        const cooldown = cooldownOf(target, one);
+        return !(cooldown && isCooling(cooldown, now)) && !isUsedUp(target, one, now, 0);
+      });
+      return left.length > 0 ? left : credentials;
     },
 
     cooling(target, now) {

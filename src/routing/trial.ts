@@ -60,6 +60,8 @@ export class Trial<T extends RoutedTarget> {
   private full: T[] = [];
   private skipped: T[] | undefined;
   private wasFull = false;
+  /** The target in whose queue the call has been last. */
+  private waitedFor: T | undefined;
 
   constructor(state: RoutingState<T>, asked: TrialCall<T>, options: TrialOptions) {
     this.state = state;
@@ -113,7 +115,11 @@ export class Trial<T extends RoutedTarget> {
     const credential = this.state.credentials.choose(target, now, this.tried, tokens);
     if (credential === undefined) return undefined;
     const bulkhead = this.state.bulkhead(target);
-    if (bulkhead && !bulkhead.enter(credential, this.asked, now)) return undefined;
+    if (bulkhead && !bulkhead.enter(credential, this.asked, now)) {
+      // Its place is waited for once: the credential may be refused as well.
+      if (this.waitedFor !== target) this.full.push(target);
+      return undefined;
+    }
     this.state.credentials.spend(target, credential, tokens);
     return this.attempt(target, credential, false, now);
   }
@@ -237,7 +243,10 @@ export class Trial<T extends RoutedTarget> {
     if (!bulkhead) return this.begin(target, state.now(), true);
     const queueMs = Math.min(target.limits?.queueMs ?? DEFAULT_QUEUE_MS, options.leftMs());
     if (queueMs <= 0) return undefined;
-    const credential = await waitForPlace(bulkhead, target, asked, queueMs, options, state.now);
+    this.waitedFor = target;
+    // A credential that is refused or limited often has places, because nobody uses it.
+    const credentials = state.credentials.usable(target, state.now());
+    const credential = await waitForPlace(bulkhead, credentials, asked, queueMs, options, state.now);
     if (credential === undefined) return undefined;
     if (options.hasEnded()) {
       bulkhead.leave(credential, asked, undefined, state.now());
@@ -262,7 +271,7 @@ const NONE: readonly string[] = [];
 /** The credential at which a place became free in time; '' where the provider has none. */
 async function waitForPlace<T extends RoutedTarget>(
   bulkhead: Bulkhead,
-  target: T,
+  credentials: readonly string[],
   { account, tokens }: TrialCall<T>,
   queueMs: number,
   options: TrialOptions,
@@ -274,7 +283,7 @@ async function waitForPlace<T extends RoutedTarget>(
   const waiter: Waiter = {
     account,
     tokens,
-    credentials: target.credentials.length > 0 ? target.credentials : [''],
+    credentials: credentials.length > 0 ? credentials : [''],
     settle(credential) {
       isSettled = true;
       found = credential;
