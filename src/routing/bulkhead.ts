@@ -17,6 +17,8 @@ export interface Waiter extends Entering {
   credentials: readonly string[];
   /** Told once: the credential where it is let in; `undefined`: its time is over. */
   settle(credential: string | undefined): void;
+  /** It is the next one now: it asks again when enough tokens have flowed in. */
+  wake?(): void;
 }
 
 const MINUTE_MS = 60_000;
@@ -107,6 +109,7 @@ export class Bulkhead {
     if (at < 0) return;
     this.waiting.splice(at, 1);
     waiter.settle(undefined);
+    this.next()?.wake?.();
   }
 
   /** A call has ended. `used`: the tokens it took in truth; `undefined`: as it entered with. */
@@ -126,17 +129,20 @@ export class Bulkhead {
     while (this.waiting.length > 0) {
       const next = this.next();
       const credential = next?.credentials.find((one) => this.waitMs(one, next.tokens, now) === 0);
-      if (!next || credential === undefined) return;
+      if (!next || credential === undefined) {
+        next?.wake?.();
+        return;
+      }
       this.waiting.splice(this.waiting.indexOf(next), 1);
       this.admit(credential, next, now);
       next.settle(credential);
     }
   }
 
-  /** Milliseconds until the next of those who wait has enough tokens; infinite where it waits for a call to end, or nobody waits. */
-  nextTokensMs(now: number): number {
+  /** Milliseconds until this call, if it is the next one, has enough tokens; infinite where it waits for another call. */
+  tokensMs(waiter: Waiter, now: number): number {
     const next = this.next();
-    if (!next) return Number.POSITIVE_INFINITY;
+    if (next !== waiter) return Number.POSITIVE_INFINITY;
     return Math.min(...next.credentials.map((credential) => this.waitMs(credential, next.tokens, now)));
   }
 

@@ -249,7 +249,7 @@ export class Trial<T extends RoutedTarget> {
     const credential = await waitForPlace(bulkhead, credentials, asked, queueMs, options, state.now);
     if (credential === undefined) return undefined;
     if (options.hasEnded()) {
-      bulkhead.leave(credential, asked, undefined, state.now());
+      bulkhead.leave(credential, asked, 0, state.now());
       return undefined;
     }
     this.tried = [];
@@ -278,6 +278,7 @@ async function waitForPlace<T extends RoutedTarget>(
   now: () => number,
 ): Promise<string | undefined> {
   let isSettled = false;
+  let isWoken = false;
   let found: string | undefined;
   let wake = () => {};
   const waiter: Waiter = {
@@ -289,6 +290,10 @@ async function waitForPlace<T extends RoutedTarget>(
       found = credential;
       wake();
     },
+    wake() {
+      isWoken = true;
+      wake();
+    },
   };
   let left = queueMs;
   bulkhead.queue(waiter, now());
@@ -297,15 +302,18 @@ async function waitForPlace<T extends RoutedTarget>(
       bulkhead.giveUp(waiter);
       break;
     }
-    // A place may become free by a call that ends, which settles, or by tokens that flow in, for which the time is asked.
-    const settled = new Promise<void>((resolve) => {
+    // A place may become free by a call that ends, which settles, or by tokens that flow in: the next call alone asks for the time, since
+    // a thousand that wait would keep the processor busy with it.
+    isWoken = false;
+    const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    const ms = Math.min(left, Math.max(bulkhead.nextTokensMs(now()), 1));
+    const ms = Math.min(left, Math.max(bulkhead.tokensMs(waiter, now()), 1));
+    const before = options.leftMs();
     const pause = options.pause(ms);
-    await Promise.race([settled, pause.over]);
+    await Promise.race([woken, pause.over]);
     pause.stop();
-    left -= ms;
+    left -= Math.max(isWoken ? 0 : ms, before - options.leftMs());
     bulkhead.admitWaiting(now());
   }
   return found;
