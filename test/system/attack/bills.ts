@@ -167,10 +167,13 @@ export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf
 /** The provider has worked for it. */
 const mustBeCharged = ({ plan, wasStopped }: Told): boolean => !isFailure(plan) && !wasStopped;
 
+/** Tries at the last target: one, and the retries by default (`src/routing/retry.ts`). */
+const TRIES = 3;
+
 /**
  * A kept connection closed without a byte of an answer may have been closed for being idle: the request is sent once more (decision 0010).
  */
-const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? 2 : 1);
+const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? TRIES * 2 : 1);
 
 const MINUTE_MS = 60_000;
 
