@@ -11,13 +11,18 @@ import type { FallbackRow, ModelRow, ProviderRow, Store, TargetRow } from '../st
 import { ModelNames, targetModelFor } from './names.ts';
 import { readComponents } from './price-text.ts';
 
+interface Fallback extends FallbackRow {
+  /** What a caller called it, and its key may be limited to: an alias, for instance. */
+  asked?: string;
+}
+
 /** Its name, if a wildcard matched, is the one that was asked for. */
 export interface Model extends RoutedModel<ModelTarget> {
   aliases?: readonly string[];
   /** The name of the model as it is configured, where that is a wildcard. */
   wildcard?: string;
   /** Models that answer where this one cannot, in order. */
-  fallbacks?: readonly FallbackRow[];
+  fallbacks?: readonly Fallback[];
   kind: Kind;
   price: Price;
   priceId: string;

@@ -52,7 +52,7 @@ function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: r
       const sentence = `\`${param}\` is of kind ${other.kind}, and \`${model.name}\` of kind ${model.kind}: both must be the same.`;
       throw new GatewayError('invalid_request', sentence, { param });
     }
-    return other.name === model.name ? [] : [{ model: other.name, on: [...FALLBACK_REASONS] }];
+    return other.name === model.name ? [] : [{ model: other.name, on: [...FALLBACK_REASONS], asked: name }];
   });
   return fallbacks.length > 0 ? { ...model, fallbacks: [...fallbacks, ...(model.fallbacks ?? [])] } : model;
 }

@@ -146,10 +146,10 @@ function isNoLarger({ contextTokens }: Model, failed: Model): boolean {
 export function reachableModels(deps: GatewayDeps, { caller }: Asker, asked: Model): Model[] {
   const found = new Map<string, Model>([[asked.name, asked]]);
   for (const model of found.values()) {
-    for (const { model: name } of model.fallbacks ?? []) {
+    for (const { model: name, asked: byName = name } of model.fallbacks ?? []) {
       const next = deps.catalog.find(name);
       if (!next || found.has(next.name) || found.size >= MOST_MODELS) continue;
-      if (next.kind === asked.kind && mayCall(caller, next, name)) found.set(next.name, next);
+      if (next.kind === asked.kind && mayCall(caller, next, byName)) found.set(next.name, next);
     }
   }
   return [...found.values()];

@@ -137,6 +137,17 @@ describe('models', () => {
     expect(at.calls).toMatchObject([{ model: other.model, cost: 2n * (11n * 1000n + 7n * 4000n) }]);
   });
 
+  test('a key that is limited to aliases may name them', async () => {
+    const other = await bench.open({ model: { aliases: ['best-of-all'] } });
+    const at = await bench.open({
+      model: { aliases: ['first-of-all'] },
+      key: { models: ['first-of-all', 'best-of-all'] },
+    });
+    at.transport.script(errorAnswer(503, 'down'), wholeAnswer('hello'));
+    const answer = await at.serve(chatRequest('first-of-all', { models: ['best-of-all'] }));
+    expect([answer.status, at.calls.map(({ model }) => model)]).toEqual([200, [other.model]]);
+  });
+
   test.each(['openai-chat', 'openai-responses', 'anthropic-messages'])('%s: without `model`', async (dialect) => {
     const at = await bench.open();
     at.transport.script(wholeAnswer('hello'));
