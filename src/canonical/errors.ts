@@ -94,6 +94,8 @@ export class GatewayError extends Error {
   readonly unanswered: boolean;
   readonly inDoubt: boolean;
   readonly billed: boolean;
+  /** Parts of a split call were answered, and the provider may bill them: the same target is not asked for the whole call again. */
+  partlyAnswered = false;
   readonly param: string | undefined;
   readonly providerCode: string | undefined;
   readonly providerErrorType: string | undefined;

@@ -135,6 +135,20 @@ describe('the only target', () => {
     expect(at.transport.sent).toHaveLength(1);
   });
 
+  test('a split call of which parts were answered is not sent again as a whole', async () => {
+    const at = await bench.open({ type: 'anthropic' });
+    let asked = 0;
+    const reply = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'hi' }] };
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    answerAll(at, 12, (request) => {
+      request.take();
+      if (++asked % 4 === 0) request.answer(errorAnswer(500, 'no'));
+      else request.answer({ json: { ...reply, stop_reason: 'end_turn', stop_sequence: null, usage } });
+    });
+    expect(await statuses(at, 1, chatRequest(at.model, { n: 4 }))).toEqual([502]);
+    expect(at.transport.sent).toHaveLength(4);
+  });
+
   test('`retries: 0` tries nothing again', async () => {
     const at = await bench.open({ model: { retries: 0 } });
     answerAll(at, 1, (request) => refuse(request, 500));

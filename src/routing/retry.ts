@@ -22,7 +22,7 @@ function statusOf({ cause }: GatewayError): number | undefined {
  * 500, 502, 503, 529. Not what may have been carried out and was broken off, what took too long, and what it refuses for good.
  */
 export function isRepeatable(error: GatewayError): boolean {
-  if (!error.retryable || error.credentialRefused) return false;
+  if (!error.retryable || error.credentialRefused || error.partlyAnswered) return false;
   switch (error.code) {
     case 'rate_limited':
       return (error.retryAfterSeconds ?? 0) * 1000 <= SHORT_WAIT_MS;

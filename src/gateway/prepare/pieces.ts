@@ -1,5 +1,6 @@
 /** A call that its target cannot answer in one reply, sent as several calls whose answers are joined. */
 import type { Call, ImageCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
 import { Cancellation } from '../../transport/cancellation.ts';
 import type { CallContext } from '../call-context.ts';
 import type { TargetRoute } from '../target-route.ts';
@@ -49,11 +50,17 @@ export async function sendPieces(context: CallContext, calls: readonly Call[], s
   const branches = new Cancellation(context.cancellation);
   context.cancellation.add(branches);
   context.sendings = sharesInput(calls) ? calls.length : 1;
+  let answered = 0;
   try {
-    const upstreams = await startAll(calls, (call) => send(call, branches));
+    const upstreams = await startAll(calls, async (call) => {
+      const upstream = await send(call, branches);
+      answered++;
+      return upstream;
+    });
     return joinPieces(calls, upstreams, context.meter);
   } catch (thrown) {
     branches.cancel();
+    if (thrown instanceof GatewayError) thrown.partlyAnswered = answered > 0;
     throw thrown;
   }
 }
