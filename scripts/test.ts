@@ -9,7 +9,7 @@ import { Glob } from 'bun';
 import { ROOT } from './source-files.ts';
 
 /** Most of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
-const FILES_PER_CORE = 3;
+const FILES_PER_CORE = 2;
 const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 

@@ -175,7 +175,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   ])(
     'without Redis four processes together admit no more than the limit: %s',
     async (_, before) => {
-      const processes = Array.from({ length: 4 }, () => open({ timeoutMs: 500, leaseSeconds: 1 }));
+      const processes = Array.from({ length: 4 }, () => open({ timeoutMs: 3000, leaseSeconds: 1 }));
       for (const limits of processes) limits.start();
       await untilPresent(4);
       // Each process has read the list again since the last one started.

@@ -6,7 +6,13 @@ import { Cancellation } from './cancellation.ts';
 import type { TimeLimits } from './time-limits.ts';
 import { createTransport } from './transport.ts';
 
-const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, silenceMs: 300, wholeMs: 2000 };
+const LIMITS: TimeLimits = {
+  connectMs: 5000,
+  headersMs: 5000,
+  firstTokenMs: 5000,
+  silenceMs: 5000,
+  wholeMs: 10_000,
+};
 const CRLF = '\r\n';
 const HEAD = `HTTP/1.1 200 OK${CRLF}content-type: text/plain${CRLF}`;
 
@@ -99,7 +105,7 @@ describe('responses', () => {
       local: { 'http://sandbox.invalid': async (request) => new Response(await request.text()) },
     });
     const sending = { method: 'POST', url: 'http://sandbox.invalid/v1', headers: {}, body: Buffer.from('echo') };
-    const exchange = await transport.send(sending, LIMITS, performance.now() + 1000, new Cancellation());
+    const exchange = await transport.send(sending, LIMITS, performance.now() + 10_000, new Cancellation());
     expect(Buffer.from(await exchange.readAll(100)).toString()).toBe('echo');
   });
 });

@@ -1,5 +1,6 @@
 /** The whole process tree is killed under load: after a restart the ledger is consistent and no hold stays open. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { ENGINES, type TestDatabase } from '../engines.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
@@ -12,6 +13,8 @@ const WORKERS = 16;
 const CREDIT = '100.00';
 /** A process counts as dead 30 s after its last sign of life. */
 const SWEPT_WITHIN_MS = 45_000;
+/** So long a busy machine may need for ten calls. */
+const BUSY_WITHIN_MS = 20_000;
 
 describe.each(ENGINES)('$name', (engine) => {
   let upstream: ScriptedUpstream;
@@ -52,8 +55,7 @@ describe.each(ENGINES)('$name', (engine) => {
   }, 60_000);
 
   /** Complete calls as seen by the client: each must be charged. */
-  async function load(stopped: () => boolean): Promise<number> {
-    let complete = 0;
+  async function load(stopped: () => boolean, completed: () => void): Promise<void> {
     const worker = async (number: number) => {
       const stream = number % 2 === 0;
       const body = JSON.stringify(chatRequest(stream ? 'streamed' : 'whole', { stream }));
@@ -62,12 +64,11 @@ describe.each(ENGINES)('$name', (engine) => {
         const text = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
           .then((response) => (response.ok ? response.text() : ''))
           .catch(() => '');
-        if (text.includes('[DONE]') || text.includes('"chat.completion"')) complete++;
+        if (text.includes('[DONE]') || text.includes('"chat.completion"')) completed();
         else await Bun.sleep(5);
       }
     };
     await Promise.all(Array.from({ length: WORKERS }, (_, number) => worker(number)));
-    return complete;
   }
 
   test(
@@ -76,11 +77,17 @@ describe.each(ENGINES)('$name', (engine) => {
       let complete = 0;
       for (let kill = 0; kill < KILLS; kill++) {
         let over = false;
-        const loading = load(() => over);
+        const before = complete;
+        const loading = load(
+          () => over,
+          () => complete++,
+        );
         await Bun.sleep(350 + ((kill * 37) % 400));
+        for (const end = Date.now() + BUSY_WITHIN_MS; complete - before <= 10 && Date.now() < end; )
+          await Bun.sleep(10);
         over = true;
         await gateway.kill();
-        complete += await loading;
+        await loading;
         gateway = await start();
         expect((await gateway.verify()).ok).toBe(true);
       }
