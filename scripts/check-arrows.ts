@@ -5,7 +5,7 @@ import { type Fault, isTest, readSources, report, type SourceFile } from './sour
 import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from './syntax.ts';
 
 /** The ladder: a module imports only from lower rungs, never from its own rung or above. */
-export const RUNGS: { readonly [room: string]: number } = {
+export const RUNGS: { readonly [moduleName: string]: number } = {
   canonical: 0,
   // Imports no other module, so that it could be published separately.
   http1: 0,
@@ -50,7 +50,7 @@ const MAIN_FILES = new Set([
 ]);
 
 /** Modules with a table whose rows never import each other. */
-const TABLES: { readonly [room: string]: { index: string; shared: readonly string[] } } = {
+const TABLES: { readonly [moduleName: string]: { index: string; shared: readonly string[] } } = {
   dialects: { index: 'src/dialects/index.ts', shared: ['dialect.ts'] },
   // The factory of the whole family; its own row is that factory without settings.
   providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'chat/openai-compatible.ts'] },
@@ -87,9 +87,9 @@ export interface KnownNames {
 export function arrowFaults(files: readonly SourceFile[], names: KnownNames): Fault[] {
   const parsed = files.map((file) => ({ file, syntax: parse(file.path, file.text) }));
   const rows = new Map(
-    Object.entries(TABLES).map(([room, { index, shared }]) => {
+    Object.entries(TABLES).map(([moduleName, { index, shared }]) => {
       const table = parsed.find(({ file }) => file.path === index);
-      return [room, table ? tableRows(room, table.file, table.syntax, shared) : new Set<string>()];
+      return [moduleName, table ? tableRows(moduleName, table.file, table.syntax, shared) : new Set<string>()];
     }),
   );
   const code = parsed.filter(({ file }) => !isTest(file.path));
@@ -122,14 +122,14 @@ function nameFaults(path: string): Fault[] {
   }
   if (path.endsWith('/index.ts') && !Object.values(TABLES).some(({ index }) => index === path))
     faults.push(`${path}: import a module through the file with its name, or its table: barrel files are not allowed`);
-  if (roomOf(path) === undefined) faults.push(`${path}: its module has no rung in check-arrows.ts`);
+  if (moduleOf(path) === undefined) faults.push(`${path}: its module has no rung in check-arrows.ts`);
   return faults;
 }
 
 /**
  * The module of a file in `src/`: its folder, or the file itself if it is not in a folder. `undefined` if the ladder has no such module.
  */
-function roomOf(path: string): string | undefined {
+function moduleOf(path: string): string | undefined {
   const name = (path.split('/')[1] ?? '').replace(/\.test\.ts$/, '.ts');
   if (MAIN_FILES.has(name)) return 'main';
   return name in RUNGS ? name : undefined;
@@ -179,9 +179,9 @@ function importsOf({ path, text }: SourceFile, { module }: Syntax): Import[] {
 }
 
 /** The rows of a table: what its index imports as values, except the shared files. */
-function tableRows(room: string, index: SourceFile, syntax: Syntax, shared: readonly string[]): Set<string> {
+function tableRows(moduleName: string, index: SourceFile, syntax: Syntax, shared: readonly string[]): Set<string> {
   const units = importsOf(index, syntax)
-    .filter(({ path, typeOnly }) => !typeOnly && path?.startsWith(`src/${room}/`))
+    .filter(({ path, typeOnly }) => !typeOnly && path?.startsWith(`src/${moduleName}/`))
     .map(({ path = '' }) => unitOf(path));
   return new Set(units.filter((unit) => !shared.includes(unit)));
 }
@@ -203,11 +203,12 @@ function importFaults(file: SourceFile, syntax: Syntax, rows: ReadonlyMap<string
 
 function packageFault({ from, module, names }: Import): string | undefined {
   if (isTest(from)) return undefined;
-  const room = roomOf(from);
-  if ((module === 'hono' || module.startsWith('hono/')) && room !== 'http') return 'only http/ knows the framework';
-  if (SQL_MODULES.has(module) && room !== 'store') return 'only store/ opens a database';
+  const moduleName = moduleOf(from);
+  if ((module === 'hono' || module.startsWith('hono/')) && moduleName !== 'http')
+    return 'only http/ knows the framework';
+  if (SQL_MODULES.has(module) && moduleName !== 'store') return 'only store/ opens a database';
   const connects = names.length === 0 || names.some((name) => !ADDRESS_NAMES.has(name));
-  if (NET_MODULES.has(module) && !CONNECTING_ROOMS.has(room ?? '') && connects)
+  if (NET_MODULES.has(module) && !CONNECTING_MODULES.has(moduleName ?? '') && connects)
     return 'only http1/ and transport/ open a connection';
   return undefined;
 }
@@ -216,8 +217,8 @@ function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, Readonl
   if (!/\.(ts|json)$/.test(path)) return 'write the file name with its extension';
   if (path === 'package.json' || (isTest(one.from) && path.startsWith('test/'))) return undefined;
   if (!path.startsWith('src/')) return 'src/ must not import other folders';
-  const from = roomOf(one.from);
-  const to = roomOf(path);
+  const from = moduleOf(one.from);
+  const to = moduleOf(path);
   if (from === undefined || to === undefined) return undefined;
   if (from !== to) {
     if (to === 'config.ts' && from !== 'main') return 'only main.ts and the main files import config.ts';
@@ -233,29 +234,29 @@ function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, Readonl
 /** Operations that only one module may do, found in the syntax tree. */
 function deedFaults({ path, text }: SourceFile, { program }: Syntax, names: KnownNames): Fault[] {
   const faults: Fault[] = [];
-  const room = roomOf(path);
+  const moduleName = moduleOf(path);
   const secret = namesKeptFrom(path, names);
   walkSyntax(program, (node) => {
-    const why = deedFault(node, room) ?? comparisonFault(node, secret);
+    const why = deedFault(node, moduleName) ?? comparisonFault(node, secret);
     if (why) faults.push(`${path}:${lineAt(text, node.start)}: ${why}`);
   });
   return faults;
 }
 
-function deedFault(node: SyntaxNode, room: string | undefined): string | undefined {
+function deedFault(node: SyntaxNode, moduleName: string | undefined): string | undefined {
   switch (node.type) {
     case 'CallExpression':
     case 'NewExpression':
-      if (!CONNECTING_ROOMS.has(room ?? '') && CONNECTING.has(nameOf(node.callee)))
+      if (!CONNECTING_MODULES.has(moduleName ?? '') && CONNECTING.has(nameOf(node.callee)))
         return `${nameOf(node.callee)}(): only http1/ and transport/ open a connection`;
       return undefined;
     case 'MemberExpression':
-      if (room !== 'config.ts' && room !== 'main' && ENVIRONMENTS.has(nameOf(node)))
+      if (moduleName !== 'config.ts' && moduleName !== 'main' && ENVIRONMENTS.has(nameOf(node)))
         return `${nameOf(node)}: only config.ts reads the environment, which main.ts passes to it`;
       return undefined;
     case 'Literal':
     case 'TemplateElement':
-      return room !== 'store' && isSql(textOf(node)) ? 'only store/ contains SQL' : undefined;
+      return moduleName !== 'store' && isSql(textOf(node)) ? 'only store/ contains SQL' : undefined;
     case 'ExportAllDeclaration':
       return 'export *: no barrels';
     default:
@@ -266,7 +267,7 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
 const isSql = (text: string): boolean => SQL_QUERY.test(text) || SQL_COMMAND.test(text);
 
 /** http1/ connects over sockets; transport/ also through a proxy, and to URLs given by clients. */
-const CONNECTING_ROOMS = new Set(['http1', 'transport']);
+const CONNECTING_MODULES = new Set(['http1', 'transport']);
 const CONNECTING = new Set([
   'fetch',
   'Bun.connect',
@@ -280,13 +281,13 @@ const ENVIRONMENTS = new Set(['process.env', 'Bun.env', 'import.meta.env']);
 
 /** Names that a file must not compare with: a row may use its own, a table's index all of its kind. */
 function namesKeptFrom(path: string, { dialects, providers, engines }: KnownNames): ReadonlySet<string> {
-  const room = roomOf(path);
+  const moduleName = moduleOf(path);
   const own = unitOf(path).replace(/\.ts$/, '').split('/').at(-1);
-  const indexed = path.endsWith('/index.ts') ? room : undefined;
+  const indexed = path.endsWith('/index.ts') ? moduleName : undefined;
   return new Set([
-    ...(indexed === 'dialects' ? [] : dialects.filter((name) => room !== 'dialects' || name !== own)),
-    ...(indexed === 'providers' ? [] : providers.filter((name) => room !== 'providers' || name !== own)),
-    ...(room === 'store' ? [] : engines),
+    ...(indexed === 'dialects' ? [] : dialects.filter((name) => moduleName !== 'dialects' || name !== own)),
+    ...(indexed === 'providers' ? [] : providers.filter((name) => moduleName !== 'providers' || name !== own)),
+    ...(moduleName === 'store' ? [] : engines),
   ]);
 }
 

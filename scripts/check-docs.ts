@@ -5,7 +5,7 @@ import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile
 
 const MAP = 'ARCHITECTURE.md';
 const DOCUMENTS = ['README.md', MAP, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
-const CODE_ROOMS = ['src', 'scripts', 'bench', 'test'];
+const CODE_FOLDERS = ['src', 'scripts', 'bench', 'test'];
 /** Names with these extensions are files of the repository, even without a folder. */
 const OWN_ENDINGS = /\.(ts|mjs|md)$/;
 
@@ -20,7 +20,7 @@ export function docFaults({ documents, paths, sources }: Repository): Fault[] {
   const places = placesOf(paths);
   return [
     ...documents.flatMap((document) => [...pathFaults(document, places), ...linkFaults(document, documents, places)]),
-    ...roomFaults(documents, paths),
+    ...moduleFaults(documents, paths),
     ...sources
       .filter(({ path }) => !isTest(path))
       .flatMap((file) => [...headFaults(file), ...citationFaults(file, documents)]),
@@ -92,7 +92,7 @@ function headings(text: string): ReadonlySet<string> {
 }
 
 /** Modules of `src/` that ARCHITECTURE.md does not show. */
-function roomFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
+function moduleFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
   const map = documents.find(({ path }) => path === MAP);
   if (!map) return [`${MAP} does not exist`];
   const deps = new Set<string>();
@@ -127,7 +127,7 @@ function headFaults({ path, text }: SourceFile): Fault[] {
 if (import.meta.main) {
   const decisions = existsSync(join(ROOT, 'docs')) ? listFiles(['docs']) : [];
   const present = DOCUMENTS.filter((path) => existsSync(join(ROOT, path)));
-  const deps = [...CODE_ROOMS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
+  const deps = [...CODE_FOLDERS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
   const code = listFiles(deps);
   const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} does not exist`);

@@ -13,8 +13,8 @@ const GIVEN_KEY = 'sk-given-0123456789-0123456789';
 const GIVEN_ADMIN_KEY = 'sk-admin-given-0123456789-0123456789';
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const load = (env: Environment = {}) => loadConfig(env, VENDORS, folder);
-const VENDORS = [
+const load = (env: Environment = {}) => loadConfig(env, PROVIDERS, folder);
+const PROVIDERS = [
   { type: 'openai', credentialVariable: 'OPENAI_API_KEY' },
   { type: 'vllm', credentialVariable: 'VLLM_API_KEY', baseUrlVariable: 'VLLM_BASE_URL' },
 ];

@@ -17,7 +17,13 @@ import type { TimeLimits } from './transport/time-limits.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The start waits at most this long for a self-hosted server to list its models. */
-const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
+const PROBE_LIMITS: TimeLimits = {
+  connectMs: 2000,
+  headersMs: 2000,
+  firstTokenMs: 2000,
+  silenceMs: 2000,
+  wholeMs: 3000,
+};
 const LARGEST_LIST_BYTES = 4 << 20;
 const LOCAL_PRICE = { input: 0, output: 0 };
 
@@ -127,7 +133,12 @@ async function ask(
   try {
     const signing = createSigning(transport, Date.now);
     await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
-    const exchange = await transport.send(outgoing, ASKING, performance.now() + ASKING.wholeMs, new Cancellation());
+    const exchange = await transport.send(
+      outgoing,
+      PROBE_LIMITS,
+      performance.now() + PROBE_LIMITS.wholeMs,
+      new Cancellation(),
+    );
     const body = await exchange.readAll(LARGEST_LIST_BYTES);
     return { names: exchange.status === 200 ? namesIn(body) : [] };
   } catch (thrown) {

@@ -30,7 +30,7 @@ export function streamAnswer(texts: readonly string[], more: Answer = {}): Answe
 
 /** An error body in the OpenAI format. */
 export function errorAnswer(status: number, message: string, more: Answer = {}): Answer {
-  return { status, json: { error: { message, type: 'vendor_type', param: null, code: 'vendor_code' } }, ...more };
+  return { status, json: { error: { message, type: 'provider_type', param: null, code: 'provider_code' } }, ...more };
 }
 
 export function chatRequest(model: string, more: { [member: string]: unknown } = {}) {

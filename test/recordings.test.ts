@@ -6,7 +6,7 @@ import type { Call, Kind } from '../src/canonical/call.ts';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { uploadOf } from '../src/canonical/upload.ts';
 import type { ProviderDialect } from '../src/dialects/dialect.ts';
-import { VENDOR_DIALECTS } from '../src/dialects/index.ts';
+import { PROVIDER_DIALECTS } from '../src/dialects/index.ts';
 import { openaiVideo } from '../src/providers/video/openai-video.ts';
 import { chatCall } from './chat-call.ts';
 import {
@@ -93,7 +93,7 @@ function eventsOf(dialect: ProviderDialect, recorded: OwnRecording, chunks: read
 }
 
 describe('our own recordings', () => {
-  test.each([...VENDOR_DIALECTS.keys()])(
+  test.each([...PROVIDER_DIALECTS.keys()])(
     'cover %s: a non-streaming reply, and a streaming one where it streams',
     (name) => {
       const good = recordingsOf(name).filter(({ status }) => status === 200);
@@ -119,7 +119,7 @@ describe('our own recordings', () => {
     expect(looks.map(({ state }) => state)).toEqual(['queued', 'in_progress', 'completed', 'failed']);
   });
 
-  for (const [name, dialect] of VENDOR_DIALECTS) {
+  for (const [name, dialect] of PROVIDER_DIALECTS) {
     test.each(recordingsOf(name).map((recorded) => [recorded.file, recorded] as const))(
       'are read: %s',
       (_, recorded) => {

@@ -160,7 +160,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     create: (model, more = {}) =>
       videos.create({
         caller,
-        door: 'test',
+        format: 'test',
         strict: false,
         ask: { model, prompt: 'A cat', seconds: 4, n: 1, images: [], metadata: {}, ...more },
       }),

@@ -18,7 +18,7 @@ export interface VideoView {
 }
 
 /** A task in OpenAI's format. */
-export const vendorVideo = (status: string, more: object = {}): Answer => ({
+export const providerVideo = (status: string, more: object = {}): Answer => ({
   json: { id: 'vid_upstream', object: 'video', status, progress: 0, ...more },
 });
 

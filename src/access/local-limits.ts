@@ -38,7 +38,7 @@ const COUNTERS_KEPT = 10_000;
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
   const tallies = new Map<string, UsageCounter>();
 
-  function tallyOf(id: string, now: number): UsageCounter {
+  function counterOf(id: string, now: number): UsageCounter {
     let usageCounter = tallies.get(id);
     if (usageCounter) return usageCounter;
     if (tallies.size >= COUNTERS_KEPT) forgetIdle(now);
@@ -56,7 +56,7 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   function count({ paced, tokens }: Ask, now: number): Admitted['end'] {
     const counted: { usageCounter: UsageCounter; second: number }[] = [];
     for (const { id } of paced) {
-      const usageCounter = tallyOf(id, now);
+      const usageCounter = counterOf(id, now);
       usedBy(usageCounter, now);
       usageCounter.active++;
       usageCounter.requests.add(1);
@@ -82,18 +82,18 @@ export function createLocalLimits(clock: () => number = () => performance.now())
       const now = clock();
       for (const paced of ask.paced) {
         const allowed = portionOf ? portionOf(paced) : paced;
-        refuseTooFast(paced, allowed, tallyOf(paced.id, now), ask.tokens, now);
+        refuseTooFast(paced, allowed, counterOf(paced.id, now), ask.tokens, now);
       }
       const end = count(ask, now);
       const limits: RateLimits = {};
       for (const paced of ask.paced) {
-        tell(limits, portionOf ? portionOf(paced) : paced, tallyOf(paced.id, now), now);
+        tell(limits, portionOf ? portionOf(paced) : paced, counterOf(paced.id, now), now);
       }
       return { limits, end };
     },
     used(id) {
       const now = clock();
-      return usedBy(tallyOf(id, now), now);
+      return usedBy(counterOf(id, now), now);
     },
     *all() {
       const now = clock();

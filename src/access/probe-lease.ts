@@ -14,8 +14,8 @@ export function createProbeLease(url: string, prefix: string, timeoutMs: number)
   const link = createRedisLink(url);
   return {
     async take(target, ms) {
-      const asking = link.run(TAKE, [`${prefix}probe:${target}`], ['1', String(Math.ceil(ms))]);
-      const answer = await answerWithin(asking, timeoutMs).catch(() => undefined);
+      const pending = link.run(TAKE, [`${prefix}probe:${target}`], ['1', String(Math.ceil(ms))]);
+      const answer = await answerWithin(pending, timeoutMs).catch(() => undefined);
       return answer !== 0;
     },
     close: () => link.close(),

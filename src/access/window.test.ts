@@ -17,7 +17,7 @@ test('an event counts for one minute', () => {
   expect(window.sum(START + 10_000_000)).toBe(0);
 });
 
-test('the wait is the time until there is room for the event', () => {
+test('the wait is the time until the window allows the event', () => {
   const window = createWindow();
   window.sum(START);
   window.add(5);

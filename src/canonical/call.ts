@@ -191,7 +191,7 @@ export interface Thread {
   /** The stored items have been inserted before them. */
   isResumed?: boolean;
   /** The provider about to be called: reasoning signatures of others are removed. */
-  maker?: string;
+  owner?: string;
   /** The id under which the reply is stored and which it contains. */
   replyId?: string;
 }
@@ -240,7 +240,7 @@ export type OutputFormat =
   | { type: 'json' }
   | { type: 'json-schema'; name: string; description?: string; schema: JsonObject; strict?: boolean };
 
-/** The client's tools, and tools of the provider (`type: 'provider'`), which only `dialect` can name. */
+/** The client's tools, and tools of the provider (`type: 'native'`), which only `dialect` can name. */
 export type Tool =
   | {
       type: 'function';
@@ -261,7 +261,7 @@ export type Tool =
     }
   /** `maxUses`: how many searches are held for if the client set no limit. */
   | { type: 'web-search'; options: JsonObject; dialect: string; maxUses?: number }
-  | { type: 'vendor'; dialect: string; item: JsonObject };
+  | { type: 'native'; dialect: string; item: JsonObject };
 
 /** A group of tools, for formats that have them. A tool's name starts with the name of its group. */
 export interface ToolGroup {
@@ -273,7 +273,7 @@ export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
-  | { type: 'vendor'; dialect: string; item: JsonObject };
+  | { type: 'native'; dialect: string; item: JsonObject };
 
 /** `developer` instructions have the role `system`: the formats use different words (`originRole` keeps the original). */
 export interface Message {
@@ -299,7 +299,7 @@ export interface ReasoningSignature {
   /** The id of the item, if the signature is bound to one. */
   id?: string;
   /** The provider that made it, if no other provider of this dialect can use it. */
-  maker?: string;
+  owner?: string;
 }
 
 export type Part =
@@ -313,14 +313,14 @@ export type Part =
    * A block that only `dialect` has (such as a provider tool's call or result). Other formats lose nothing if the call contains the same
    * elsewhere.
    */
-  | { type: 'vendor'; dialect: string; item: JsonObject; isReadElsewhere?: boolean };
+  | { type: 'native'; dialect: string; item: JsonObject; isReadElsewhere?: boolean };
 
 export interface TextPart {
   type: 'text';
   text: string;
   citations?: Citation[];
   cache?: CacheMark;
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
 }
 
 export interface MediaPart {
@@ -328,14 +328,14 @@ export interface MediaPart {
   media: Media;
   cache?: CacheMark;
   /** Some providers sign the images they generate. */
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
 }
 
 /** Reasoning. With an empty text and a signature it is hidden (redacted, encrypted). */
 export interface ReasoningPart {
   type: 'reasoning';
   text: string;
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
   /** The text is a summary of the reasoning. */
   summary?: boolean;
 }
@@ -349,7 +349,7 @@ export interface ToolCallPart {
   custom?: boolean;
   /** The tool's group, whose name is the beginning of the tool's name. */
   group?: string;
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
   cache?: CacheMark;
 }
 
@@ -393,5 +393,5 @@ export interface Citation {
   start?: number;
   end?: number;
   /** The complete citation in the format of `dialect`. */
-  vendor?: { dialect: string; item: Json };
+  native?: { dialect: string; item: Json };
 }

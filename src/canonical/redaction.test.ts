@@ -5,7 +5,7 @@ import { textWithoutSecrets, withoutSecrets } from './redaction.ts';
 const SECRET = 'zq7Kw/2+ordinary~Looking&word';
 const ATTEMPT = {
   credentials: [SECRET, 'AKIDEXAMPLE12:aws/secret+part'],
-  addresses: ['https://my-resource.openai.example.test:8443/accounts/0a1b2c3d4e5f/v1', 'https://api.vendor.test/v1'],
+  addresses: ['https://my-resource.openai.example.test:8443/accounts/0a1b2c3d4e5f/v1', 'https://api.provider.test/v1'],
   settings: { project: 'blue-whale-77', region: 'europe-west4' },
   headers: {
     authorization: 'Bearer minted-token-0123456789',

@@ -10,7 +10,7 @@ export type ReplyEvent =
   | { type: 'part-delta'; choice: number; part: number; delta: string }
   /** Speech also has a transcript. */
   | { type: 'part-transcript'; choice: number; part: number; delta: string }
-  | { type: 'part-seal'; choice: number; part: number; seal: ReasoningSignature }
+  | { type: 'part-signature'; choice: number; part: number; signature: ReasoningSignature }
   | { type: 'part-citation'; choice: number; part: number; citation: Citation }
   | { type: 'part-logprobs'; choice: number; part: number; logprobs: Json[] }
   | { type: 'part-end'; choice: number; part: number }
@@ -61,7 +61,7 @@ export type PartOpening =
   /** Deltas are base64 of the image. An image given by URL has none. */
   | { type: 'image'; mimeType: string; url?: string; revisedPrompt?: string }
   /** A complete block that only `dialect` has. */
-  | { type: 'vendor'; dialect: string; item: JsonObject };
+  | { type: 'native'; dialect: string; item: JsonObject };
 
 export type FinishReason =
   | 'stop'
@@ -97,7 +97,7 @@ export interface ReplyPart {
   opens: PartOpening;
   content: string;
   transcript?: string;
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
   citations?: Citation[];
   logprobs?: Json[];
 }
@@ -135,7 +135,7 @@ export function addEvent(reply: Reply, event: ReplyEvent): void {
 
 type PartEvent = Extract<
   ReplyEvent,
-  { type: 'part-delta' | 'part-transcript' | 'part-seal' | 'part-citation' | 'part-logprobs' }
+  { type: 'part-delta' | 'part-transcript' | 'part-signature' | 'part-citation' | 'part-logprobs' }
 >;
 
 function addToPart(part: ReplyPart, event: PartEvent): void {
@@ -146,8 +146,8 @@ function addToPart(part: ReplyPart, event: PartEvent): void {
     case 'part-transcript':
       part.transcript = (part.transcript ?? '') + event.delta;
       return;
-    case 'part-seal':
-      part.seal = event.seal;
+    case 'part-signature':
+      part.signature = event.signature;
       return;
     case 'part-citation':
       part.citations = [...(part.citations ?? []), event.citation];

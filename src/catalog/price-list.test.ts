@@ -20,8 +20,8 @@ test('prices have a plausible order: cached below input, input at most output, t
 });
 
 test('it contains only the requested providers', () => {
-  const { providers, models } = readCatalogue(listedCatalogue(['groq', 'a-vendor-without-list']));
-  expect(providers.map(({ name }) => name)).toEqual(['groq', 'a-vendor-without-list']);
+  const { providers, models } = readCatalogue(listedCatalogue(['groq', 'a-provider-without-list']));
+  expect(providers.map(({ name }) => name)).toEqual(['groq', 'a-provider-without-list']);
   expect(new Set(models.flatMap(({ targets }) => targets.map(({ provider }) => provider)))).toEqual(new Set(['groq']));
 });
 

@@ -3,15 +3,15 @@ import type { ChatCall, Message, Part } from '../canonical/call.ts';
 import type { Reply } from '../canonical/reply.ts';
 import type { KeptStore, ProofRow } from '../store/kept.ts';
 import { turnKeys } from './turn-keys.ts';
-import { isBare, proofsOf, putBack, type TurnProofs } from './turn-signatures.ts';
+import { isBare, proofsOf, putBack, readTurn, type TurnProofs, writeTurn } from './turn-signatures.ts';
 
 export interface SignatureStore {
   /** Remembers the signatures of the reply's turns in this process, and returns rows to store in the database. */
-  remember(account: string, maker: string, call: ChatCall, reply: Reply, now: number): ProofRow[];
+  remember(account: string, owner: string, call: ChatCall, reply: Reply, now: number): ProofRow[];
   /** Whether this process remembers anything of the account. */
   mayKnow(account: string): boolean;
   /** The call with this provider's signatures added to turns that came without; the same call if there are none. */
-  restore(account: string, maker: string, call: ChatCall, now: number): Promise<ChatCall>;
+  restore(account: string, owner: string, call: ChatCall, now: number): Promise<ChatCall>;
 }
 
 interface StoredProofs {
@@ -32,12 +32,12 @@ const MOST_TURNS = 64;
 export function createSignatureStore(kept: KeptStore, keptMs: number): SignatureStore {
   const memory = createProofMemory();
   return {
-    remember(account, maker, call, reply, now) {
+    remember(account, owner, call, reply, now) {
       if (keptMs === 0) return [];
       const expiresAt = now + keptMs;
       return reply.choices.flatMap((choice) => {
-        const proofs = proofsOf(choice, maker);
-        const body = proofs && JSON.stringify(proofs);
+        const proofs = proofsOf(choice, owner);
+        const body = proofs && writeTurn(proofs);
         if (!body || body.length > LONGEST_BODY) return [];
         const remembered = { proofs, expiresAt, bytes: body.length };
         return turnKeys(call.messages, call.messages.length, turnOf(choice)).map((key) => {
@@ -49,7 +49,7 @@ export function createSignatureStore(kept: KeptStore, keptMs: number): Signature
 
     mayKnow: (account) => memory.knows(account),
 
-    async restore(account, maker, call, now) {
+    async restore(account, owner, call, now) {
       const bare = keptMs === 0 ? new Map() : bareTurns(call.messages);
       if (bare.size === 0) return call;
       const found = new Map<string, TurnProofs>();
@@ -63,10 +63,10 @@ export function createSignatureStore(kept: KeptStore, keptMs: number): Signature
       }
       if (unknown.length > 0) {
         for (const { key, body } of await kept.proofs(account, unknown, now)) {
-          found.set(key, JSON.parse(body) as TurnProofs);
+          found.set(key, readTurn(body));
         }
       }
-      return found.size === 0 ? call : withProofs(call, bare, found, maker);
+      return found.size === 0 ? call : withProofs(call, bare, found, owner);
     },
   };
 }
@@ -85,11 +85,11 @@ function withProofs(
   call: ChatCall,
   bare: ReadonlyMap<number, string[]>,
   found: ReadonlyMap<string, TurnProofs>,
-  maker: string,
+  owner: string,
 ): ChatCall {
   let isEdited = false;
   const messages = call.messages.map((message, index) => {
-    const key = bare.get(index)?.find((one) => found.get(one)?.maker === maker);
+    const key = bare.get(index)?.find((one) => found.get(one)?.owner === owner);
     const proofs = key === undefined ? undefined : found.get(key);
     const turn = proofs ? putBack(message, proofs) : message;
     isEdited ||= turn !== message;

@@ -100,7 +100,7 @@ export interface KeptTurn {
   /** The reply without its `output`. */
   reply: JsonObject;
   /** The owner of the reasoning signatures in `output`. Present only if no other provider accepts them. */
-  maker?: string;
+  owner?: string;
 }
 
 /** A format whose server stores conversations: what is stored of a call, and how a later call continues it. */

@@ -58,12 +58,12 @@ const PROVIDER_ROWS: readonly ProviderDialect[] = [
   voyageRerank,
   dashscopeRerank,
 ];
-export const VENDOR_DIALECTS: ReadonlyMap<string, ProviderDialect> = new Map(
+export const PROVIDER_DIALECTS: ReadonlyMap<string, ProviderDialect> = new Map(
   PROVIDER_ROWS.map((row) => [row.name, row]),
 );
 
 export function providerDialectNamed(name: string): ProviderDialect | undefined {
-  return VENDOR_DIALECTS.get(name);
+  return PROVIDER_DIALECTS.get(name);
 }
 
 export function dialectNamed(name: string): Dialect | undefined {

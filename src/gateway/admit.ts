@@ -16,12 +16,12 @@ export async function admit(deps: GatewayDeps, entrant: PendingCall, underWay: S
   const { caller, at } = entrant;
   const asked = entrant.call;
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
-  const { model, wishes } = askedModel(deps, caller, asked.model, entrant.asking);
-  const asker = wishes ? { caller, dialect: entrant.dialect, wishes, headers: entrant.headers } : entrant;
+  const { model, wishes } = askedModel(deps, caller, asked.model, entrant.requestedRouting);
+  const origin = wishes ? { caller, dialect: entrant.dialect, wishes, headers: entrant.headers } : entrant;
   // What can fail without side effects comes first: from `access.admit` on the call holds a place that must be given back.
   const named = callNamed(asked, model.name);
-  const chain = model.fallbacks ? new FallbackChain(deps, asker, named, model) : undefined;
-  const ready = chain ? chain.start() : readyFor(deps, asker, candidateFor(deps, asker, named, model));
+  const chain = model.fallbacks ? new FallbackChain(deps, origin, named, model) : undefined;
+  const ready = chain ? chain.start() : readyFor(deps, origin, candidateFor(deps, origin, named, model));
   const { candidate } = ready;
   const { call, estimatedInput, extras, amount: covered } = candidate;
   const { amount, checkpoint, tokens } = chain ?? candidate;

@@ -7,8 +7,8 @@ import type { Price } from '../canonical/price.ts';
 import type { Model } from '../catalog/catalog.ts';
 import { askedPiece, highestPiece, ratesFor } from '../ledger/rates.ts';
 import { type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../routing/wishes.ts';
-import type { Asking } from './asking.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import type { RequestedRouting } from './requested-routing.ts';
 import { unknownModel } from './unknown-model.ts';
 
 export interface AskedModel {
@@ -20,12 +20,19 @@ export interface AskedModel {
 const NO_WISHES: Wishes = { allowFallbacks: true, requireParameters: false };
 
 /** Throws `model_not_found`, `model_not_allowed`, `routing_not_allowed`. */
-export function askedModel(deps: GatewayDeps, caller: Caller, name: string, asking: Asking | undefined): AskedModel {
+export function askedModel(
+  deps: GatewayDeps,
+  caller: Caller,
+  name: string,
+  requestedRouting: RequestedRouting | undefined,
+): AskedModel {
   const { model, sort } = modelNamed(deps, caller, name);
-  if (!asking && !sort) return { model, wishes: undefined };
+  if (!requestedRouting && !sort) return { model, wishes: undefined };
   if (caller.row.callerRouting === false) throw notAllowed();
-  const wishes = sort ? { ...NO_WISHES, ...asking?.wishes, sort: asking?.wishes?.sort ?? sort } : asking?.wishes;
-  return { model: withFallbacks(deps, caller, model, asking?.models ?? []), wishes };
+  const wishes = sort
+    ? { ...NO_WISHES, ...requestedRouting?.wishes, sort: requestedRouting?.wishes?.sort ?? sort }
+    : requestedRouting?.wishes;
+  return { model: withFallbacks(deps, caller, model, requestedRouting?.models ?? []), wishes };
 }
 
 /** A suffix of the name (`:nitro`, `:floor`) is an order of targets, unless a model has that name. */

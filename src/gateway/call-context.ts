@@ -19,7 +19,6 @@ import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
-import type { Asking } from './asking.ts';
 import type { Chain, Ready } from './candidate.ts';
 import { disputedUsage } from './doubt.ts';
 import { TOOL_FORMATS } from './extra-members.ts';
@@ -27,6 +26,7 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
 import { ReasoningCollector } from './reasoning-collector.ts';
+import type { RequestedRouting } from './requested-routing.ts';
 
 /** A call that has been read and not yet admitted. */
 export interface PendingCall {
@@ -45,7 +45,7 @@ export interface PendingCall {
   /** Its share of the memory and of the calls that may be under way. */
   readonly load: Load;
   /** The caller's preferences for models and providers. */
-  readonly asking?: Asking | undefined;
+  readonly requestedRouting?: RequestedRouting | undefined;
   /** The headers of the request. Some name the session that the call belongs to. */
   readonly headers?: { get(name: string): string | null | undefined } | undefined;
 }
@@ -81,7 +81,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   readonly strict: boolean;
   readonly release: (() => void) | undefined;
   readonly load: Load;
-  readonly asking: Asking | undefined;
+  readonly requestedRouting: RequestedRouting | undefined;
   model: Model;
   route: Route<ModelTarget>;
   estimatedInput: number;
@@ -131,7 +131,7 @@ export class CallContext implements PendingCall, AdmittedCall {
     this.strict = entrant.strict;
     this.release = entrant.release;
     this.load = entrant.load;
-    this.asking = entrant.asking;
+    this.requestedRouting = entrant.requestedRouting;
     this.model = admission.model;
     this.route = admission.route;
     this.estimatedInput = admission.estimatedInput;

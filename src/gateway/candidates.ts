@@ -19,7 +19,7 @@ import { fitted } from './prepare/truncate.ts';
 import { routeTo } from './target-route.ts';
 
 /** The caller, and the format of the request. */
-export interface Asker {
+export interface RequestOrigin {
   /** The caller's preferences for providers. */
   readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
@@ -29,25 +29,25 @@ export interface Asker {
 }
 
 /** Throws `invalid_request` where the model does not serve such a call. */
-export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole: Model): Candidate {
-  const model = wishedModel(whole, asker.wishes);
+export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Call, whole: Model): Candidate {
+  const model = wishedModel(whole, origin.wishes);
   // Only formats with stored conversations define what happens to one that is too long.
   const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
   if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
-  const said = asker.wishes?.said;
+  const said = origin.wishes?.said;
   if (said && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(said, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
-  if (asker.wishes?.maxPrice) checkMaxPrice(model, asker.wishes.maxPrice, call, estimatedInput);
+  if (origin.wishes?.maxPrice) checkMaxPrice(model, origin.wishes.maxPrice, call, estimatedInput);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
   const maxImages = model.maxImages ?? deps.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
   let amount = quote(call, model.price, ceiling, estimate);
   if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
-  const extras = mayCostExtra(call) ? judged(deps, asker, call, model, ceiling) : undefined;
+  const extras = mayCostExtra(call) ? judged(deps, origin, call, model, ceiling) : undefined;
   if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
   const tokens = estimatedInput + ceiling * choices(call);
@@ -55,17 +55,17 @@ export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, whole
 }
 
 /** Throws what `Routing.route` throws where none of its targets may be called now. */
-export function readyFor(deps: GatewayDeps, asker: Asker, candidate: Candidate): Ready {
+export function readyFor(deps: GatewayDeps, origin: RequestOrigin, candidate: Candidate): Ready {
   const { model, call, estimatedInput } = candidate;
   const route = deps.catalog.routing.route(model, {
     call,
-    account: asker.caller.account,
+    account: origin.caller.account,
     tokens: estimatedInput,
-    headers: asker.headers,
+    headers: origin.headers,
     costAt: model.strategy === 'price' ? (target) => costAt(target, model, call) : undefined,
     random: deps.random,
   });
-  const isAlone = asker.wishes && isFirstAlone(asker.wishes);
+  const isAlone = origin.wishes && isFirstAlone(origin.wishes);
   return { candidate, route: isAlone ? { ...route, targets: route.targets.slice(0, 1), ready: 1 } : route };
 }
 
@@ -91,17 +91,23 @@ function bodyNamed(body: Uint8Array, name: string): Uint8Array {
   return body.length > 0 && memberSpan(body, 'model') ? patchMembers(body, { model: name }) : body;
 }
 
-function judged(deps: GatewayDeps, asker: Asker, call: Call, model: Model, ceiling: number): Extras | undefined {
+function judged(
+  deps: GatewayDeps,
+  origin: RequestOrigin,
+  call: Call,
+  model: Model,
+  ceiling: number,
+): Extras | undefined {
   return extrasOf(call, {
     price: model.price,
     ceiling,
     unpriced: deps.settings.unpricedExtras,
-    destinations: () => destinationsOf(deps, asker, call, model),
+    destinations: () => destinationsOf(deps, origin, call, model),
   });
 }
 
 /** Where the call may be sent. Targets without a route are left out. */
-function destinationsOf(deps: GatewayDeps, { dialect }: Asker, call: Call, model: Model): Destination[] {
+function destinationsOf(deps: GatewayDeps, { dialect }: RequestOrigin, call: Call, model: Model): Destination[] {
   return model.targets.flatMap((target) => {
     try {
       return { type: target.type, dialect: routeTo(deps, call, dialect, target, model).dialect.name };

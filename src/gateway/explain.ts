@@ -9,7 +9,7 @@ import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import { askedModel } from './asked-model.ts';
 import { boundCall } from './call-bounds.ts';
 import type { Ready } from './candidate.ts';
-import { type Asker, callNamed, candidateFor, readyFor } from './candidates.ts';
+import { callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
 import { reachableModels } from './fallback-chain.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
@@ -81,12 +81,12 @@ export async function explain(
     const call = wished?.call ?? told;
     boundCall(call);
     deps.access.allowScope(caller, SCOPE_OF[call.kind]);
-    const { model, wishes } = askedModel(deps, caller, asked, wished?.asking);
-    const asker: Asker = { caller, dialect, wishes };
-    const all = reachableModels(deps, asker, model);
+    const { model, wishes } = askedModel(deps, caller, asked, wished?.requestedRouting);
+    const origin: RequestOrigin = { caller, dialect, wishes };
+    const all = reachableModels(deps, origin, model);
     const explained = all.map((one) => {
       const named = callNamed(one === model ? call : { ...call, origin: { ...call.origin } }, one.name);
-      return explainModel(deps, asker, one, reasonsFor(deps, all, one), () => candidateFor(deps, asker, named, one));
+      return explainModel(deps, origin, one, reasonsFor(deps, all, one), () => candidateFor(deps, origin, named, one));
     });
     const hold = explained.reduce((most, { amount = 0n }) => (amount > most ? amount : most), 0n);
     return {
@@ -105,7 +105,7 @@ export async function explain(
 
 function explainModel(
   deps: GatewayDeps,
-  asker: Asker,
+  origin: RequestOrigin,
   { name, price, priceId }: Model,
   on: readonly string[] | undefined,
   prepare: () => Ready['candidate'],
@@ -114,13 +114,13 @@ function explainModel(
   let prepared: Ready['candidate'] | undefined;
   try {
     prepared = prepare();
-    const { targets, decision } = readyFor(deps, asker, prepared).route;
+    const { targets, decision } = readyFor(deps, origin, prepared).route;
     const reasons = new Map(decision?.choices.map(({ target, reason }) => [target.id, reason]));
     const excluded = decision?.excluded.map(({ target, reason }) => ({ target: target.id, reason })) ?? [];
     return {
       ...known,
       ...costOf(prepared),
-      targets: targets.map((target) => targetOf(deps, asker, prepared, target, reasons.get(target.id))),
+      targets: targets.map((target) => targetOf(deps, origin, prepared, target, reasons.get(target.id))),
       ...(excluded.length > 0 && { excluded }),
     };
   } catch (thrown) {
@@ -134,7 +134,7 @@ function costOf(candidate: Ready['candidate'] | undefined) {
 
 function targetOf(
   deps: GatewayDeps,
-  { dialect }: Asker,
+  { dialect }: RequestOrigin,
   candidate: Ready['candidate'] | undefined,
   target: Model['targets'][number],
   reason: string | undefined,

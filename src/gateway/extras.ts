@@ -61,7 +61,7 @@ export function extrasOf(call: Call, policy: ExtrasPolicy): Extras | undefined {
   if (call.kind === 'image' && call.partialImages !== undefined)
     counter.member(call.origin.dialect, 'partial_images', { partial_images: call.partialImages });
   if (call.kind === 'chat')
-    for (const tool of call.tools) if (tool.type === 'web-search' || tool.type === 'vendor') counter.tool(call, tool);
+    for (const tool of call.tools) if (tool.type === 'web-search' || tool.type === 'native') counter.tool(call, tool);
   return counter.finish();
 }
 
@@ -71,7 +71,7 @@ const COUNTS_TOOLS: ReadonlySet<string> = new Set(['openai', 'azure', 'openroute
 /** Members that request tools at the provider. */
 const SEARCHES: ReadonlySet<string> = new Set(['tools', 'web_search_options']);
 
-type RunTool = Extract<Tool, { type: 'web-search' | 'vendor' }>;
+type RunTool = Extract<Tool, { type: 'web-search' | 'native' }>;
 
 class ExtrasCounter {
   readonly #call: Call;
@@ -125,7 +125,7 @@ class ExtrasCounter {
     const isSent = this.#sent().some(({ type, dialect }) => {
       const fees = TOOL_FEES[type];
       const taken = fees ? fees.taken[dialect] : unknown;
-      return tool.type === 'vendor' ? taken !== undefined && tool.dialect === dialect : taken === 'all';
+      return tool.type === 'native' ? taken !== undefined && tool.dialect === dialect : taken === 'all';
     });
     if (!isSent) return;
     if (name.startsWith(IMAGE_TOOL)) {

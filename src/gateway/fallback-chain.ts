@@ -7,7 +7,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Model } from '../catalog/catalog.ts';
 import { fallbackReason } from '../routing/fallback-reason.ts';
 import type { Candidate, Chain, Ready } from './candidate.ts';
-import { type Asker, callNamed, candidateFor, readyFor } from './candidates.ts';
+import { callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
 /** A model whose fallbacks are being tried, and why. */
@@ -22,7 +22,7 @@ const MOST_MODELS = 16;
 
 export class FallbackChain implements Chain {
   readonly #deps: GatewayDeps;
-  readonly #asker: Asker;
+  readonly #origin: RequestOrigin;
   /** By the names of their models. */
   readonly #candidates = new Map<string, Candidate>();
   readonly #failures = new Map<string, GatewayError>();
@@ -33,16 +33,16 @@ export class FallbackChain implements Chain {
   #first: GatewayError | undefined;
 
   /** `call`: under the name of `model`, the requested one. */
-  constructor(deps: GatewayDeps, asker: Asker, call: Call, model: Model) {
+  constructor(deps: GatewayDeps, origin: RequestOrigin, call: Call, model: Model) {
     this.#deps = deps;
-    this.#asker = asker;
+    this.#origin = origin;
     this.#current = model;
-    const models = reachableModels(deps, asker, model);
+    const models = reachableModels(deps, origin, model);
     // Each model gets a copy: limits that one sets in its call must not apply to the next.
     const calls = models.map((one) => (one === model ? call : callNamed(copyOf(call), one.name)));
     for (const [i, one] of models.entries()) {
       try {
-        this.#candidates.set(one.name, candidateFor(deps, asker, calls[i] ?? call, one));
+        this.#candidates.set(one.name, candidateFor(deps, origin, calls[i] ?? call, one));
       } catch (thrown) {
         this.#failures.set(one.name, asGatewayError(thrown));
       }
@@ -107,7 +107,7 @@ export class FallbackChain implements Chain {
     const failure = this.#failures.get(model.name);
     try {
       if (!candidate) throw failure;
-      return readyFor(this.#deps, this.#asker, candidate);
+      return readyFor(this.#deps, this.#origin, candidate);
     } catch (thrown) {
       return { error: asGatewayError(thrown) };
     }
@@ -143,7 +143,7 @@ function isNoLarger({ contextTokens }: Model, failed: Model): boolean {
 }
 
 /** The model and its fallbacks, each once. Models that the key may not call and models of another kind are left out. */
-export function reachableModels(deps: GatewayDeps, { caller }: Asker, asked: Model): Model[] {
+export function reachableModels(deps: GatewayDeps, { caller }: RequestOrigin, asked: Model): Model[] {
   const found = new Map<string, Model>([[asked.name, asked]]);
   for (const model of found.values()) {
     for (const { model: name, asked: byName = name } of model.fallbacks ?? []) {

@@ -83,7 +83,7 @@ export class Meter {
         case 'part-start':
           this.seeOpening(event.choice, event.part, event.opens);
           break;
-        case 'part-seal':
+        case 'part-signature':
           this.thinks = true;
           break;
         case 'usage':
@@ -155,7 +155,7 @@ export class Meter {
     if (opens.type === 'text') this.counterOf(choice).speaks = true;
     if (opens.type === 'tool-call') this.counterOf(choice).addText(opens.name);
     if (opens.type === 'reasoning') this.thinks = true;
-    if (opens.type === 'vendor' && isToolRun(opens.item)) this.counterOf(choice).addToolCall();
+    if (opens.type === 'native' && isToolRun(opens.item)) this.counterOf(choice).addToolCall();
     if (opens.type !== 'audio' && opens.type !== 'image') return;
     this.media ??= new Map();
     this.media.set(`${choice}.${part}`, opens.type);

@@ -22,7 +22,7 @@ export class ReasoningCollector {
   see(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       if (event.type === 'part-delta') this.#characters += event.delta.length;
-      if (event.type === 'part-seal' && this.#isBound) event.seal.maker = this.#owner;
+      if (event.type === 'part-signature' && this.#isBound) event.signature.owner = this.#owner;
       if (this.#characters <= MOST_CHARACTERS) addEvent(this.#reply, event);
     }
   }

@@ -23,7 +23,7 @@ export function buildRequest(prepared: TargetCall, call: Call): Outgoing | Promi
     const sentence = `The model cannot express the whole request: ${context.warnings.join(' ')}`;
     throw new GatewayError('lossy_translation', sentence);
   }
-  if (context.asking?.wishes?.requireParameters && context.warnings.length > 0) {
+  if (context.requestedRouting?.wishes?.requireParameters && context.warnings.length > 0) {
     const sentence = `No provider of the model takes the whole request (\`provider.require_parameters\`): ${context.warnings.join(' ')}`;
     throw new GatewayError('invalid_request', sentence, { param: 'provider.require_parameters', retryable: true });
   }

@@ -37,7 +37,7 @@ export function sendTo(
   context.skippedEvents = 0;
   context.sendings = 1;
   context.signatureOwner = signatureOwnerOf(route.dialect, choice.provider);
-  if (context.call.kind === 'chat' && context.call.thread) context.call.thread.maker = context.signatureOwner;
+  if (context.call.kind === 'chat' && context.call.thread) context.call.thread.owner = context.signatureOwner;
   const prepared = runSteps(new TargetCall(deps, context, route));
   return prepared instanceof Promise ? prepared.then(sendPrepared) : sendPrepared(prepared);
 }

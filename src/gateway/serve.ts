@@ -51,8 +51,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       call.receivedSeconds = Math.floor(at / 1000);
       const { headers } = request;
       const strict = request.hasOwnHeaders !== false && headers.get('x-modelport-strict') === 'true';
-      const asking = wished?.asking;
-      const own = { dialect, caller, call, strict, release, load, asking, headers };
+      const requestedRouting = wished?.requestedRouting;
+      const own = { dialect, caller, call, strict, release, load, requestedRouting, headers };
       const entrant = { id: incoming.requestId, at, startedMs, ...own };
       context = await admit(deps, entrant, underWay);
       entering--;

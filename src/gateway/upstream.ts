@@ -64,10 +64,10 @@ export interface Flow {
 export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
   if (upstream.pour) return upstream.pour(taker);
   let isPaused = false;
-  let isAsking = false;
+  let isReading = false;
   async function ask(): Promise<void> {
-    if (isAsking) return;
-    isAsking = true;
+    if (isReading) return;
+    isReading = true;
     try {
       while (!isPaused) {
         const frames = await upstream.next();
@@ -77,7 +77,7 @@ export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
     } catch (thrown) {
       taker.failed(asGatewayError(thrown));
     } finally {
-      isAsking = false;
+      isReading = false;
     }
   }
   void ask();
@@ -101,7 +101,8 @@ export function errorIn({ events }: Frame): GatewayError | undefined {
 /** Whether the frame holds reasoning, or a reasoning signature. */
 export function hasReasoning({ events }: Frame): boolean {
   for (const event of events) {
-    if (event.type === 'part-seal' || (event.type === 'part-start' && event.opens.type === 'reasoning')) return true;
+    if (event.type === 'part-signature' || (event.type === 'part-start' && event.opens.type === 'reasoning'))
+      return true;
   }
   return false;
 }

@@ -110,17 +110,17 @@ const USUAL_RATIO = 20;
 async function undone(undo: Decompress, body: Uint8Array, maxBytes: number, load: Load): Promise<Uint8Array> {
   const usual = Math.min(maxBytes, body.length * USUAL_RATIO + 1024);
   load.take(usual);
-  let room = usual;
+  let reserved = usual;
   let whole: Uint8Array;
   try {
     whole = await undo(body, { maxOutputLength: usual });
   } catch (thrown) {
     if (!isTooLarge(thrown) || usual === maxBytes) throw thrown;
     load.take(maxBytes - usual);
-    room = maxBytes;
+    reserved = maxBytes;
     whole = await undo(body, { maxOutputLength: maxBytes });
   }
-  load.give(room - whole.length);
+  load.give(reserved - whole.length);
   return whole;
 }
 

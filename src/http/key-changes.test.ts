@@ -118,7 +118,7 @@ test('every change by an admin is in the audit log with actor, subject, before a
   const actor = await edge.store.keyById(change.actor);
   expect(actor).toMatchObject({ kind: 'admin' });
 
-  await edge.admin('POST', '/providers', { name: 'audited', type: 'openai', credential: 'sk-vendor-secret-abcd' });
+  await edge.admin('POST', '/providers', { name: 'audited', type: 'openai', credential: 'sk-provider-secret-abcd' });
   await edge.admin('DELETE', '/providers/audited');
   await edge.admin('POST', `/accounts/${edge.account}/top-ups`, { amount: '2' });
   const all = (await edge.admin('GET', '/audit?limit=3')).body;
@@ -131,7 +131,7 @@ test('every change by an admin is in the audit log with actor, subject, before a
     ],
   });
   const text = JSON.stringify((await edge.admin('GET', '/audit?limit=1000')).body);
-  for (const secret of [key, rotated.key, 'vendor-secret', 'hash']) expect(text).not.toContain(secret);
+  for (const secret of [key, rotated.key, 'provider-secret', 'hash']) expect(text).not.toContain(secret);
 });
 
 test("/metrics needs an admin key or its token, whatever the client's address", async () => {

@@ -92,13 +92,13 @@ function tokensOf({ output, audioOutput = 0, images = 0 }: Usage): number {
 /** Whether the provider may read more than it was sent: stored data, search results, tool results. */
 function readsMore(call: Call): boolean {
   if (call.kind !== 'chat') return false;
-  if (call.tools.some(({ type }) => type === 'web-search' || type === 'vendor')) return true;
+  if (call.tools.some(({ type }) => type === 'web-search' || type === 'native')) return true;
   if (call.messages.some(({ parts }) => parts.some(namesMedia))) return true;
   return Object.values(call.extras).some((members) => REFERENCES.some((name) => members[name] !== undefined));
 }
 
 /** Media that the provider fetches or stores: only it knows their size. */
 function namesMedia(part: ChatCall['messages'][number]['parts'][number]): boolean {
-  if (part.type === 'vendor') return true;
+  if (part.type === 'native') return true;
   return part.type === 'media' && (part.media.source.type === 'url' || part.media.source.type === 'reference');
 }

@@ -108,7 +108,7 @@ function nothingSeen(): Seen {
 function promptTokens(call: ChatCall): number {
   const asksForSchema = call.output?.type === 'json-schema';
   const tokens = CALL_TOKENS + (call.tools.length > 0 || asksForSchema ? TOOL_PROMPT_TOKENS : 0);
-  for (const { type } of call.tools) if (type === 'web-search' || type === 'vendor') return tokens + SEARCH_TOKENS;
+  for (const { type } of call.tools) if (type === 'web-search' || type === 'native') return tokens + SEARCH_TOKENS;
   return tokens;
 }
 
@@ -129,7 +129,7 @@ function seeParts(seen: Seen, parts: readonly Part[]): void {
       case 'media':
         seeMedia(seen, part.media);
         break;
-      case 'vendor':
+      case 'native':
         break;
       default:
         part satisfies never;

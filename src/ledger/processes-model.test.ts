@@ -54,7 +54,7 @@ class Model {
   held = (key?: number) =>
     this.of(key).reduce((sum, { cost, amount }) => (cost === undefined ? sum + amount : sum), 0n);
   /** The maximum of a hold now, and the reason for the limit. */
-  room(key: number): bigint {
+  available(key: number): bigint {
     const limits = [this.balance - this.held()];
     const budget = this.budgets[key];
     if (budget !== undefined) limits.push(budget - this.spent(key) - this.held(key));
@@ -166,9 +166,9 @@ describe.each(ENGINES)('$name', (engine) => {
   async function burst(model: Model, act: Extract<Act, { do: 'burst' }>): Promise<void> {
     for (let count = 0; count < act.calls; count++) {
       const amount = BigInt(act.amount);
-      const room = model.room(act.key);
+      const available = model.available(act.key);
       const call = await hold(model, act.process, act.key, amount);
-      expect(call !== undefined, `a hold of ${amount} where ${room} are left`).toBe(amount <= room);
+      expect(call !== undefined, `a hold of ${amount} where ${available} are left`).toBe(amount <= available);
       if (call && !(act.keep && count === 0)) await settle(model, act.process, call, amount / 2n + 1n);
     }
   }
@@ -184,9 +184,9 @@ describe.each(ENGINES)('$name', (engine) => {
     const held = await Promise.all(made);
     const keyOf = (index: number) => Math.floor(index / calls) % KEYS;
     for (const [index, call] of held.entries()) {
-      const room = model.room(keyOf(index));
-      if (call) expect(room).toBeGreaterThanOrEqual(0n);
-      else expect(room).toBeLessThan(BigInt(amount));
+      const available = model.available(keyOf(index));
+      if (call) expect(available).toBeGreaterThanOrEqual(0n);
+      else expect(available).toBeLessThan(BigInt(amount));
     }
     await Promise.all(
       held.map((call, index) => call && settle(model, (index + 1) % PROCESSES, call, BigInt(amount) - 1n)),

@@ -44,13 +44,13 @@ export function highestPiece(prices: readonly PiecePrice[] = [], other: Money | 
  */
 export function pricePiece(prices: readonly PiecePrice[] | undefined, other: Money | undefined, piece: Piece): Money {
   let best: PiecePrice | undefined;
-  let dearest = 0n;
+  let highest = 0n;
   for (const one of prices ?? []) {
-    if (one.price > dearest) dearest = one.price;
+    if (one.price > highest) highest = one.price;
     const fits = (one.size ?? piece.size) === piece.size && (one.quality ?? piece.quality) === piece.quality;
     if (fits && (!best || weight(one) > weight(best))) best = one;
   }
-  return best?.price ?? other ?? dearest;
+  return best?.price ?? other ?? highest;
 }
 
 const weight = ({ size, quality }: PiecePrice) => (size === undefined ? 0 : 2) + (quality === undefined ? 0 : 1);

@@ -89,8 +89,8 @@ function chatText(call: ChatCall, choice: number): string {
   else if (prompt !== '') said.push(`You wrote: ${quote(prompt)}.`);
   const media = mediaNote(call);
   if (media !== '') said.push(`With it came ${media}.`);
-  const seals = signaturesHandedBack(call);
-  if (seals > 0) said.push(`Of my earlier thoughts ${seals} came back with their signatures.`);
+  const signatures = signaturesHandedBack(call);
+  if (signatures > 0) said.push(`Of my earlier thoughts ${signatures} came back with their signatures.`);
   const turns = call.messages.filter(({ role, parts }) => role === 'user' && parts.some(isSaid)).length;
   if (turns > 1) said.push(`It is message ${turns} of yours in this conversation.`);
   return said.join(' ') + choiceMark(choice);
@@ -178,7 +178,7 @@ function choiceOf({ toolChoice }: ChatCall, offered: readonly Callable[]): { all
       throw new GatewayError('invalid_request', sentence, { param: 'tool_choice' });
     }
     case 'auto':
-    case 'vendor':
+    case 'native':
     case undefined:
       return { allowed: [...offered], force: false };
     default:

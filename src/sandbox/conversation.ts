@@ -42,18 +42,19 @@ export function toolResults(call: ChatCall): { name: string; text: string }[] {
 export function signaturesHandedBack({ messages }: ChatCall): number {
   return messages
     .flatMap(({ parts }) => parts)
-    .filter((part) => 'seal' in part && part.seal !== undefined && isOwnSeal(part.seal.value)).length;
+    .filter((part) => 'signature' in part && part.signature !== undefined && isOwnSignature(part.signature.value))
+    .length;
 }
 
-const SEAL = 'sandbox:';
+const SIGNATURE_PREFIX = 'sandbox:';
 
 /** In base64, because some client libraries decode it. */
 export function chatSignature(key: string): string {
-  return Buffer.from(SEAL + key).toString('base64');
+  return Buffer.from(SIGNATURE_PREFIX + key).toString('base64');
 }
 
-function isOwnSeal(value: string): boolean {
-  return Buffer.from(value, 'base64').toString().startsWith(SEAL);
+function isOwnSignature(value: string): boolean {
+  return Buffer.from(value, 'base64').toString().startsWith(SIGNATURE_PREFIX);
 }
 
 /** Describes the media in the last user message: kinds, types and sizes. */
@@ -109,7 +110,7 @@ export function countInput({ messages, tools, completion }: ChatCall): InputCoun
       if (part.type === 'media') seeMedia(part.media, count, seeText);
       else if (part.type === 'tool-result') see(part.parts);
       else if (part.type === 'tool-call') seeText(part.name + part.input);
-      else if (part.type !== 'vendor') seeText(part.text);
+      else if (part.type !== 'native') seeText(part.text);
     }
   };
   if (completion) {

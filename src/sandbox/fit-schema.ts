@@ -199,8 +199,8 @@ function fitString(schema: JsonObject, { name, variant, left }: SchemaPosition):
   if (left.characters < 0) return undefined;
   const mark = variant > 0 ? String(variant) : '';
   const letters = Array.from(name);
-  const room = Math.max(0, Math.min(most, Math.max(fewest, letters.length + mark.length)) - mark.length);
-  const stem = Array.from({ length: room }, (_, i) => letters[i] ?? '.').join('');
+  const space = Math.max(0, Math.min(most, Math.max(fewest, letters.length + mark.length)) - mark.length);
+  const stem = Array.from({ length: space }, (_, i) => letters[i] ?? '.').join('');
   return (stem + mark).slice(0, most);
 }
 

@@ -123,7 +123,7 @@ function* thoughts(
   const { choice, part } = parts;
   const { dialect } = call.origin;
   if (SIGNING_FORMATS.has(dialect))
-    yield [{ type: 'part-seal', choice, part, seal: { dialect, value: chatSignature(`${key}${choice}`) } }];
+    yield [{ type: 'part-signature', choice, part, signature: { dialect, value: chatSignature(`${key}${choice}`) } }];
   yield [parts.end()];
 }
 

@@ -84,7 +84,7 @@ async function everything(store: Store): Promise<unknown> {
   ]);
 }
 
-async function furnished(store: Store): Promise<void> {
+async function filled(store: Store): Promise<void> {
   await store.createAccount({ ...ACCOUNT, id: 'acc_0', name: 'zero' });
   await store.createKey({ ...KEY, id: 'key_0', account: 'acc_0', hash: 'h0' });
   await store.createCode({ ...CODE, id: 'code_0', hash: 'old' });
@@ -97,7 +97,7 @@ async function furnished(store: Store): Promise<void> {
 describe.each(ENGINES)('the audit log over $name', (engine) => {
   test('a change whose audit row cannot be written is undone, and otherwise there is one audit row per change', async () => {
     const { store, tamper } = await freshStore(engine);
-    await furnished(store);
+    await filled(store);
     const before = await everything(store);
     await tamper('ALTER TABLE audits RENAME TO elsewhere');
     for (const [name, change] of Object.entries(CHANGES)) {
@@ -132,7 +132,7 @@ describe.each(ENGINES)('the audit log over $name', (engine) => {
 
   test('a change without effect is not in the audit log', async () => {
     const { store } = await freshStore(engine);
-    await furnished(store);
+    await filled(store);
     for (const step of [enter(), enter(), redeem, redeem]) await store.ledger([step]);
     await store.ledger([enter('call_nobody_made')]);
     await store.updateKey('nobody', { name: 'x' }, audit('key changed'));
@@ -145,7 +145,7 @@ describe.each(ENGINES)('the audit log over $name', (engine) => {
 
   test('two concurrent changes each record the values that they replaced', async () => {
     const { store } = await freshStore(engine);
-    await furnished(store);
+    await filled(store);
     const names = Array.from({ length: 8 }, (_, index) => `name ${index}`);
     const renamed: Audit<KeyRow> = (from, to) => ({
       ...audit('renamed')(from, to),

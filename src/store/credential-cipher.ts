@@ -16,7 +16,7 @@ export interface CredentialCipher {
   decrypt(text: string, place: string): string;
   /** Whether the text is encrypted with the current key; or with any key. */
   isCurrent(text: string): boolean;
-  isSealed(text: string): boolean;
+  isEncrypted(text: string): boolean;
   /** Creates a key if there is none. */
   ensure(): void;
 }
@@ -75,7 +75,7 @@ export function createCredentialCipher(source: KeySource): CredentialCipher {
       }
     },
     isCurrent: (text) => text.startsWith(MARK) && idOf(text) === current().id,
-    isSealed: (text) => text.startsWith(MARK),
+    isEncrypted: (text) => text.startsWith(MARK),
     ensure: () => void current(),
   };
 }

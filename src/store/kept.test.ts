@@ -23,7 +23,7 @@ const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
 describe.each(ENGINES)('stored conversations over $name', (engine) => {
   test('a response is found only with its own account and exact id', async () => {
     const kept = (await freshStore(engine)).store.kept;
-    const { items: _, ...row } = response('resp_1', { maker: 'openai', reply: '{"text":"😀 \\u0000"}' });
+    const { items: _, ...row } = response('resp_1', { owner: 'openai', reply: '{"text":"😀 \\u0000"}' });
     await kept.keep([{ ...row, items: [] }], []);
     expect(await kept.response('acc_1', 'resp_1', NOON)).toEqual(row);
     expect(await kept.response('acc_2', 'resp_1', NOON)).toBeUndefined();

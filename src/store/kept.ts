@@ -10,7 +10,7 @@ export interface ResponseRow {
   /** After this time it is no longer found. Responses that continue it keep its items. */
   expiresAt: number;
   /** The owner of the signatures in its output. Only that provider can use them. */
-  maker?: string;
+  owner?: string;
   /** The items of the request and of the reply, each a JSON array as text. */
   input: string;
   output: string;

@@ -68,7 +68,7 @@ export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
 /** The members of a task that its settlement needs. */
 export type Payable = Pick<
   Task,
-  'id' | 'account' | 'key' | 'createdAt' | 'door' | 'priceId' | 'held' | 'attempts' | 'target'
+  'id' | 'account' | 'key' | 'createdAt' | 'format' | 'priceId' | 'held' | 'attempts' | 'target'
 > & { ask: Pick<Task['ask'], 'model'> };
 
 /** Settles the hold and records the call. Idempotent. */
@@ -88,7 +88,7 @@ export async function conclude(
     model: task.ask.model,
     provider: task.target?.provider ?? '',
     targetModel: task.target?.model ?? '',
-    dialect: task.door,
+    dialect: task.format,
     upstreamDialect: task.target ? 'video-task' : '',
     stream: false,
     status: 200,

@@ -1,7 +1,7 @@
 /** Several videos in one order: one task each if the provider generates one at a time, shown to the client as one task. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { providerVideo, videoAnswer } from '../../test/videos.ts';
 import { SIBLING } from './group.ts';
 
 const NAMES = ['all', 'some', 'none', 'refused', 'poor', 'again', 'gone', 'hooked', 'seeds', 'dead'];
@@ -18,8 +18,8 @@ afterAll(() => bench.close());
 function script(name: string, ends: readonly ('completed' | 'failed')[]): void {
   for (const [place, end] of ends.entries()) {
     const id = `vid_${place}`;
-    bench.upstream.script(`/${name}/v1/videos`, vendorVideo('queued', { id }));
-    bench.upstream.script(`/${name}/v1/videos/${id}`, vendorVideo(end, { id }));
+    bench.upstream.script(`/${name}/v1/videos`, providerVideo('queued', { id }));
+    bench.upstream.script(`/${name}/v1/videos/${id}`, providerVideo(end, { id }));
     bench.upstream.script(`/${name}/v1/videos/${id}/content`, videoAnswer);
   }
 }
@@ -80,7 +80,7 @@ test('the same idempotency key returns the same order', async () => {
   script('again', ['completed', 'completed']);
   const submission = {
     caller: bench.caller,
-    door: 'test',
+    format: 'test',
     strict: false,
     ask: { model: 'again', prompt: 'A cat', seconds: 4, n: 2, images: [], metadata: {} },
     idempotencyKey: 'one',

@@ -7,7 +7,7 @@ import { isOver, type TaskState } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import { readTask, type Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
-import { makerAt } from './video-makers.ts';
+import { videoTargetAt } from './video-targets.ts';
 
 /** The id prefix of siblings, by which lists leave them out. */
 export const SIBLING = 'part_';
@@ -15,7 +15,7 @@ export const SIBLING = 'part_';
 /** How many tasks an order of `n` videos needs at these targets. */
 export function tasksFor(deps: TaskDeps, n: number, targets: readonly ModelTarget[]): number {
   if (n === 1) return 1;
-  const most = targets.map((choice) => makerAt(deps, choice)?.video.mostVideos ?? 1);
+  const most = targets.map((choice) => videoTargetAt(deps, choice)?.video.mostVideos ?? 1);
   return Math.min(...most) >= n ? 1 : n;
 }
 

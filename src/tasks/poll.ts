@@ -11,8 +11,8 @@ import { type Held, save } from './held-task.ts';
 import { nextLook } from './pace.ts';
 import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
-import { type Maker, makerOf, REMOVED } from './video-makers.ts';
 import { dueFor } from './video-price.ts';
+import { REMOVED, type VideoTarget, videoTargetOf } from './video-targets.ts';
 import { later, wait } from './waiting.ts';
 
 const VANISHED: TaskError = { code: 'upstream_failed', message: 'The provider does not know this task any more.' };
@@ -30,9 +30,9 @@ const MOST_FETCHES = 20;
 
 /** Asks the provider for progress. At the deadline it asks a last time: what is finished by then is kept. */
 export async function look(deps: TaskDeps, held: Held): Promise<void> {
-  const maker = makerOf(deps, held.task);
-  if (!maker) return fail(deps, held, REMOVED);
-  const { provider, video, target } = maker;
+  const videoTarget = videoTargetOf(deps, held.task);
+  if (!videoTarget) return fail(deps, held, REMOVED);
+  const { provider, video, target } = videoTarget;
   const handle = held.task.handle ?? null;
   let seen: Progress;
   try {
@@ -50,7 +50,7 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
   held.task = { ...advance(task, seen, deps.now()), looks: task.looks + 1 };
   if (seen.handle !== undefined) held.task.handle = seen.handle;
   if (isOver(held.task)) return fail(deps, held, held.task.error ?? VANISHED);
-  if (seen.state === 'completed') return keep(deps, held, seen, maker);
+  if (seen.state === 'completed') return keep(deps, held, seen, videoTarget);
   held.task.failures = 0;
   await wait(
     deps,
@@ -60,7 +60,7 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
 }
 
 /** Stores the results and charges them. What cannot be downloaded is tried again with a new URL. */
-async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, target }: Maker): Promise<void> {
+async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, target }: VideoTarget): Promise<void> {
   const found = seen.found ?? [];
   if (found.length === 0) return fail(deps, held, WITHHELD);
   // File names are saved before the download: if the process dies, the one that takes over removes incomplete files.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { providerVideo, videoAnswer } from '../../test/videos.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import { LEASE_MS } from './held-task.ts';
 import { releaseOrphans, startRunner } from './runner.ts';
@@ -36,7 +36,7 @@ async function running(deps: TaskDeps, work: () => Promise<unknown>): Promise<vo
 
 /** Creates a task that waits at its provider, leased to this worker. */
 async function taskIn(worker: string): Promise<string> {
-  bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
+  bench.upstream.script('/dead/v1/videos', providerVideo('queued'));
   const { id } = await bench.create('dead');
   const task = await bench.task(id);
   const now = bench.now();
@@ -46,7 +46,7 @@ async function taskIn(worker: string): Promise<string> {
 }
 
 test('tasks of a dead process are taken over at once, those of a live or unknown process are not', async () => {
-  bench.upstream.script(status('dead'), { ...vendorVideo('failed'), repeat: true });
+  bench.upstream.script(status('dead'), { ...providerVideo('failed'), repeat: true });
   const fates = { dead: 'gone', alive: 'alive', stranger: 'unknown' } as const;
   const ids = new Map<string, string>();
   for (const worker of Object.keys(fates)) ids.set(worker, await taskIn(worker));
@@ -65,7 +65,7 @@ test('tasks of a dead process are taken over at once, those of a live or unknown
 
 test('a hold without a task is released after two minutes, and other holds never are', async () => {
   const { deps, upstream } = bench;
-  upstream.script('/orphans/v1/videos', vendorVideo('queued'));
+  upstream.script('/orphans/v1/videos', providerVideo('queued'));
   const { id, account, key, priceId } = await bench.create('orphans');
   const orphan = { callId: 'video_orphan', account, key, amount: 1n, model: 'orphans', priceId, at: bench.now() };
   await deps.ledger.hold({ ...orphan, owner: LASTING_OWNER });
@@ -77,14 +77,14 @@ test('a hold without a task is released after two minutes, and other holds never
   expect(await deps.store.call('video_orphan')).toMatchObject({ outcome: 'interrupted', cost: 0n });
   await releaseOrphans(deps, bench.now() + 86_400_000);
   expect(await open()).toEqual([id]);
-  upstream.script(status('orphans'), vendorVideo('failed'));
+  upstream.script(status('orphans'), providerVideo('failed'));
   await bench.lookAfter(60_000);
   expect(await open()).toEqual([]);
 });
 
 test('a failed task whose process died before the release is released by another process', async () => {
   const { deps, upstream } = bench;
-  upstream.script('/orphans/v1/videos', vendorVideo('queued'));
+  upstream.script('/orphans/v1/videos', providerVideo('queued'));
   const failed = await bench.create('orphans');
   await deps.store.tasks.take(failed.id, 'bench', bench.now(), bench.now() + 1);
   const body = writeBody({ ...failed, state: 'failed', error: { code: 'task_expired', message: 'late' } });
@@ -98,7 +98,7 @@ test('a failed task whose process died before the release is released by another
 test('webhooks that never answer delay no video', async () => {
   const { deps, upstream } = bench;
   upstream.script('/never', { fault: { before: 'headers', does: 'silence' }, repeat: true });
-  upstream.script('/calm/v1/videos', vendorVideo('queued'));
+  upstream.script('/calm/v1/videos', providerVideo('queued'));
   const calm = await bench.create('calm');
   const { port } = new URL(upstream.url);
   for (let made = 0; made < 150; made++) {
@@ -112,7 +112,7 @@ test('webhooks that never answer delay no video', async () => {
     const row = { id, account: calm.account, createdAt: bench.now(), dueAt: bench.now(), body: writeBody(ended) };
     await deps.store.tasks.insert(row, 'gone', bench.now());
   }
-  upstream.script(status('calm'), vendorVideo('completed'));
+  upstream.script(status('calm'), providerVideo('completed'));
   upstream.script(`${status('calm')}/content`, videoAnswer);
   const runner = startRunner(deps);
   await until(() => upstream.journal('/never').length > 0);
@@ -128,8 +128,8 @@ test('webhooks that never answer delay no video', async () => {
 
 test('a stop waits for the running poll and starts no other', async () => {
   const { upstream } = bench;
-  upstream.script('/stop/v1/videos', vendorVideo('queued'));
-  const slow = { ...vendorVideo('in_progress', { progress: 40 }), fault: { before: 'headers', does: 600 } } as const;
+  upstream.script('/stop/v1/videos', providerVideo('queued'));
+  const slow = { ...providerVideo('in_progress', { progress: 40 }), fault: { before: 'headers', does: 600 } } as const;
   upstream.script(status('stop'), slow);
   const { id } = await bench.create('stop');
   bench.turn(10_000);
@@ -142,9 +142,9 @@ test('a stop waits for the running poll and starts no other', async () => {
 
 test('a process that was blocked for longer than a lease does not take up its own tasks twice', async () => {
   const { upstream } = bench;
-  upstream.script('/twice/v1/videos', vendorVideo('queued'));
-  const slow = { ...vendorVideo('in_progress'), fault: { before: 'headers', does: 1500 } } as const;
-  upstream.script(status('twice'), slow, vendorVideo('failed'));
+  upstream.script('/twice/v1/videos', providerVideo('queued'));
+  const slow = { ...providerVideo('in_progress'), fault: { before: 'headers', does: 1500 } } as const;
+  upstream.script(status('twice'), slow, providerVideo('failed'));
   await bench.create('twice');
   bench.turn(10_000);
   await running(bench.deps, async () => {

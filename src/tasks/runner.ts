@@ -106,5 +106,5 @@ export async function releaseOrphans(deps: TaskDeps, now: number): Promise<void>
 }
 
 function taskless({ callId: id, account, key, at: createdAt, priceId, amount: held, model }: HoldRow): Payable {
-  return { id, account, key, createdAt, priceId, held, attempts: 0, door: '', ask: { model } };
+  return { id, account, key, createdAt, priceId, held, attempts: 0, format: '', ask: { model } };
 }

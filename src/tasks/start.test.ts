@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { inDatabase } from '../../test/stall.ts';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { providerVideo, videoAnswer } from '../../test/videos.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { releaseOrphans } from './runner.ts';
 
@@ -32,8 +32,8 @@ async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
 
 test('the provider’s task id is saved again until the database accepts it', async () => {
   bench.upstream.script('/saved/v1/videos/vid_upstream/content', videoAnswer);
-  bench.upstream.script('/saved/v1/videos/vid_upstream', vendorVideo('completed'));
-  bench.upstream.script('/saved/v1/videos', vendorVideo('queued'));
+  bench.upstream.script('/saved/v1/videos/vid_upstream', providerVideo('completed'));
+  bench.upstream.script('/saved/v1/videos', providerVideo('queued'));
   const task = await refusing(`UPDATE ON tasks WHEN NEW.body LIKE '%"handle"%'`, async () => {
     const creating = bench.create('saved');
     while (starts('saved') === 0) await Bun.sleep(10);
@@ -57,13 +57,13 @@ test('a task that cannot be stored is not started, and the client must not retry
 });
 
 test('a start that cannot be recorded is not sent, and is made when the database works again', async () => {
-  bench.upstream.script('/lost/v1/videos', vendorVideo('queued'));
+  bench.upstream.script('/lost/v1/videos', providerVideo('queued'));
   const error = await refusing(`UPDATE ON tasks WHEN NEW.body LIKE '%"sent":true%'`, () =>
     thrownBy(bench.create('lost')),
   );
   expect(error.inDoubt).toBe(true);
   expect(starts('lost')).toBe(0);
-  bench.upstream.script('/lost/v1/videos/vid_upstream', vendorVideo('failed'));
+  bench.upstream.script('/lost/v1/videos/vid_upstream', providerVideo('failed'));
   await bench.lookAfter(60_000);
   expect(starts('lost')).toBe(1);
   expect(await bench.held()).toBe(0n);

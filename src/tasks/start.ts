@@ -12,7 +12,7 @@ import { type Held, save } from './held-task.ts';
 import { nextLook } from './pace.ts';
 import { readTaskRequest, type Task, type TaskRequest } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
-import { type Maker, makerAt, makerOf, nameOf, REMOVED } from './video-makers.ts';
+import { nameOf, REMOVED, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
 import { later } from './waiting.ts';
 
 const UNCERTAIN: TaskError = {
@@ -44,14 +44,14 @@ export async function start(
   for (let choice = left.shift(); choice; choice = left.shift()) {
     if (tried.length === 0) tried = [deps.catalog.credential(choice)];
     const credential = tried.at(-1);
-    const maker = makerAt(deps, choice, undefined, credential);
-    if (!maker) {
+    const videoTarget = videoTargetAt(deps, choice, undefined, credential);
+    if (!videoTarget) {
       tried = [];
       continue;
     }
     const { task } = held;
-    held.task = { ...task, target: nameOf(maker), attempts: task.attempts + 1 };
-    const error = await attempt(deps, held, maker, request);
+    held.task = { ...task, target: nameOf(videoTarget), attempts: task.attempts + 1 };
+    const error = await attempt(deps, held, videoTarget, request);
     if (!error) {
       deps.catalog.succeeded(choice, credential);
       return undefined;
@@ -60,7 +60,7 @@ export async function start(
     tried = next === undefined ? [] : [...tried, next];
     if (next !== undefined) left.unshift(choice);
     // Another target could make a second video.
-    if (error.inDoubt) return doubt(deps, held, maker, error);
+    if (error.inDoubt) return doubt(deps, held, videoTarget, error);
     if (held.task.sent) {
       const { sent: _, ...unsent } = held.task;
       held.task = unsent;
@@ -76,7 +76,7 @@ export async function start(
 async function doubt(
   deps: TaskDeps,
   held: Held,
-  { video }: Maker,
+  { video }: VideoTarget,
   cause: GatewayError,
 ): Promise<GatewayError | undefined> {
   if (video.find || video.repeatable) {
@@ -91,12 +91,12 @@ async function doubt(
 async function attempt(
   deps: TaskDeps,
   held: Held,
-  maker: Maker,
+  videoTarget: VideoTarget,
   request: TaskRequest,
 ): Promise<GatewayError | undefined> {
   let outgoing: Outgoing;
   try {
-    outgoing = await prepare(deps, held, maker, request);
+    outgoing = await prepare(deps, held, videoTarget, request);
   } catch (thrown) {
     return asGatewayError(thrown);
   }
@@ -106,12 +106,12 @@ async function attempt(
   let started: Started;
   try {
     const ask = { ...held.task.ask, images: request.images };
-    started = boundedStart(maker.video.readStart(await sendOnce(deps, outgoing), ask));
+    started = boundedStart(videoTarget.video.readStart(await sendOnce(deps, outgoing), ask));
   } catch (thrown) {
     // An error in the gateway's own code is not a refusal by the provider.
     return thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
   }
-  await startedBy(deps, held, started, maker);
+  await startedBy(deps, held, started, videoTarget);
   return undefined;
 }
 
@@ -121,7 +121,7 @@ async function attempt(
 async function prepare(
   deps: TaskDeps,
   held: Held,
-  { provider, video, target }: Maker,
+  { provider, video, target }: VideoTarget,
   { images }: TaskRequest,
 ): Promise<Outgoing> {
   const { task } = held;
@@ -162,7 +162,7 @@ async function startedBy(
   deps: TaskDeps,
   held: Held,
   { handle, seen }: Started,
-  { video: { firstLookMs } }: Maker,
+  { video: { firstLookMs } }: VideoTarget,
 ): Promise<void> {
   const now = deps.now();
   held.task = { ...advance(held.task, seen, now), handle, failures: 0 };
@@ -193,11 +193,11 @@ export async function recover(deps: TaskDeps, held: Held): Promise<void> {
 async function startLate(deps: TaskDeps, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
   const { task } = held;
   // A remix is generated where the original was.
-  const maker = task.source === undefined ? undefined : makerOf(deps, task);
+  const videoTarget = task.source === undefined ? undefined : videoTargetOf(deps, task);
   const model = deps.catalog.find(task.ask.model);
-  if (!model || (task.source !== undefined && !maker))
+  if (!model || (task.source !== undefined && !videoTarget))
     return new GatewayError('upstream_failed', REMOVED.message, FINAL);
-  const targets = maker ? [maker.choice] : deps.catalog.order(model, deps.random);
+  const targets = videoTarget ? [videoTarget.choice] : deps.catalog.order(model, deps.random);
   return start(deps, held, request, targets);
 }
 
@@ -206,24 +206,24 @@ const FINAL = { retryable: false } as const;
 /** A start that was sent, and whose response no process has seen. Returns and throws as `start`. */
 async function retrace(deps: TaskDeps, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
   const { task } = held;
-  const maker = makerOf(deps, task);
-  if (!maker) return new GatewayError('upstream_failed', REMOVED.message, FINAL);
-  if (!maker.video.find && !maker.video.repeatable)
+  const videoTarget = videoTargetOf(deps, task);
+  if (!videoTarget) return new GatewayError('upstream_failed', REMOVED.message, FINAL);
+  if (!videoTarget.video.find && !videoTarget.video.repeatable)
     return new GatewayError('upstream_failed', UNCERTAIN.message, FINAL);
   let found: Started | undefined;
   try {
-    found = await lookedUp(deps, task, request, maker);
+    found = await lookedUp(deps, task, request, videoTarget);
   } catch (thrown) {
     const { code, message } = asGatewayError(thrown);
     // Whatever the provider answers to this, it does not refuse the task.
     return new GatewayError(code, message, { retryable: true, cause: thrown });
   }
   if (found) {
-    await startedBy(deps, held, found, maker);
+    await startedBy(deps, held, found, videoTarget);
     return undefined;
   }
-  const error = await attempt(deps, held, maker, request);
-  return error?.inDoubt ? doubt(deps, held, maker, error) : error;
+  const error = await attempt(deps, held, videoTarget, request);
+  return error?.inDoubt ? doubt(deps, held, videoTarget, error) : error;
 }
 
 /** Asks the provider for a task with our id. Throws if the provider gives no clear answer. */
@@ -231,7 +231,7 @@ async function lookedUp(
   deps: TaskDeps,
   { id, ask: asked }: Task,
   { images }: TaskRequest,
-  { provider, video: { find }, target }: Maker,
+  { provider, video: { find }, target }: VideoTarget,
 ): Promise<Started | undefined> {
   const ask = { ...asked, images };
   const found = find?.read(await exchange(deps, provider, find.ask(id, target, ask), target), ask);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import type { Answer } from '../../test/upstream/answer.ts';
-import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { providerVideo, videoAnswer } from '../../test/videos.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -35,7 +35,7 @@ async function paid(work: () => Promise<unknown>): Promise<bigint> {
 describe('a task whose provider is working', () => {
   test('is polled less often while the provider answers 500, and its video is charged when available', async () => {
     const { upstream } = bench;
-    upstream.script('/hour/v1/videos', vendorVideo('queued'));
+    upstream.script('/hour/v1/videos', providerVideo('queued'));
     upstream.script(status('hour'), broken);
     const { id } = await bench.create('hour');
     await bench.lookAfter(HOUR_MS);
@@ -44,15 +44,15 @@ describe('a task whose provider is working', () => {
     expect(polls('hour').length).toBeLessThan(25);
     expect(await bench.held()).toBe(COST);
     upstream.forget(status('hour'));
-    upstream.script(status('hour'), vendorVideo('completed'));
+    upstream.script(status('hour'), providerVideo('completed'));
     upstream.script(video('hour'), videoAnswer);
     expect(await paid(() => bench.lookAfter(6 * MINUTE_MS))).toBe(COST);
     expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
   });
 
   test('is charged the hold and disputed if the provider reports 400 seconds for an order of four', async () => {
-    bench.upstream.script('/lies/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('lies'), vendorVideo('completed', { seconds: '400' }));
+    bench.upstream.script('/lies/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('lies'), providerVideo('completed', { seconds: '400' }));
     bench.upstream.script(video('lies'), videoAnswer);
     const { id } = await bench.create('lies');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(COST);
@@ -62,8 +62,8 @@ describe('a task whose provider is working', () => {
   });
 
   test('fails exactly at its deadline without a charge', async () => {
-    bench.upstream.script('/limit/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('limit'), { ...vendorVideo('in_progress'), repeat: true });
+    bench.upstream.script('/limit/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('limit'), { ...providerVideo('in_progress'), repeat: true });
     const { id, deadlineAt, createdAt } = await bench.create('limit');
     // For most of the day nothing polls, as if every process were down.
     bench.turn(23 * HOUR_MS);
@@ -79,8 +79,8 @@ describe('a task whose provider is working', () => {
   });
 
   test('is polled a last time at its deadline, and a finished video is stored and charged', async () => {
-    bench.upstream.script('/last/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('last'), vendorVideo('completed'));
+    bench.upstream.script('/last/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('last'), providerVideo('completed'));
     bench.upstream.script(video('last'), videoAnswer);
     const { id } = await bench.create('last');
     bench.turn(30 * HOUR_MS);
@@ -89,7 +89,7 @@ describe('a task whose provider is working', () => {
   });
 
   test.each([404, 410])('fails without a charge when the provider answers %d repeatedly', async (gone) => {
-    bench.upstream.script('/gone/v1/videos', vendorVideo('queued'));
+    bench.upstream.script('/gone/v1/videos', providerVideo('queued'));
     bench.upstream.script(status('gone'), {
       status: gone,
       json: { error: { message: 'no such video' } },
@@ -103,9 +103,9 @@ describe('a task whose provider is working', () => {
 
   test('is polled again after a single 404, and after the retry-after time of the provider', async () => {
     const { upstream } = bench;
-    upstream.script('/again/v1/videos', vendorVideo('queued'));
+    upstream.script('/again/v1/videos', providerVideo('queued'));
     const busy = { status: 429, headers: { 'retry-after': '600' }, json: { error: { message: 'slower' } } };
-    upstream.script(status('again'), { status: 404 }, busy, vendorVideo('completed'));
+    upstream.script(status('again'), { status: 404 }, busy, providerVideo('completed'));
     upstream.script(video('again'), videoAnswer);
     const { id } = await bench.create('again');
     await bench.lookAfter(10 * MINUTE_MS);
@@ -116,13 +116,13 @@ describe('a task whose provider is working', () => {
 
   test('continues after an unknown status, and its progress never decreases', async () => {
     const { upstream } = bench;
-    upstream.script('/words/v1/videos', vendorVideo('dreaming'));
+    upstream.script('/words/v1/videos', providerVideo('dreaming'));
     const seen = [
-      vendorVideo('in_progress', { progress: 70 }),
-      vendorVideo('marinating', { progress: 10 }),
-      vendorVideo('queued', { progress: 120 }),
+      providerVideo('in_progress', { progress: 70 }),
+      providerVideo('marinating', { progress: 10 }),
+      providerVideo('queued', { progress: 120 }),
     ];
-    upstream.script(status('words'), ...seen, vendorVideo('completed'));
+    upstream.script(status('words'), ...seen, providerVideo('completed'));
     upstream.script(video('words'), videoAnswer);
     const { id } = await bench.create('words');
     const told: [string, number][] = [];
@@ -146,8 +146,8 @@ describe('a task that its provider has finished', () => {
   test('fails and leaves no files if the video cannot be downloaded for more than an hour', async () => {
     const before = filesKept();
     const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
-    bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('dead'), { ...vendorVideo('completed'), repeat: true });
+    bench.upstream.script('/dead/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('dead'), { ...providerVideo('completed'), repeat: true });
     bench.upstream.script(video('dead'), half, { status: 403, text: 'expired', repeat: true });
     const { id } = await bench.create('dead');
     await bench.lookAfter(HOUR_MS);
@@ -160,8 +160,8 @@ describe('a task that its provider has finished', () => {
 
   test('downloads again after an incomplete or failed download', async () => {
     const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
-    bench.upstream.script('/fetch/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('fetch'), { ...vendorVideo('completed'), repeat: true });
+    bench.upstream.script('/fetch/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('fetch'), { ...providerVideo('completed'), repeat: true });
     bench.upstream.script(
       video('fetch'),
       half,
@@ -177,8 +177,8 @@ describe('a task that its provider has finished', () => {
   });
 
   test('fails at once with a reason if the video is too large', async () => {
-    bench.upstream.script('/large/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('large'), vendorVideo('completed'));
+    bench.upstream.script('/large/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('large'), providerVideo('completed'));
     bench.upstream.script(video('large'), { ...videoAnswer, bytes: Buffer.alloc(1_000_001) });
     const { id } = await bench.create('large');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
@@ -187,8 +187,8 @@ describe('a task that its provider has finished', () => {
   });
 
   test('keeps its files for a week and then removes them', async () => {
-    bench.upstream.script('/swept/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('swept'), vendorVideo('completed'));
+    bench.upstream.script('/swept/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('swept'), providerVideo('completed'));
     bench.upstream.script(video('swept'), videoAnswer);
     const before = filesKept();
     const { id } = await bench.create('swept');
@@ -205,8 +205,8 @@ describe('a task that its provider has finished', () => {
 
   test('does not call a webhook whose name resolves to a private address, and calls it once it does not', async () => {
     const port = new URL(bench.upstream.url).port;
-    bench.upstream.script('/hook/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('hook'), vendorVideo('failed'));
+    bench.upstream.script('/hook/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('hook'), providerVideo('failed'));
     bench.upstream.script('/told', { status: 204 });
     bench.hookLeadsTo('10.0.0.7');
     const { id } = await bench.create('hook', { webhook: `http://hook.test:${port}/told` });

@@ -15,7 +15,7 @@ export interface Task extends TaskCourse {
   /** After this time the task fails. */
   deadlineAt: number;
   /** The API format in which it was created. */
-  door: string;
+  format: string;
   ask: Omit<VideoAsk, 'images'>;
   priceId: string;
   /** The held amount in nano-USD. */
@@ -77,19 +77,22 @@ export function readTaskRequest(text: string | undefined): TaskRequest {
   return { images: images ?? pictures ?? [] };
 }
 
-/** Amounts are text in JSON. */
-export function writeBody(task: Task): string {
-  return JSON.stringify(task, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+/** Amounts are text in JSON. The format is stored as `door`: older gateways read that name while others are upgraded. */
+export function writeBody({ format, ...task }: Task): string {
+  const stored = { ...task, door: format };
+  return JSON.stringify(stored, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
 export function readTask({ body }: TaskRow): Task {
-  const task = JSON.parse(body) as JsonObject & {
+  const { door, ...task } = JSON.parse(body) as JsonObject & {
+    door: string;
     held: string;
     due?: { usage: Usage; cost: string };
     outputs: KeptOutput[];
   };
   return {
     ...task,
+    format: door,
     outputs: task.outputs.map(({ film, ...output }) => ({ ...(film && { video: film }), ...output })),
     held: readAmount(task.held),
     ...(task.due && { due: { ...task.due, cost: readAmount(task.due.cost) } }),

@@ -8,7 +8,7 @@ import { withQuality } from './video-quality.ts';
 const read = (metadata: JsonObject) => openaiVideos.readAsk({ fields: { model: 'm', prompt: 'A cat', metadata } });
 const priced = { clips: [{ price: 1n }, { quality: 'std+sound', price: 3n }] };
 const judged = (metadata: JsonObject, price: object) =>
-  withQuality(read(metadata), { makers: [kling.video!], price, allowsUnpriced: false });
+  withQuality(read(metadata), { adapters: [kling.video!], price, allowsUnpriced: false });
 
 test.each<[JsonObject, string]>([
   [{ mode: 'pro' }, 'metadata.mode'],

@@ -7,23 +7,23 @@ import type { VideoAdapter } from '../providers/video/video.ts';
 
 export interface Qualities {
   /** The adapters of the providers that may generate it. */
-  readonly makers: readonly VideoAdapter[];
+  readonly adapters: readonly VideoAdapter[];
   readonly price: Price;
   /** Whether requests without a matching price are passed on. */
   readonly allowsUnpriced: boolean;
 }
 
 /** The order without a resolution that one of the providers does not get: otherwise it could be charged at the price of another size. */
-export function withTakenSize(ask: VideoAsk, makers: readonly VideoAdapter[]): VideoAsk {
+export function withTakenSize(ask: VideoAsk, adapters: readonly VideoAdapter[]): VideoAsk {
   const { resolution, ...rest } = ask;
-  if (resolution === undefined || !makers.some(({ ignoresResolution }) => ignoresResolution)) return ask;
+  if (resolution === undefined || !adapters.some(({ ignoresResolution }) => ignoresResolution)) return ask;
   const warning = '`resolution` was dropped: the provider does not support it.';
   return { ...rest, dropped: [...(ask.dropped ?? []), warning] };
 }
 
 /** The order with its quality as named in prices. Throws `invalid_request` if the model has no price for it. */
-export function withQuality(ask: VideoAsk, { makers, price, allowsUnpriced }: Qualities): VideoAsk {
-  const found = makers.flatMap((video) => {
+export function withQuality(ask: VideoAsk, { adapters, price, allowsUnpriced }: Qualities): VideoAsk {
+  const found = adapters.flatMap((video) => {
     const quality = video.qualityOf?.(withOwnMembers(video, ask).ask.metadata);
     return quality === undefined ? [] : [{ quality, plain: video.qualityOf?.({}) }];
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { providerVideo, videoAnswer } from '../../test/videos.ts';
 import { LEASE_MS } from './held-task.ts';
 import { writeBody } from './task.ts';
 
@@ -14,8 +14,8 @@ const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
 const conflict = { code: 'conflict', status: 409 };
 
 test('removing an ended task removes its files', async () => {
-  bench.upstream.script('/ended/v1/videos', vendorVideo('queued'));
-  bench.upstream.script(status('ended'), vendorVideo('completed'));
+  bench.upstream.script('/ended/v1/videos', providerVideo('queued'));
+  bench.upstream.script(status('ended'), providerVideo('completed'));
   bench.upstream.script(`${status('ended')}/content`, videoAnswer);
   const { id } = await bench.create('ended');
   await bench.lookAfter(10_000);
@@ -27,8 +27,8 @@ test('removing an ended task removes its files', async () => {
 });
 
 test('a running task whose provider cannot cancel continues, without a lease', async () => {
-  bench.upstream.script('/going/v1/videos', vendorVideo('queued'));
-  bench.upstream.script(status('going'), vendorVideo('failed'));
+  bench.upstream.script('/going/v1/videos', providerVideo('queued'));
+  bench.upstream.script(status('going'), providerVideo('failed'));
   const { id } = await bench.create('going');
   await expect(bench.videos.remove(bench.caller, id)).rejects.toMatchObject(conflict);
   await bench.lookAfter(10_000);
@@ -38,7 +38,7 @@ test('a running task whose provider cannot cancel continues, without a lease', a
 
 test('a task that is stored and about to be charged is not cancelled', async () => {
   const { deps, upstream } = bench;
-  upstream.script('/due/v1/videos', vendorVideo('queued'));
+  upstream.script('/due/v1/videos', providerVideo('queued'));
   const task = await bench.create('due');
   await deps.store.tasks.take(task.id, 'bench', bench.now(), bench.now() + LEASE_MS);
   const usage = { input: 0, output: 0, seconds: 4, source: 'counted' as const };
@@ -53,7 +53,7 @@ test('a task that is stored and about to be charged is not cancelled', async () 
 
 test('a removal waits while another worker has the task, and does not overwrite its changes', async () => {
   const { deps, upstream } = bench;
-  upstream.script('/held/v1/videos', vendorVideo('queued'));
+  upstream.script('/held/v1/videos', providerVideo('queued'));
   const task = await bench.create('held');
   await deps.store.tasks.take(task.id, 'other', bench.now(), bench.now() + LEASE_MS);
   const removing = bench.videos.remove(bench.caller, task.id);
@@ -65,7 +65,7 @@ test('a removal waits while another worker has the task, and does not overwrite 
 });
 
 test('drain waits for running starts, up to a limit', async () => {
-  const slow = { ...vendorVideo('queued'), fault: { before: 'headers', does: 500 } } as const;
+  const slow = { ...providerVideo('queued'), fault: { before: 'headers', does: 500 } } as const;
   bench.upstream.script('/drain/v1/videos', slow, slow);
   let created = 0;
   for (let made = 0; made < 2; made++) void bench.create('drain').then(() => created++);

@@ -15,14 +15,14 @@ import { settledWithin } from './settled-within.ts';
 import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
-import { type Maker, makerAt, makerOf, nameOf } from './video-makers.ts';
 import { quoteVideo } from './video-price.ts';
 import { withQuality, withTakenSize } from './video-quality.ts';
+import { nameOf, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
 
 export interface Submission {
   caller: Caller;
   /** The API format's name. */
-  door: string;
+  format: string;
   ask: VideoAsk;
   idempotencyKey?: string;
   /** Refuse what the provider's format cannot express. */
@@ -47,7 +47,7 @@ const STARTING_MS = 600_000;
 export function createVideoTasks(deps: TaskDeps): VideoTasks {
   const underWay = new Set<Promise<unknown>>();
 
-  async function create({ caller, door, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
+  async function create({ caller, format, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
     const model = modelFor(deps, caller, asked);
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
     const earlier =
@@ -56,12 +56,12 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const now = deps.now();
     if (asked.webhook !== undefined) deps.guard.check(asked.webhook);
     const origin = await originOf(deps, caller, asked);
-    const targets = origin ? [origin.maker.choice] : deps.catalog.order(model, deps.random);
+    const targets = origin ? [origin.videoTarget.choice] : deps.catalog.order(model, deps.random);
     const count = origin ? 1 : tasksFor(deps, asked.n, targets);
     const ordered = count === 1 ? asked : { ...asked, n: 1 };
     const task = newTask(deps, {
       caller,
-      door,
+      format,
       ask: orderFor(deps, ordered, model, targets),
       model,
       now,
@@ -263,7 +263,7 @@ function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
 
 /** For a remix: the provider's id of the original, and its target. */
 interface Origin {
-  maker: Maker;
+  videoTarget: VideoTarget;
   source: Json;
 }
 
@@ -273,10 +273,10 @@ async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): 
   const row = await deps.store.tasks.task(remixOf);
   if (row?.account !== caller.account) throw unknown(remixOf);
   const first = readTask(row);
-  const maker = makerOf(deps, first);
-  if (!maker?.video.remix) throw noRemix();
+  const videoTarget = videoTargetOf(deps, first);
+  if (!videoTarget?.video.remix) throw noRemix();
   if (first.state !== 'completed' || first.handle === undefined) throw unfinished();
-  return { maker, source: first.handle };
+  return { videoTarget, source: first.handle };
 }
 
 function unknown(id: string): GatewayError {
@@ -300,12 +300,12 @@ function noRemix(): GatewayError {
 
 /** The length is always set, so that the price is known; so is the quality, if there is a choice. */
 function orderFor(deps: TaskDeps, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
-  const makers = targets.flatMap((choice) => makerAt(deps, choice)?.video ?? []);
-  const seconds = ask.seconds ?? Math.max(0, ...makers.map(({ defaultSeconds }) => defaultSeconds));
+  const adapters = targets.flatMap((choice) => videoTargetAt(deps, choice)?.video ?? []);
+  const seconds = ask.seconds ?? Math.max(0, ...adapters.map(({ defaultSeconds }) => defaultSeconds));
   const allowsUnpriced = deps.settings.unpricedExtras === 'allow';
   return withQuality(
-    { ...withTakenSize(ask, makers), model: model.name, seconds },
-    { makers, price: model.price, allowsUnpriced },
+    { ...withTakenSize(ask, adapters), model: model.name, seconds },
+    { adapters, price: model.price, allowsUnpriced },
   );
 }
 
@@ -313,14 +313,14 @@ function newTask(
   deps: TaskDeps,
   {
     caller,
-    door,
+    format,
     ask,
     model,
     now,
     fingerprint,
     strict,
     origin,
-  }: Pick<Submission, 'caller' | 'door' | 'ask' | 'strict'> & {
+  }: Pick<Submission, 'caller' | 'format' | 'ask' | 'strict'> & {
     model: Model;
     now: number;
     fingerprint: string | undefined;
@@ -334,7 +334,7 @@ function newTask(
     key: caller.key,
     createdAt: now,
     deadlineAt: now + deps.settings.taskMs,
-    door,
+    format,
     ask: rest,
     priceId: model.priceId,
     held: quoteVideo(ask, model.price),
@@ -347,7 +347,7 @@ function newTask(
     ...(ask.webhook !== undefined && { webhook: { url: ask.webhook, tries: 0 } }),
     ...(fingerprint !== undefined && { fingerprint }),
     ...(strict && { strict: true }),
-    ...(origin && { target: nameOf(origin.maker), source: origin.source }),
+    ...(origin && { target: nameOf(origin.videoTarget), source: origin.source }),
   };
 }
 

@@ -1,7 +1,8 @@
 /** A provider's model that performs one task: it calls the given tool, and when the result has arrived, says that it is done. */
+
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
+import { readSent, type Sent } from '../provider-requests.ts';
 import type { Said } from '../said.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
-import { readSent, type Sent } from '../vendor-requests.ts';
 
 export interface TaskModel {
   readonly url: string;
@@ -14,7 +15,7 @@ export const DONE = 'The file is written.';
 
 /** `act`: selects the tool call for the task from the offered tools. Side questions of the agent offer no tools. */
 export function startTaskModel(
-  vendor: VendorName,
+  provider: ProviderName,
   act: (sent: Sent) => { name: string; args: object } | undefined,
 ): TaskModel {
   const sent: TaskModel['sent'] = [];
@@ -29,12 +30,12 @@ export function startTaskModel(
     hostname: '127.0.0.1',
     async fetch(request) {
       const body = await request.json();
-      const asked = readSent(vendor, body);
+      const asked = readSent(provider, body);
       sent.push({ sent: asked, body, headers: request.headers });
       const streams = (body as { stream?: boolean }).stream === true || request.url.includes('streamGenerateContent');
       const said = reply(asked);
-      if (!streams) return Response.json(VENDORS[vendor].whole(said).json);
-      const { events = [], withoutTerminator } = VENDORS[vendor].stream(said);
+      if (!streams) return Response.json(PROVIDERS[provider].whole(said).json);
+      const { events = [], withoutTerminator } = PROVIDERS[provider].stream(said);
       const lines = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`));
       const text = lines.join('') + (withoutTerminator ? '' : 'data: [DONE]\n\n');
       return new Response(text, { headers: { 'content-type': 'text/event-stream' } });

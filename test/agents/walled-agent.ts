@@ -27,15 +27,15 @@ export interface Outcome {
 }
 
 /** The agent's working folder and its configuration. */
-interface Room {
+interface Workspace {
   home: string;
   url: string;
   errand: Errand;
 }
 
 interface Agent {
-  command(room: Room): string[];
-  environment(room: Room): { [name: string]: string };
+  command(workspace: Workspace): string[];
+  environment(workspace: Workspace): { [name: string]: string };
 }
 
 const FOLDER = import.meta.dirname;
@@ -120,12 +120,12 @@ export async function runAgent(errand: Errand, folder: string): Promise<Outcome>
   const bridge = await openBridge(socketFile, errand.gatewayPort, (text) => {
     webSockets += text.match(/^upgrade: *websocket\r?$/gim)?.length ?? 0;
   });
-  const room: Room = { home, url: `http://127.0.0.1:${PORT}`, errand };
+  const workspace: Workspace = { home, url: `http://127.0.0.1:${PORT}`, errand };
   const { command, environment } = AGENTS[errand.agent];
-  const env = { PATH: process.env.PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...environment(room) };
+  const env = { PATH: process.env.PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...environment(workspace) };
   const wall = [...UNSHARE, process.execPath, join(FOLDER, 'walled.ts'), socketFile, String(PORT)];
   try {
-    const child = spawn('unshare', [...wall, ...command(room)], {
+    const child = spawn('unshare', [...wall, ...command(workspace)], {
       cwd: folder,
       env,
       detached: true,

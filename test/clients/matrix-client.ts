@@ -1,14 +1,14 @@
 /** The client matrix: each library and version, its formats, and the cases that are run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
 import { type ClientChild, startChild } from './child.ts';
 import { clientsFolder, installPackages } from './install.ts';
 
 export type MatrixFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini';
 
 /** The provider that speaks a format natively. */
-export const NATIVE: { readonly [format in MatrixFormat]: VendorName } = {
+export const NATIVE: { readonly [format in MatrixFormat]: ProviderName } = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
   'anthropic-messages': 'messages',
@@ -83,7 +83,7 @@ export type Failure = keyof typeof FAILURES | 'a stream that breaks off';
 
 export type Task = 'text' | 'tools' | 'schema';
 export interface MatrixCase {
-  upstream: VendorName | 'sandbox';
+  upstream: ProviderName | 'sandbox';
   stream: boolean;
   task: Task;
   failure?: Failure;
@@ -92,7 +92,7 @@ export interface MatrixCase {
 /** All cases of a client in one format: with every other format's provider, and with the sandbox. */
 export function casesOf(client: MatrixClient, format: MatrixFormat): MatrixCase[] {
   const { structured, wholeCallsOnly } = client;
-  const foreign = (Object.keys(VENDORS) as VendorName[]).filter((name) => name !== NATIVE[format]);
+  const foreign = (Object.keys(PROVIDERS) as ProviderName[]).filter((name) => name !== NATIVE[format]);
   return [...foreign, 'sandbox' as const].flatMap((upstream, index) => {
     const cases: MatrixCase[] = [true, false].map((stream) => ({ upstream, stream, task: 'text' }));
     for (const stream of wholeCallsOnly ? [false] : [true, false]) cases.push({ upstream, stream, task: 'tools' });

@@ -227,7 +227,7 @@ async function run(scenario) {
       requestId: thrown?.requestID ?? thrown?.request_id ?? null,
     };
   }
-  // A vendor's own numbers may leave gaps.
+  // A provider's own numbers may leave gaps.
   view.choices = [...view.choices].map(
     (choice) => choice && { ...choice, ...(choice.calls && { calls: choice.calls.filter(Boolean) }) },
   );

@@ -59,9 +59,9 @@ const plain = (result, ...names) => Object.fromEntries(names.map((name) => [name
 
 const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
-async function heard(door, base64, request) {
+async function heard(format, base64, request) {
   const file = await toFile(Buffer.from(base64, 'base64'), 'sound.wav');
-  const reply = await door.create({ ...request, file });
+  const reply = await format.create({ ...request, file });
   if (!request.stream) return reply;
   const events = [];
   for await (const event of reply) events.push(event);

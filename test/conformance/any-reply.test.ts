@@ -41,10 +41,10 @@ const text = fc
     ),
   );
 const reasoning = fc
-  .record({ deltas: pieces, sealed: fc.boolean() })
-  .map(({ deltas, sealed }) =>
+  .record({ deltas: pieces, signed: fc.boolean() })
+  .map(({ deltas, signed }) =>
     part({ type: 'reasoning' }, deltas, (at) =>
-      sealed ? [{ type: 'part-seal', ...at, seal: { dialect: 'a-vendor', value: 'proof' } }] : [],
+      signed ? [{ type: 'part-signature', ...at, signature: { dialect: 'a-provider', value: 'proof' } }] : [],
     ),
   );
 const toolCall = fc
@@ -52,7 +52,7 @@ const toolCall = fc
   .map(({ id, name, input }) => part({ type: 'tool-call', id, name }, [input.slice(0, 2), input.slice(2)]));
 const image = base64.map((data) => part({ type: 'image', mimeType: 'image/png' }, [data]));
 const refusal = pieces.map((deltas) => part({ type: 'refusal' }, deltas));
-const vendor = fc.constant(part({ type: 'vendor', dialect: 'a-vendor', item: { type: 'search' } }, []));
+const native = fc.constant(part({ type: 'native', dialect: 'a-provider', item: { type: 'search' } }, []));
 
 const FINISHES: readonly FinishReason[] = ['stop', 'length', 'content-filter', 'refusal', 'other'];
 const usage: fc.Arbitrary<Usage> = fc
@@ -73,7 +73,7 @@ function idOf(event: ReplyEvent | undefined): string {
 const choice = fc
   .record({
     thoughts: fc.array(reasoning, { maxLength: 1 }),
-    said: fc.array(fc.oneof(text, image, vendor), { maxLength: 3 }),
+    said: fc.array(fc.oneof(text, image, native), { maxLength: 3 }),
     refused: fc.array(refusal, { maxLength: 1 }),
     called: fc.uniqueArray(toolCall, {
       maxLength: 3,

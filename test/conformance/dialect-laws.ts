@@ -188,7 +188,7 @@ export function view(reply: Reply) {
         refusal: said('refusal'),
         audio: of('audio'),
         calls: of('tool-call').map(({ opens, content }) => ({ opens, input: jsonOf(content) ?? content })),
-        seals: parts.flatMap((part) => part.seal ?? []),
+        signatures: parts.flatMap((part) => part.signature ?? []),
         citations: parts.flatMap((part) => part.citations ?? []).map(({ url }) => url),
         logprobs: parts.flatMap((part) => part.logprobs ?? []),
       };

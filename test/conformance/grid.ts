@@ -55,10 +55,10 @@ export function matrixOf({ replies, requests }: Grid): Matrix {
     const { source, target } = translation;
     const way = 'stream' in translation && translation.stream ? 'stream' : 'whole';
     // A request is written for a provider: there the recording's format is the client's.
-    const [client, vendor] = 'stream' in translation ? [target, source.dialect] : [source.dialect, target];
+    const [client, provider] = 'stream' in translation ? [target, source.dialect] : [source.dialect, target];
     for (const feature of source.features) {
-      count(tallyIn(rows, feature, vendor.name, client.name), isRight);
-      const cell = `${feature} ${vendor.name} ${client.name} ${way}`;
+      count(counterIn(rows, feature, provider.name, client.name), isRight);
+      const cell = `${feature} ${provider.name} ${client.name} ${way}`;
       const usageCounter = cells.get(cell) ?? { passed: 0, all: 0 };
       cells.set(cell, usageCounter);
       count(usageCounter, isRight);
@@ -76,11 +76,11 @@ function count(usageCounter: UsageCounter, isRight: boolean): void {
   if (isRight) usageCounter.passed++;
 }
 
-function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client: string): UsageCounter {
+function counterIn(rows: Map<string, Row>, feature: string, provider: string, client: string): UsageCounter {
   const row = rows.get(feature) ?? { feature, cells: new Map() };
   rows.set(feature, row);
-  const byClient = row.cells.get(vendor) ?? new Map<string, UsageCounter>();
-  row.cells.set(vendor, byClient);
+  const byClient = row.cells.get(provider) ?? new Map<string, UsageCounter>();
+  row.cells.set(provider, byClient);
   const usageCounter = byClient.get(client) ?? { passed: 0, all: 0 };
   byClient.set(client, usageCounter);
   return usageCounter;
@@ -104,7 +104,7 @@ export function writeMatrix(matrix: Matrix): string {
   ];
   const byClient = (row: Row, client: string) =>
     sum([...row.cells.values()].flatMap((cells) => cells.get(client) ?? []));
-  const byVendor = (row: Row, vendor: string) => sum([...(row.cells.get(vendor)?.values() ?? [])]);
+  const byProvider = (row: Row, provider: string) => sum([...(row.cells.get(provider)?.values() ?? [])]);
   const isAsked = ({ feature }: Row) => feature.endsWith(' asked') || feature === 'any request';
   const replies = rows.filter((row) => !isAsked(row));
   const requests = rows.filter(isAsked);
@@ -118,9 +118,9 @@ export function writeMatrix(matrix: Matrix): string {
     `**${summaryOf(matrix)}.**`,
     '',
     ...table("Replies, by the client's format", byClient, replies),
-    ...table("Replies, by the provider's format", byVendor, replies),
+    ...table("Replies, by the provider's format", byProvider, replies),
     ...table("Requests, by the client's format", byClient, requests),
-    ...table("Requests, by the provider's format", byVendor, requests),
+    ...table("Requests, by the provider's format", byProvider, requests),
   ]
     .join('\n')
     .trimEnd()

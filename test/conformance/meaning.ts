@@ -25,7 +25,7 @@ export interface Manner {
   callId(id: string): string;
 }
 
-const EVERYTHING: readonly PartType[] = ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'];
+const EVERYTHING: readonly PartType[] = ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'native'];
 const byAddress = ({ url }: Citation) => url !== undefined;
 const asItIs = (id: string) => id;
 
@@ -66,7 +66,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     proofs: 'all',
     stopSequence: false,
     why: true,
-    shows: ({ url, vendor }) => url !== undefined || vendor?.dialect === 'openai-responses',
+    shows: ({ url, native }) => url !== undefined || native?.dialect === 'openai-responses',
     callId: asItIs,
   },
   'anthropic-messages': {
@@ -79,7 +79,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     proofs: 'all',
     stopSequence: true,
     why: true,
-    shows: ({ url, vendor }) => url !== undefined || vendor?.dialect === 'anthropic-messages',
+    shows: ({ url, native }) => url !== undefined || native?.dialect === 'anthropic-messages',
     callId: legalToolId,
   },
   gemini: {
@@ -92,7 +92,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     proofs: 'all',
     stopSequence: false,
     why: true,
-    shows: ({ url, citedText, vendor }) => url !== undefined || citedText !== undefined || vendor?.dialect === 'gemini',
+    shows: ({ url, citedText, native }) => url !== undefined || citedText !== undefined || native?.dialect === 'gemini',
     callId: asItIs,
   },
 };
@@ -194,9 +194,9 @@ function finishIn(reason: FinishReason, calls: boolean, refused: boolean, { fini
 
 function proofsOf(parts: readonly ReplyPart[], { proofs }: Manner): string[] {
   if (proofs === 'none') return [];
-  const lastText = parts.findLastIndex(({ opens, seal }) => opens.type === 'text' && seal);
+  const lastText = parts.findLastIndex(({ opens, signature }) => opens.type === 'text' && signature);
   const kept = parts.filter(({ opens }, index) => proofs === 'all' || opens.type !== 'text' || index === lastText);
-  return kept.flatMap(({ seal }) => (seal ? proofsIn(seal) : []));
+  return kept.flatMap(({ signature }) => (signature ? proofsIn(signature) : []));
 }
 
 /** A chat's signatures of other formats are separate members. */
@@ -205,7 +205,7 @@ function proofsIn({ dialect, value }: ReasoningSignature): string[] {
     ([, text = '']) => readCarriedSignature(text) ?? [],
   );
   if (carried.length === 0) return [`${dialect} ${value}`];
-  return carried.map(({ seal }) => `${seal.dialect} ${seal.value}`);
+  return carried.map(({ signature }) => `${signature.dialect} ${signature.value}`);
 }
 
 function jsonOf(text: string): unknown {
@@ -224,11 +224,11 @@ export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[
       unsaid.add('choice');
       continue;
     }
-    const textProofs = parts.filter(({ opens, seal }) => opens.type === 'text' && seal).length;
+    const textProofs = parts.filter(({ opens, signature }) => opens.type === 'text' && signature).length;
     if (textProofs > 1 && manner.proofs === 'last-text') unsaid.add('reasoning signature of a text');
     for (const { opens, citations = [], logprobs = [] } of parts) {
       if (manner.leavesOut.includes(opens.type)) unsaid.add(opens.type);
-      if (opens.type === 'vendor' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);
+      if (opens.type === 'native' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);
       if (opens.type === 'audio' && manner.asText.includes('audio')) unsaid.add('audio');
       if (!citations.every(manner.shows)) unsaid.add('citation');
       if (logprobs.length > 0 && !manner.logprobs.includes(opens.type)) unsaid.add('logprobs');
@@ -257,12 +257,12 @@ export function featuresOf({ choices, usage }: Reply): string[] {
     'parallel calls': calls.length > 1,
     'free-text calls': calls.some(({ opens }) => opens.type === 'tool-call' && opens.custom),
     reasoning: parts.some(({ opens, content }) => opens.type === 'reasoning' && content !== ''),
-    'proofs of reasoning': parts.some(({ seal }) => seal),
+    'proofs of reasoning': parts.some(({ signature }) => signature),
     images: parts.some(({ opens }) => opens.type === 'image'),
     audio: parts.some(({ opens }) => opens.type === 'audio'),
     citations: parts.some(({ citations }) => citations && citations.length > 0),
     'log probabilities': parts.some(({ logprobs }) => logprobs && logprobs.length > 0),
-    'server tools': parts.some(({ opens }) => opens.type === 'vendor'),
+    'server tools': parts.some(({ opens }) => opens.type === 'native'),
     'several choices': choices.length > 1,
     'refusals and filters': reasons.some((reason) => reason === 'refusal' || reason === 'content-filter'),
     'cut at the ceiling': reasons.includes('length'),

@@ -9,8 +9,8 @@ import { uploadOf } from '../../src/canonical/upload.ts';
 import { createVideoReader } from '../../src/canonical/video-facts.ts';
 import type { WireRequest } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { vendorB } from '../../src/dialects/video/jimeng.ts';
-import { vendorA } from '../../src/dialects/video/kling.ts';
+import { jimengVideos } from '../../src/dialects/video/jimeng.ts';
+import { klingVideos } from '../../src/dialects/video/kling.ts';
 import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
 import { videoGenerations } from '../../src/dialects/video/video-generations.ts';
 import type { Answer, ByteSource } from '../../src/http1/answer.ts';
@@ -20,7 +20,7 @@ import { step } from '../../src/tasks/step.ts';
 import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
 import { VIDEO_FORMATS, wide } from '../video-formats.ts';
 import { mutateBody, randomFrom } from './mutate.ts';
-import { type Answered, HOUR_MS, isOurs, modelOf, openMutationRooms, videoModelOf } from './mutation-deps.ts';
+import { type Answered, HOUR_MS, isOurs, modelOf, openMutationDeps, videoModelOf } from './mutation-deps.ts';
 import { type OtherReply, otherReplies } from './other-replies.ts';
 
 /** The maximum size of an answer to a mutated reply of some kilobytes. */
@@ -84,12 +84,12 @@ const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, 
     ['openai-transcriptions', heard('json', 'true')],
   ],
 };
-const DOORS = [openaiVideos, videoGenerations, vendorA, vendorB];
+const FORMATS = [openaiVideos, videoGenerations, klingVideos, jimengVideos];
 
 /** The provider's next answer, whatever the request. */
 let answers = (): Answered => ({ contentType: '', body: new Uint8Array() });
 
-type HttpDeps = Awaited<ReturnType<typeof openMutationRooms>>;
+type HttpDeps = Awaited<ReturnType<typeof openMutationDeps>>;
 
 const textOf = (body: Uint8Array | string) => (typeof body === 'string' ? body : Buffer.from(body).toString());
 
@@ -187,16 +187,16 @@ async function make(deps: HttpDeps, format: (typeof VIDEO_FORMATS)[number], rand
   const started = performance.now();
   try {
     const ask = { ...wide, model: videoModelOf(provider.name), metadata: {} };
-    const task = await videos.create({ caller: deps.caller, door: 'openai-videos', strict: false, ask });
+    const task = await videos.create({ caller: deps.caller, format: 'openai-videos', strict: false, ask });
     const held = { task, lost: false };
     for (let looked = 0; looked < 3 && held.task.state !== 'completed' && held.task.state !== 'failed'; looked++) {
       await deps.tasks.store.tasks.claim(deps.tasks.worker, Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS, 100);
       held.lost = false;
       await holding(deps.tasks, held, () => step(deps.tasks, held));
     }
-    for (const door of DOORS) {
+    for (const videoFormat of FORMATS) {
       const view = { ...held.task, urls: held.task.outputs.map(({ file }) => `http://here.test/${file}`) };
-      const shown = JSON.stringify(door.writeTask(view));
+      const shown = JSON.stringify(videoFormat.writeTask(view));
       if (shown.length > MOST_OUTPUT_BYTES) outcome.faults.push(`${what}: ${shown.length} bytes`);
     }
     if (held.task.state === 'failed') outcome.errors++;
@@ -229,7 +229,7 @@ if (import.meta.main) {
   const outcome: Outcome = { cases: 0, errors: 0, faults: [] };
   const troubles: string[] = [];
   const replies = await otherReplies();
-  const deps = await openMutationRooms(
+  const deps = await openMutationDeps(
     replies,
     () => answers(),
     (words) => troubles.push(words),

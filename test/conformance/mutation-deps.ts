@@ -97,7 +97,7 @@ async function openAccount(store: Store, now: number) {
 export const isOurs = (thrown: unknown) => !(thrown instanceof GatewayError) || thrown.code === 'internal_error';
 
 /** `answer`: the provider's answer to every request. `reportError`: called for faults of the gateway. */
-export async function openMutationRooms(
+export async function openMutationDeps(
   replies: readonly OtherReply[],
   answer: () => Answered,
   reportError: (words: string) => void,

@@ -6,10 +6,10 @@ import { describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
 import type { VideoAsk } from '../../src/canonical/task.ts';
-import { vendorB } from '../../src/dialects/video/jimeng.ts';
-import { vendorA } from '../../src/dialects/video/kling.ts';
+import { jimengVideos } from '../../src/dialects/video/jimeng.ts';
+import { klingVideos } from '../../src/dialects/video/kling.ts';
 import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
-import type { VideoDoor } from '../../src/dialects/video/video-format.ts';
+import type { VideoFormat } from '../../src/dialects/video/video-format.ts';
 import { videoGenerations } from '../../src/dialects/video/video-generations.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { withOwnMembers } from '../../src/providers/video/own-members.ts';
@@ -23,11 +23,11 @@ const NANO_PER_TOKEN = 1000;
 const PIXELS_A_TOKEN = 1024;
 const FRAMES_A_SECOND = 24;
 
-const DOORS: readonly (readonly [VideoDoor, JsonObject])[] = [
+const FORMATS: readonly (readonly [VideoFormat, JsonObject])[] = [
   [openaiVideos, { model: 'm', prompt: 'A cat' }],
   [videoGenerations, { model: 'm', prompt: 'A cat' }],
-  [vendorA, { model_name: 'm', prompt: 'A cat' }],
-  [vendorB, { req_key: 'm', prompt: 'A cat' }],
+  [klingVideos, { model_name: 'm', prompt: 'A cat' }],
+  [jimengVideos, { req_key: 'm', prompt: 'A cat' }],
 ];
 
 const MODELS: { readonly [type: string]: readonly string[] } = {
@@ -211,9 +211,9 @@ function dearerBy(body: string): number {
 const RUNS = 60;
 
 describe.each(TARGETS)('$name', ({ name, video, target }) => {
-  test.each(DOORS.map(([door, base]) => [door.name, door, base] as const))(
+  test.each(FORMATS.map(([format, base]) => [format.name, format, base] as const))(
     'orders in %s never exceed their hold',
-    (_, door, base) => {
+    (_, format, base) => {
       let arrived = 0;
       fc.assert(
         fc.property(BESIDE, name.startsWith('volcengine') ? SPEAKING : PLAIN, (beside, prompt) => {
@@ -223,7 +223,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
           let heldBySecond: number;
           let ask: VideoAsk;
           try {
-            const asked = door.readAsk({ fields });
+            const asked = format.readAsk({ fields });
             // As `tasks/video-tasks.ts` does: an order of several videos is several tasks if the provider generates one at a time.
             const count = asked.n > (video.mostVideos ?? 1) ? asked.n : 1;
             ask = {
@@ -232,7 +232,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
               seconds: asked.seconds ?? video.defaultSeconds,
             };
             ask = withQuality(withTakenSize(ask, [video]), {
-              makers: [video],
+              adapters: [video],
               price: BY_SECOND,
               allowsUnpriced: false,
             });

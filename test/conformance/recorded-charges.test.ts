@@ -12,7 +12,7 @@ import { charge } from '../../src/ledger/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { atLeast, everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
-import { openrouterBill, reportsUsage, ticksOf, vendorBill } from '../vendor-bills.ts';
+import { openrouterBill, providerBill, reportsUsage, ticksOf } from '../provider-bills.ts';
 
 /** The dialect of each recorded format with usage. */
 const DIALECTS: { readonly [wire: string]: string } = {
@@ -117,7 +117,7 @@ describe('charges for recorded replies', () => {
         continue;
       }
       compared++;
-      const expected = vendorBill(recorded);
+      const expected = providerBill(recorded);
       const usage = await usageRead(recorded);
       const charged = expected && charge(usage, expected.price);
       if (charged !== undefined && charged === expected?.amount && usage.source !== 'counted') continue;
@@ -131,7 +131,7 @@ describe('charges for recorded replies', () => {
   test('recordings without usage are charged by our count, and no reported usage was missed', async () => {
     for (const recorded of everyRecording.filter((one) => one.status === 200 && !reportsUsage(one))) {
       if (!(recorded.wire in DIALECTS)) continue;
-      expect(`${recorded.file}: ${vendorBill(recorded)?.amount}`).toBe(`${recorded.file}: undefined`);
+      expect(`${recorded.file}: ${providerBill(recorded)?.amount}`).toBe(`${recorded.file}: undefined`);
       expect(`${recorded.file}: ${(await usageRead(recorded)).source}`).toBe(`${recorded.file}: counted`);
     }
   });

@@ -18,7 +18,7 @@ import {
   replyContentType,
   requestBytes,
 } from '../fixtures.ts';
-import { ticksOf } from '../vendor-bills.ts';
+import { ticksOf } from '../provider-bills.ts';
 
 const DIALECTS: { readonly [wire: string]: string } = {
   'openai-images': 'openai-images',

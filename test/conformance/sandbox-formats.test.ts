@@ -122,18 +122,22 @@ describe.each(FORMATS)('%s', (name) => {
       const reply = await ask(name, { model, reasoning, stream });
       expect(textOf(reply, 'reasoning')).toContain('I am a sandbox');
       expect(reply.usage?.reasoning).toBeGreaterThan(0);
-      const sealed = reply.choices[0]?.parts.find(({ seal }) => seal);
+      const signed = reply.choices[0]?.parts.find(({ signature }) => signature);
       if (name === 'openai-chat') {
-        expect(sealed).toBeUndefined();
+        expect(signed).toBeUndefined();
         continue;
       }
-      expect(sealed?.seal?.dialect).toBe(name);
+      expect(signed?.signature?.dialect).toBe(name);
       const messages: ChatCall['messages'] = [
         { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
         {
           role: 'assistant',
           parts: [
-            { type: 'reasoning', text: sealed?.content ?? '', ...(sealed?.seal && { seal: sealed.seal }) },
+            {
+              type: 'reasoning',
+              text: signed?.content ?? '',
+              ...(signed?.signature && { signature: signed.signature }),
+            },
             { type: 'text', text: 'Hi.' },
           ],
         },

@@ -10,7 +10,7 @@ import {
   ENDPOINT_RULES,
   NAME_RULES,
 } from './specification/endpoints.ts';
-import { GENERATE_RULES, VENDOR_B_RULES, VIDEO_RULES } from './specification/media.ts';
+import { GENERATE_RULES, JIMENG_RULES, VIDEO_RULES } from './specification/media.ts';
 import { REPLY_RULES } from './specification/reply-fields.ts';
 import { REQUEST_FIELDS, requestRules } from './specification/request-fields.ts';
 import type { Endpoint, World } from './specification/world.ts';
@@ -113,7 +113,7 @@ const RULES = {
   behaviour: BEHAVIOUR_RULES,
   generateContent: GENERATE_RULES,
   videos: VIDEO_RULES,
-  'vendor-b': VENDOR_B_RULES,
+  'vendor-b': JIMENG_RULES,
   endpoints: ENDPOINT_RULES,
   credentials: CREDENTIAL_RULES,
   'names of models': NAME_RULES,

@@ -250,7 +250,7 @@ function asksFor(call: ChatCall): string[] {
   const has: { [feature: string]: boolean } = {
     'system prompts asked': messages.some(({ role }) => role === 'system'),
     'tools asked': tools.some(({ type }) => type === 'function' || type === 'custom'),
-    'server tools asked': tools.some(({ type }) => type === 'vendor' || type === 'web-search'),
+    'server tools asked': tools.some(({ type }) => type === 'native' || type === 'web-search'),
     'tool choice asked': toolChoice !== undefined,
     'tool results asked': results.length > 0,
     'parallel results asked': results.length > 1,
@@ -263,7 +263,7 @@ function asksFor(call: ChatCall): string[] {
     'structured output asked': output !== undefined,
     'reasoning asked': reasoning !== undefined,
     'earlier reasoning asked': parts.some(({ type }) => type === 'reasoning'),
-    'proofs asked': parts.some((part) => 'seal' in part && part.seal !== undefined),
+    'proofs asked': parts.some((part) => 'signature' in part && part.signature !== undefined),
     'cache marks asked': parts.some((part) => 'cache' in part && part.cache !== undefined),
     'stop sequences asked': (sampling.stop?.length ?? 0) > 0,
     'log probabilities asked': sampling.logprobs === true,

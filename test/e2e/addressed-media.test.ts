@@ -1,7 +1,7 @@
 /** Images and documents given by URL, with providers that fetch them and providers that do not. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -62,7 +62,7 @@ function inlineOf(body: unknown) {
 describe('a target that accepts only inline images', () => {
   test('gets the bytes with their real media type; several are fetched at once, each one time', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
-    stage.script(VENDORS.gemini.whole(SAID));
+    stage.script(PROVIDERS.gemini.whole(SAID));
     const response = await chat(stage, at('/image1'), at('/image2'), at('/image1'));
     expect(response.status).toBe(200);
     const image = { mimeType: 'image/png', data: BASE64 };
@@ -73,8 +73,8 @@ describe('a target that accepts only inline images', () => {
 
   test('the next target gets what was fetched for the first', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash', targets: 2 });
-    stage.scriptTarget(0, VENDORS.gemini.error(503, 'overloaded'));
-    stage.scriptTarget(1, VENDORS.gemini.whole(SAID));
+    stage.scriptTarget(0, PROVIDERS.gemini.error(503, 'overloaded'));
+    stage.scriptTarget(1, PROVIDERS.gemini.whole(SAID));
     expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal().map(({ body }) => inlineOf(body).length)).toEqual([1, 1]);
     expect(asked).toEqual(['/image']);
@@ -82,7 +82,7 @@ describe('a target that accepts only inline images', () => {
 
   test("of the client's own dialect gets the rest of the body unchanged", async () => {
     const stage = await scene.stage({ type: 'ollama' });
-    stage.script(VENDORS.chat.whole(SAID));
+    stage.script(PROVIDERS.chat.whole(SAID));
     expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal()[0]?.body).toMatchObject({
       unknown_member: 7,
@@ -92,7 +92,7 @@ describe('a target that accepts only inline images', () => {
 
   test('gets a document of a Messages client', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
-    stage.script(VENDORS.gemini.whole(SAID));
+    stage.script(PROVIDERS.gemini.whole(SAID));
     const document = { type: 'document', source: { type: 'url', url: at('/paper') } };
     const response = await fetch(`${scene.gateway.url}/v1/messages`, {
       method: 'POST',
@@ -107,13 +107,13 @@ describe('a target that accepts only inline images', () => {
 test('a target that fetches images itself gets the URL, and the gateway does not fetch it', async () => {
   const url = 'http://10.0.0.1/private.png';
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-sonnet-4-5' });
-  stage.script(VENDORS.messages.whole(SAID));
+  stage.script(PROVIDERS.messages.whole(SAID));
   expect((await chat(stage, url)).status).toBe(200);
   expect(JSON.stringify(stage.journal()[0]?.body)).toContain(url);
 });
 
 describe("what cannot be fetched: 400 with the member's name, nothing sent, nothing held", () => {
-  const doors: [string, string, (url: string, model: string) => object, string][] = [
+  const formats: [string, string, (url: string, model: string) => object, string][] = [
     [
       'chat',
       '/v1/chat/completions',
@@ -147,8 +147,8 @@ describe("what cannot be fetched: 400 with the member's name, nothing sent, noth
     ['no image', () => at('/page'), 'no image'],
     ['redirected inside', () => at('/inside'), 'public host'],
   ];
-  for (const [door, path, bodyOf, param] of doors) {
-    test.each(addresses)(`${door}: %s`, async (_, url, words) => {
+  for (const [format, path, bodyOf, param] of formats) {
+    test.each(addresses)(`${format}: %s`, async (_, url, words) => {
       const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
       const response = await fetch(scene.gateway.url + path, {
         method: 'POST',

@@ -9,7 +9,7 @@ import type { Scene, Stage } from '../scene.ts';
 export const FORMATS = ['openai-chat', 'anthropic-messages', 'gemini', 'openai-responses'] as const;
 type Format = (typeof FORMATS)[number];
 
-export function asker(scene: () => Scene) {
+export function origin(scene: () => Scene) {
   return (stage: Stage, format: Format, stream: boolean): Promise<Response> => {
     const messages = [{ role: 'user', content: 'Hello' }];
     const { model } = stage;

@@ -10,7 +10,7 @@ import { costOf, nanoCost } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { verifySignature } from '../signature-v4.ts';
-import { asker, FORMATS, heard, readBack } from './any-format.ts';
+import { FORMATS, heard, origin, readBack } from './any-format.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const BEDROCK = {
@@ -23,7 +23,7 @@ const CLAUDE = { ...BEDROCK, upstreamModel: 'us.anthropic.claude-sonnet-4-5-2025
 const FRAMES = { 'content-type': 'application/vnd.amazon.eventstream' };
 
 const scene = useScene({}, { checksEachTest: false });
-const ask = asker(() => scene);
+const ask = origin(() => scene);
 
 function recordedMeaning(recorded: RecordedCase) {
   const reader = bedrockConverse.reader(chatCall({ stream: recorded.stream }), replyContentType(recorded), {});

@@ -56,7 +56,7 @@ const FORMATS: {
 ];
 
 /** The same reply from providers of chat completions and of Responses, both without usage. */
-const VENDORS = {
+const PROVIDERS = {
   'openai-compatible': {
     whole: {
       id: 'c',
@@ -95,7 +95,7 @@ describe('the client reads the billed usage:', () => {
       format === 'responses' ? (['openai-compatible', 'openai'] as const) : (['openai-compatible'] as const);
     for (const type of types) {
       const stage = await scene.stage({ type });
-      const { whole, events } = VENDORS[type];
+      const { whole, events } = PROVIDERS[type];
       stage.script(stream ? { events } : { json: whole });
       const response = await fetch(scene.gateway.url + path(stage.model, stream), {
         method: 'POST',

@@ -1,12 +1,12 @@
 /** What a translation drops or refuses is reported with the caller's own member names, whatever the provider's format. */
 import { expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 
 test('a warning names the member that the caller sent', async () => {
-  const { type, upstreamModel, whole } = VENDORS.responses;
+  const { type, upstreamModel, whole } = PROVIDERS.responses;
   const stage = await scene.stage({ type, upstreamModel });
   stage.script(whole({ texts: ['Yes.'] }));
   const response = await stage.post(`/v1beta/models/${stage.model}:generateContent`, {

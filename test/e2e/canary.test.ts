@@ -1,7 +1,7 @@
 /** A provider that repeats everything it knows of the operator: no credential, host or account reaches a client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
-import { asker, FORMATS } from './any-format.ts';
+import { FORMATS, origin } from './any-format.ts';
 
 /** A value that no pattern for credentials matches. */
 const CANARY = 'zq7Kw2ordinaryLookingWord99';
@@ -88,10 +88,10 @@ const OPENINGS: readonly [path: RegExp, lines: (words: string) => string][] = [
   ],
 ];
 
-let vendor: ReturnType<typeof Bun.serve>;
+let provider: ReturnType<typeof Bun.serve>;
 let scene: Scene;
 beforeAll(async () => {
-  vendor = Bun.serve({
+  provider = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch(request) {
@@ -110,10 +110,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await scene.close();
-  await vendor.stop(true);
+  await provider.stop(true);
 }, 60_000);
 
-const ask = asker(() => scene);
+const ask = origin(() => scene);
 
 /** Everything received; a failing stream may end with its connection. */
 async function readAll(response: Response): Promise<string> {
@@ -130,7 +130,7 @@ async function readAll(response: Response): Promise<string> {
 /** Values that must not occur anywhere. */
 function expectNothingIn(text: string, where: string): void {
   const basic = Buffer.from(`user:${CANARY}`).toString('base64').slice(8, -4);
-  const { port } = vendor;
+  const { port } = provider;
   for (const canary of [CANARY, basic, PROJECT, `127.0.0.1:${port}`])
     expect(text.includes(canary) ? `${where} holds ${canary}: ${text}` : '').toBe('');
 }
@@ -143,7 +143,7 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
       type,
       credential: CANARY,
       settings: { project: PROJECT },
-      baseUrls: [`http://127.0.0.1:${vendor.port}${path}`],
+      baseUrls: [`http://127.0.0.1:${provider.port}${path}`],
     });
     let isTold = 0;
     for (fault of [

@@ -1,9 +1,9 @@
 /** The client disconnects before the first byte, during a stream, or after the end: the upstream call ends too, and the charge is right. */
 import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { PROVIDERS } from '../provider-answers.ts';
 import { costOf, nanoCost, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 import { LIMIT_SETTINGS, TEXTS } from './calls.ts';
 
 const scene = useScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });
@@ -118,7 +118,7 @@ describe('the client disconnects', () => {
 
   test('with several choices generated one by one: finished ones are charged as reported', async () => {
     const stage = await scene.stage({ type: 'anthropic' });
-    const { stream } = VENDORS.messages;
+    const { stream } = PROVIDERS.messages;
     const tokens = { input: 50, cachedInput: 0, output: 900, reasoning: 0 };
     stage.script(stream({ texts: ['done'], tokens }), { ...stream({ texts: TEXTS, tokens }), paceMs: 150 });
     const abort = new AbortController();

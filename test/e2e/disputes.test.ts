@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
 import { spawnModelport } from '../gateway-process.ts';
+import { PROVIDERS } from '../provider-answers.ts';
 import { nanoCost, nanoOf, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
 const scene = useScene();
 
@@ -179,11 +179,11 @@ describe('the figures in a disputed reply are those of its record', () => {
   });
   const tokens = { input: 11, cachedInput: 0, output: 1_772_656_915, reasoning: 0 };
   const cases = formats.flatMap((client) =>
-    formats.flatMap((vendor) => [false, true].map((stream) => [client, vendor, stream] as const)),
+    formats.flatMap((provider) => [false, true].map((stream) => [client, provider, stream] as const)),
   );
 
-  test.each(cases)('%s from %s, stream: %p', async (client, vendor, stream) => {
-    const { type, upstreamModel, ...answers } = VENDORS[vendor];
+  test.each(cases)('%s from %s, stream: %p', async (client, provider, stream) => {
+    const { type, upstreamModel, ...answers } = PROVIDERS[provider];
     const stage = await scene.stage({ type, upstreamModel });
     stage.script(answers[stream ? 'stream' : 'whole']({ texts: ['A short ', 'reply.'], tokens }));
     const action = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';

@@ -1,16 +1,16 @@
 /** Losses of translation in each format: reported in the response, or refused in strict mode. */
 import { describe, expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
-const { chat, messages } = VENDORS;
+const { chat, messages } = PROVIDERS;
 
 const scene = useScene();
 
 const HELLO = [{ role: 'user', content: 'Hi' }];
 
-interface Door {
+interface Format {
   path(model: string): string;
   body(model: string): object;
   /** What no provider of another format can express, although the format's own provider could. */
@@ -18,7 +18,7 @@ interface Door {
   named: string;
 }
 
-const DOORS: { readonly [client: string]: Door } = {
+const FORMATS: { readonly [client: string]: Format } = {
   chat: {
     path: () => '/v1/chat/completions',
     body: (model) => ({ model, messages: HELLO, seed: 5 }),
@@ -51,36 +51,39 @@ const DOORS: { readonly [client: string]: Door } = {
   },
 };
 
-async function ask(stage: Stage, door: Door, headers: { [name: string]: string } = {}) {
+async function ask(stage: Stage, format: Format, headers: { [name: string]: string } = {}) {
   const authorization = `Bearer ${stage.caller.key}`;
-  const response = await fetch(scene.gateway.url + door.path(stage.model), {
+  const response = await fetch(scene.gateway.url + format.path(stage.model), {
     method: 'POST',
     headers: { authorization, 'anthropic-version': '2023-06-01', 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(door.body(stage.model)),
+    body: JSON.stringify(format.body(stage.model)),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
 describe('losses of a request', () => {
-  test.each(Object.entries(DOORS))('are reported, or refused in strict mode, for a client of %s', async (_, door) => {
-    const { type, upstreamModel } = door.foreign;
-    const stage = await scene.stage({ type, upstreamModel });
-    stage.script(door.foreign.whole({ texts: ['Hi'] }));
-    const told = await ask(stage, door);
-    expect(told.status).toBe(200);
-    expect(told.headers.get('x-modelport-warnings')).toContain(door.named);
+  test.each(Object.entries(FORMATS))(
+    'are reported, or refused in strict mode, for a client of %s',
+    async (_, format) => {
+      const { type, upstreamModel } = format.foreign;
+      const stage = await scene.stage({ type, upstreamModel });
+      stage.script(format.foreign.whole({ texts: ['Hi'] }));
+      const told = await ask(stage, format);
+      expect(told.status).toBe(200);
+      expect(told.headers.get('x-modelport-warnings')).toContain(format.named);
 
-    const refused = await ask(stage, door, { 'x-modelport-strict': 'true' });
-    expect(refused.status).toBe(400);
-    expect(refused.text).toContain(door.named);
-    expect(stage.journal()).toHaveLength(1);
-    expect(await stage.settled()).toHaveLength(2);
-  });
+      const refused = await ask(stage, format, { 'x-modelport-strict': 'true' });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain(format.named);
+      expect(stage.journal()).toHaveLength(1);
+      expect(await stage.settled()).toHaveLength(2);
+    },
+  );
 });
 
 describe('losses of a reply', () => {
-  const chatDoor = (stream: boolean): Door => ({
-    ...(DOORS.chat as Door),
+  const chatFormat = (stream: boolean): Format => ({
+    ...(FORMATS.chat as Format),
     body: (model) => ({ model, messages: HELLO, stream }),
   });
 
@@ -88,9 +91,9 @@ describe('losses of a reply', () => {
     const stage = await scene.stage({ type: messages.type, upstreamModel: messages.upstreamModel });
     const recording = 'own/anthropic-messages/web-search';
     stage.script({ fixture: `${recording}.json` }, { fixture: `${recording}-stream.sse.txt` });
-    const whole = await ask(stage, chatDoor(false));
+    const whole = await ask(stage, chatFormat(false));
     expect(whole.headers.get('x-modelport-warnings')).toContain('`web_search_tool_result` of anthropic-messages');
-    const { text } = await ask(stage, chatDoor(true));
+    const { text } = await ask(stage, chatFormat(true));
     expect(text).toMatch(
       /\n: modelport-warnings: .*`web_search_tool_result` of anthropic-messages.*\n\ndata: \[DONE\]/,
     );

@@ -13,7 +13,7 @@ const CEILINGS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'm
 const scene = useScene({}, { checksEachTest: false });
 
 /** A provider that follows the highest limit it finds. */
-function startGreedyVendor() {
+function startGreedyProvider() {
   return Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -36,9 +36,9 @@ function startGreedyVendor() {
 const TYPES = ['deepseek', 'mistral', 'ollama', 'together', 'dashscope', 'zhipu', 'siliconflow', 'openai-compatible'];
 
 test.each(TYPES)('%s: 64 concurrent calls with two limits each never make the balance negative', async (type) => {
-  const vendor = startGreedyVendor();
+  const provider = startGreedyProvider();
   try {
-    const baseUrls = [`http://127.0.0.1:${vendor.port}/v1`];
+    const baseUrls = [`http://127.0.0.1:${provider.port}/v1`];
     const stage = await scene.stage({ type, baseUrls, price: PRICE, amount: '0.01' });
     const body = chatRequest(stage.model, { max_completion_tokens: HELD, max_tokens: FORGED });
     const statuses = await Promise.all(
@@ -55,6 +55,6 @@ test.each(TYPES)('%s: 64 concurrent calls with two limits each never make the ba
     const { available } = (await scene.gateway.balance(stage.caller)) as { available: string };
     expect(Number(available)).toBeGreaterThanOrEqual(0);
   } finally {
-    await vendor.stop(true);
+    await provider.stop(true);
   }
 });

@@ -1,10 +1,10 @@
 /** What only the generateContent format has: its paths, keys, two stream framings and errors. */
 import { describe, expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
-const { gemini: VENDOR, chat } = VENDORS;
+const { gemini: PROVIDER, chat } = PROVIDERS;
 const SAID = { texts: ['Grüße ', 'aus ', '日本'] };
 const CONTENTS = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 
@@ -88,12 +88,12 @@ test('the key can be in each of its places, and a bearer token has precedence', 
   await stage.settled();
 });
 
-for (const vendor of [VENDOR, chat]) {
-  describe(`streams with ${vendor.type}`, () => {
+for (const provider of [PROVIDER, chat]) {
+  describe(`streams with ${provider.type}`, () => {
     const start = async () => {
-      const { type, upstreamModel } = vendor;
+      const { type, upstreamModel } = provider;
       const stage = await scene.stage({ type, upstreamModel });
-      stage.script(vendor.stream(SAID));
+      stage.script(provider.stream(SAID));
       return stage;
     };
 
@@ -120,8 +120,8 @@ for (const vendor of [VENDOR, chat]) {
 }
 
 test("its own provider is called on its own path, with the provider's key and the client's body", async () => {
-  const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
-  stage.script(VENDOR.whole(SAID), VENDOR.stream(SAID));
+  const stage = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
+  stage.script(PROVIDER.whole(SAID), PROVIDER.stream(SAID));
   const body = { contents: CONTENTS, safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }], odd: 1.0 };
   const path = `/v1beta/models/${stage.model}`;
   await (await send(stage, `${path}:generateContent?key=${stage.caller.key}`, {}, body)).text();
@@ -139,7 +139,7 @@ test("its own provider is called on its own path, with the provider's key and th
 });
 
 test('an image by URL is refused with a helpful message if the provider accepts none', async () => {
-  const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
+  const stage = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
   const image = { type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } };
   const request = { model: stage.model, messages: [{ role: 'user', content: [image] }] };
   const response = await stage.post('/v1/chat/completions', request);

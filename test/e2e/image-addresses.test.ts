@@ -69,7 +69,7 @@ test.each([
 
 test('images from other formats, from chat models, and from several calls become URLs', async () => {
   const inlineData = { mimeType: 'image/png', data: PNG };
-  const vendors: [string, string, object, number][] = [
+  const providers: [string, string, object, number][] = [
     ['stability', 'stable-image-core', { image: PNG, finish_reason: 'SUCCESS' }, 3],
     ['google', 'imagen-4.0-generate-001', { predictions: [{ bytesBase64Encoded: PNG, mimeType: 'image/png' }] }, 1],
     [
@@ -81,7 +81,7 @@ test('images from other formats, from chat models, and from several calls become
       2,
     ],
   ];
-  for (const [type, upstreamModel, json, n] of vendors) {
+  for (const [type, upstreamModel, json, n] of providers) {
     const stage = await drawing(type, upstreamModel);
     stage.script({ json, repeat: true });
     const { data } = (await asked(stage, { n })).body;

@@ -1,10 +1,10 @@
 /** What only the messages format has: its keys, version header, errors and token counting. */
 import { describe, expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
-const { messages: VENDOR, chat } = VENDORS;
+const { messages: PROVIDER, chat } = PROVIDERS;
 const VERSION = { 'anthropic-version': '2023-06-01' };
 
 const scene = useScene();
@@ -62,8 +62,8 @@ describe('with its own provider', () => {
     ['vendor1-version', '2023-06-01', '2023-06-01'],
     ['anthropic-version', '2031-01-01', '2026-10-21'],
   ])("%s: %s goes upstream as %s, with the client's beta flags and the provider's key", async (name, said, sent) => {
-    const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
-    stage.script(VENDOR.whole({ texts: ['Hi'] }));
+    const stage = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
+    stage.script(PROVIDER.whole({ texts: ['Hi'] }));
     const flags = { 'anthropic-beta': 'interleaved-thinking-2025-05-14' };
     const { status } = await send(
       stage,
@@ -81,8 +81,8 @@ describe('with its own provider', () => {
   });
 
   test('members that only this format has reach its provider, and are reported for others', async () => {
-    const own = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
-    own.script(VENDOR.whole({ texts: ['Hi'] }));
+    const own = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
+    own.script(PROVIDER.whole({ texts: ['Hi'] }));
     const more = { context_management: { edits: [] } };
     const headers = { ...VERSION, 'x-api-key': own.caller.key };
     expect((await send(own, headers, more)).headers.get('x-modelport-warnings')).toBeNull();

@@ -16,12 +16,12 @@ describe('model lists in three formats', () => {
   };
 
   test('contain the same names exactly', async () => {
-    const stage = await scene.stage({ model: 'vendor/Model-With.Case' });
+    const stage = await scene.stage({ model: 'provider/Model-With.Case' });
     const { key } = stage.caller;
     const bearer = { authorization: `Bearer ${key}` };
     const a = await list(stage, '/v1/models', bearer);
     const names = a.body.data?.map((model) => model.id).sort();
-    expect(names).toContain('vendor/Model-With.Case');
+    expect(names).toContain('provider/Model-With.Case');
     for (const headers of [
       { 'x-api-key': key },
       { ...bearer, 'anthropic-version': '2023-06-01' },

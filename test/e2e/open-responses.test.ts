@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
 import type { Said } from '../said.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 
@@ -123,14 +123,14 @@ const CASES: readonly Case[] = [
   },
 ];
 
-const UPSTREAMS: readonly (VendorName | 'sandbox')[] = ['sandbox', 'chat', 'messages', 'gemini', 'responses'];
+const UPSTREAMS: readonly (ProviderName | 'sandbox')[] = ['sandbox', 'chat', 'messages', 'gemini', 'responses'];
 
 describe.each(UPSTREAMS)('with %s', (name) => {
   test.each(CASES)('$name', async ({ request, stream = false, said, item }) => {
-    const vendor = name === 'sandbox' ? undefined : VENDORS[name];
-    const stage = await scene.stage(vendor && { type: vendor.type, upstreamModel: vendor.upstreamModel });
-    if (vendor) stage.script(stream ? vendor.stream(said) : vendor.whole(said));
-    const model = vendor ? stage.model : 'sandbox-chat';
+    const provider = name === 'sandbox' ? undefined : PROVIDERS[name];
+    const stage = await scene.stage(provider && { type: provider.type, upstreamModel: provider.upstreamModel });
+    if (provider) stage.script(stream ? provider.stream(said) : provider.whole(said));
+    const model = provider ? stage.model : 'sandbox-chat';
     const response = await stage.post('/v1/responses', { model, stream, ...request });
     const text = await response.text();
     expect({ status: response.status, text: response.status === 200 ? '' : text }).toEqual({ status: 200, text: '' });

@@ -1,7 +1,7 @@
 /** Provider tools in each format: refused without a price, charged by it; and video modes. */
 import { expect, test } from 'bun:test';
+import { PROVIDERS } from '../provider-answers.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
 
@@ -41,7 +41,7 @@ test('searches in a response are charged even if its usage does not count them',
 
 test("Anthropic's searches are charged and limited, its fetches are not charged", async () => {
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-opus-4-5', price: PRICE });
-  const { json } = VENDORS.messages.whole({ texts: ['Hi'] }) as { json: object };
+  const { json } = PROVIDERS.messages.whole({ texts: ['Hi'] }) as { json: object };
   const usage = {
     input_tokens: 1000,
     output_tokens: 1000,
@@ -65,7 +65,7 @@ test("Anthropic's searches are charged and limited, its fetches are not charged"
 test('the search of a chat, which no provider reports, is charged once', async () => {
   const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-4o-search-preview', price: PRICE });
   stage.script(
-    VENDORS.chat.whole({ texts: ['Hi'], tokens: { input: 1000, cachedInput: 0, output: 1000, reasoning: 0 } }),
+    PROVIDERS.chat.whole({ texts: ['Hi'], tokens: { input: 1000, cachedInput: 0, output: 1000, reasoning: 0 } }),
   );
   const body = { model: stage.model, messages: hello, web_search_options: {} };
   const response = await stage.post('/v1/chat/completions', body);

@@ -1,14 +1,14 @@
 /** What only the Responses format has: its settings, stored responses, and its errors in streams. */
 import { expect, test } from 'bun:test';
+import { PROVIDERS, type ProviderAnswers } from '../provider-answers.ts';
 import { useScene } from '../scene-hooks.ts';
-import { VENDORS, type Vendor } from '../vendor-answers.ts';
 
-const { responses: VENDOR, chat, messages, gemini } = VENDORS;
+const { responses: PROVIDER, chat, messages, gemini } = PROVIDERS;
 const SAID = { texts: ['Hello ', 'there'] };
 
 const scene = useScene();
 
-const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });
+const stageFor = ({ type, upstreamModel }: ProviderAnswers) => scene.stage({ type, upstreamModel });
 
 interface Reply {
   error?: { message: string; param: string | null; code: string };
@@ -16,10 +16,10 @@ interface Reply {
   output?: object[];
 }
 
-test.each([VENDOR, chat, messages, gemini])(
+test.each([PROVIDER, chat, messages, gemini])(
   'a response that is not stored here cannot be continued: $type',
-  async (vendor) => {
-    const stage = await stageFor(vendor);
+  async (provider) => {
+    const stage = await stageFor(provider);
     const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1' };
     const response = await stage.post('/v1/responses', request);
     expect(response.status).toBe(404);
@@ -33,7 +33,7 @@ test.each([VENDOR, chat, messages, gemini])(
 test.each([{ background: true }, { conversation: 'conv_1' }])(
   'unsupported members are refused by name: %j',
   async (more) => {
-    const stage = await stageFor(VENDOR);
+    const stage = await stageFor(PROVIDER);
     const response = await stage.post('/v1/responses', { model: stage.model, input: 'Go on', ...more });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as Reply;
@@ -59,9 +59,9 @@ test('a plain text is an input, and usage has the member names of both specifica
 });
 
 test('a stream that fails says so and never completes', async () => {
-  for (const vendor of [VENDOR, chat]) {
-    const stage = await stageFor(vendor);
-    const answer = vendor.stream({ texts: ['one ', 'two ', 'three'] });
+  for (const provider of [PROVIDER, chat]) {
+    const stage = await stageFor(provider);
+    const answer = provider.stream({ texts: ['one ', 'two ', 'three'] });
     stage.script({ ...answer, paceMs: 5, fault: { before: (answer.events?.length ?? 0) - 2, does: 'cut' } });
     const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', stream: true });
     const text = await response.text();

@@ -1,14 +1,14 @@
 /** The type of a scenario, and parts that scenarios share: tools, images, finish reasons. */
 import { expect } from 'bun:test';
 import type { Client, Conversation, ConversationView, FilePart, Format, TurnView } from '../clients/formats-client.ts';
+import type { ProviderName } from '../provider-answers.ts';
+import type { Sent, SentPart } from '../provider-requests.ts';
 import type { Said } from '../said.ts';
-import type { VendorName } from '../vendor-answers.ts';
-import type { Sent, SentPart } from '../vendor-requests.ts';
 
 export interface Seen {
   client: Client;
   format: Format;
-  vendor: VendorName;
+  provider: ProviderName;
   view: ConversationView;
   /** The requests to the provider, one per turn. */
   sent: Sent[];
@@ -20,7 +20,7 @@ export interface Scenario {
   /** The provider's reply for each turn. */
   says: readonly Said[];
   /** The providers for which it runs; all by default. */
-  vendors?: readonly VendorName[];
+  providers?: readonly ProviderName[];
   /** Clients that cannot do this, with the reason. */
   cannot?: { readonly [client in Client]?: string };
   /** Checks what the user sees and what the provider received. Usage and charge of the turns are always checked. */

@@ -1,7 +1,7 @@
 /** What every official library does with every provider: for each scenario, what the user sees and what the provider receives. */
 import { expect } from 'bun:test';
 import { CLIENTS } from '../clients/formats-client.ts';
-import { SEAL } from '../vendor-answers.ts';
+import { SIGNATURE } from '../provider-answers.ts';
 import {
   assertCalls,
   assertMatched,
@@ -28,12 +28,12 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'text, with a system prompt',
     ask: { system: 'Be brief.', prompt: 'Greet Japan.', maxTokens: 500 },
     says: [{ texts: ['Grüße ', 'aus ', '日本 🗾'] }],
-    check({ client, vendor, view, sent }) {
+    check({ client, provider, view, sent }) {
       expect(view.turns).toMatchObject([said(client, 'over', { text: 'Grüße aus 日本 🗾', reasoning: '', calls: [] })]);
       expect(sent[0]).toMatchObject({ system: 'Be brief.', maxTokens: 500, tools: [], stop: [] });
       expect(sent[0]?.turns).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'Greet Japan.' }] }]);
       expect(sent[0]?.choice).toBeUndefined();
-      if (vendor !== 'messages') expect(sent[0]?.thinks).toBe(false);
+      if (provider !== 'messages') expect(sent[0]?.thinks).toBe(false);
     },
   },
   {
@@ -96,7 +96,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { thought: 'Now the clock.', calls: [CALLS.time] },
       { thought: 'Both known.', texts: ['Sun at noon.'] },
     ],
-    check({ client, vendor, view, sent }) {
+    check({ client, provider, view, sent }) {
       expect(textsOf(view)).toEqual(['', '', 'Sun at noon.']);
       if (!hidesReasoning(client)) {
         expect(view.turns.map(({ reasoning }) => reasoning)).toEqual([
@@ -108,19 +108,19 @@ export const SCENARIOS: readonly Scenario[] = [
       const last = sent[2];
       assertMatched(last);
       for (const each of sent) expect(each.thinks).toBe(true);
-      if (vendor === 'chat') return;
+      if (provider === 'chat') return;
       // The provider's signatures return to it, each in its turn.
-      const seals = (last?.turns ?? []).map(({ parts }) =>
-        parts.flatMap((part) => ('seal' in part ? [part.seal] : [])),
+      const signatures = (last?.turns ?? []).map(({ parts }) =>
+        parts.flatMap((part) => ('signature' in part ? [part.signature] : [])),
       );
-      expect(seals).toEqual([[], [SEAL], [], [SEAL], []]);
+      expect(signatures).toEqual([[], [SIGNATURE], [], [SIGNATURE], []]);
     },
   },
   {
     name: 'calls that the provider gives no ids',
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
     says: [{ calls: [CALLS.weather, CALLS.time].map((call) => ({ ...call, id: '' })) }, { texts: ['Both.'] }],
-    vendors: ['gemini'],
+    providers: ['gemini'],
     check({ format, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
       assertCalls(view.turns[0], CALLS.weather, CALLS.time);
@@ -174,13 +174,13 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'results of tools: a failure',
     ask: { tools: [WEATHER], results: { get_weather: { text: 'no such place', failed: true } } },
     says: [{ calls: [CALLS.weather] }, { texts: ['Unknown.'] }],
-    check({ client, format, vendor, view, sent }) {
+    check({ client, format, provider, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Unknown.']);
       const [result] = partsOf(sent[1], 'result');
       expect(result?.text).toContain('no such place');
       // Only these two formats can express it, each for the other; the AI SDK sends it to Google as text.
       const isSaid = format === 'messages' || client === 'gemini';
-      const isHeard = vendor === 'messages' || vendor === 'gemini';
+      const isHeard = provider === 'messages' || provider === 'gemini';
       if (isSaid && isHeard) expect(result?.failed).toBe(true);
     },
   },
@@ -196,13 +196,13 @@ export const SCENARIOS: readonly Scenario[] = [
       'ai-gemini': 'tools of the suite answer in text',
       'ai-responses': 'tools of the suite answer in text',
     },
-    check({ vendor, view, sent }) {
+    check({ provider, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Blue.']);
       const [result] = partsOf(sent[1], 'result');
       expect(result?.text).toContain('see');
       const { images = 0 } = result ?? {};
       // Chat has no place for it, so a user message follows.
-      if (vendor === 'chat') expect(partsOf(sent[1], 'image')).toMatchObject([IMAGE]);
+      if (provider === 'chat') expect(partsOf(sent[1], 'image')).toMatchObject([IMAGE]);
       else expect(images + partsOf(sent[1], 'image').length).toBe(1);
     },
   },
@@ -220,11 +220,11 @@ export const SCENARIOS: readonly Scenario[] = [
         'seen already',
       ]),
     ),
-    check({ vendor, view, sent }) {
+    check({ provider, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
       const types = sent[1]?.turns.at(-1)?.parts.flatMap(({ type }) => (type === 'text' ? [] : type));
       // If results can only be text, images follow all of them: each result comes directly after the calls.
-      if (vendor === 'chat') expect(types).toEqual(['result', 'result', 'image', 'image']);
+      if (provider === 'chat') expect(types).toEqual(['result', 'result', 'image', 'image']);
       expect(types?.slice(0, 2)).toEqual(['result', 'result']);
       assertMatched(sent[1]);
     },
@@ -233,7 +233,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'an audio file',
     ask: { prompt: [{ type: 'text', text: 'What is said?' }, SOUND] },
     says: [{ texts: ['Hello.'] }],
-    vendors: ['chat', 'gemini'],
+    providers: ['chat', 'gemini'],
     cannot: Object.fromEntries(
       CLIENTS.filter((client) => client !== 'chat' && client !== 'gemini').map((client) => [client, 'has no audio']),
     ),
@@ -266,10 +266,10 @@ export const SCENARIOS: readonly Scenario[] = [
     ask: { stop: ['###', 'END'] },
     says: [{ texts: ['One ', 'two '], ends: { stop: '###' } }],
     cannot: { responses: 'the format has none', 'ai-responses': 'the format has none' },
-    check({ client, vendor, view, sent }) {
+    check({ client, provider, view, sent }) {
       expect(textsOf(view)).toEqual(['One two ']);
-      if (vendor !== 'responses') expect(sent[0]?.stop).toEqual(['###', 'END']);
-      if (client === 'messages' && vendor === 'messages') {
+      if (provider !== 'responses') expect(sent[0]?.stop).toEqual(['###', 'END']);
+      if (client === 'messages' && provider === 'messages') {
         expect(view.turns[0]).toMatchObject({ finish: 'stop_sequence', stopped: '###' });
       }
       if (client !== 'messages') expect(view.turns[0]?.finish).toBe(finishOf(client, 'over'));
@@ -296,10 +296,10 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'usage with its details',
     ask: { think: true },
     says: [{ thought: 'Hm.', texts: ['Yes.'], tokens: { input: 1000, cachedInput: 400, output: 90, reasoning: 30 } }],
-    check({ vendor, view }) {
+    check({ provider, view }) {
       const { cachedInput, reasoning } = view.turns[0]?.usage ?? {};
       expect(cachedInput).toBe(400);
-      if (vendor !== 'messages') expect(reasoning).toBe(30);
+      if (provider !== 'messages') expect(reasoning).toBe(30);
     },
   },
   ...(['auto', 'required', 'none', { name: 'get_time' }] as const).map(
@@ -326,8 +326,8 @@ export const SCENARIOS: readonly Scenario[] = [
       'ai-gemini': 'the format cannot ask it',
       'ai-compatible': 'has no option',
     },
-    check({ vendor, sent }) {
-      if (vendor !== 'gemini') expect(sent[0]?.oneAtATime).toBe(true);
+    check({ provider, sent }) {
+      if (provider !== 'gemini') expect(sent[0]?.oneAtATime).toBe(true);
     },
   },
 ];

@@ -1,7 +1,7 @@
 /** `n` for videos: n videos are generated, held for and charged, and all are listed wherever the task is read. */
 import { expect, test } from 'bun:test';
 import { useScene } from '../scene-hooks.ts';
-import { authorized, FILM, SECOND_PRICE, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { authorized, FILM, providerVideo, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } }, { checksEachTest: false });
 
@@ -9,8 +9,11 @@ test('two videos are ordered one by one, and can be read in every format', async
   const stage = await scene.stage({ type: 'openai', kind: 'video', price: SECOND_PRICE });
   const { url } = scene.gateway;
   for (const id of ['vid_a', 'vid_b']) {
-    stage.script(vendorVideo('queued', { id }));
-    scene.upstream.script(`/${stage.model.replace('model-', '')}/t0/v1/videos/${id}`, vendorVideo('completed', { id }));
+    stage.script(providerVideo('queued', { id }));
+    scene.upstream.script(
+      `/${stage.model.replace('model-', '')}/t0/v1/videos/${id}`,
+      providerVideo('completed', { id }),
+    );
     scene.upstream.script(`/${stage.model.replace('model-', '')}/t0/v1/videos/${id}/content`, videoAnswer);
   }
   const response = await stage.post('/v1/videos', {

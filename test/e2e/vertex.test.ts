@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { messageAnswer } from '../message-answer.ts';
 import { useScene } from '../scene-hooks.ts';
-import { asker, FORMATS, readBack } from './any-format.ts';
+import { FORMATS, origin, readBack } from './any-format.ts';
 
 const scene = useScene({}, { checksEachTest: false });
-const ask = asker(() => scene);
+const ask = origin(() => scene);
 
 describe('Vertex AI', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -36,11 +36,11 @@ afterAll(async () => {
   await scene.close();
 }, 60_000);
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
+// biome-ignore lint/suspicious/noExplicitAny: each format has a body of its own.
 type Body = any;
 
 /** Each provider is used through formats other than its own. */
-const DOORS = {
+const FORMATS = {
   openai: {
     path: '/v1/videos',
     body: (model: string, prompt: string) => ({ model, prompt, seconds: '4' }),
@@ -64,37 +64,37 @@ const DOORS = {
 };
 const SECONDS = { price: SECOND_PRICE, cost: 400_000_000n };
 
-const VENDORS: {
+const PROVIDERS: {
   name: string;
   type: string;
   path: string;
-  doors: (keyof typeof DOORS)[];
+  formats: (keyof typeof FORMATS)[];
   price: { [component: string]: number };
   cost: bigint;
 }[] = [
-  { name: 'sora', type: 'openai', path: '/v1', doors: ['openai', 'kling'], ...SECONDS },
-  { name: 'veo', type: 'google', path: '/v1beta', doors: ['openai', 'jimeng'], ...SECONDS },
+  { name: 'sora', type: 'openai', path: '/v1', formats: ['openai', 'kling'], ...SECONDS },
+  { name: 'veo', type: 'google', path: '/v1beta', formats: ['openai', 'jimeng'], ...SECONDS },
   // Billed by the tokens that the provider reports.
   {
     name: 'seedance',
     type: 'volcengine',
     path: '/api/v3',
-    doors: ['plain', 'jimeng'],
+    formats: ['plain', 'jimeng'],
     price: { output: 4 },
     cost: 435_600_000n,
   },
   // Billed by the length that the provider reports.
-  { name: 'grok', type: 'xai', path: '/v1', doors: ['openai', 'kling'], price: SECOND_PRICE, cost: 600_000_000n },
-  { name: 'openrouter', type: 'openrouter', path: '/api/v1', doors: ['plain', 'jimeng'], ...SECONDS },
+  { name: 'grok', type: 'xai', path: '/v1', formats: ['openai', 'kling'], price: SECOND_PRICE, cost: 600_000_000n },
+  { name: 'openrouter', type: 'openrouter', path: '/api/v1', formats: ['plain', 'jimeng'], ...SECONDS },
 ];
 
 describe.concurrent('all that aimock plays', () => {
-  test.each(VENDORS)(
+  test.each(PROVIDERS)(
     '$name',
-    async ({ name, type, path, doors, price, cost }) => {
+    async ({ name, type, path, formats, price, cost }) => {
       await Promise.all(
-        doors.map(async (door) => {
-          const { path: at, body, id: idIn } = DOORS[door];
+        formats.map(async (format) => {
+          const { path: at, body, id: idIn } = FORMATS[format];
           const stage = await scene.stage({ type, kind: 'video', price, baseUrls: [`${aimock.url}${path}`] });
           const answer = await stage.post(at, body(stage.model, `A ${name} cat`));
           expect(answer.status).toBe(200);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Bucket, startBucket } from '../bucket.ts';
 import { type Scene, startScene } from '../scene.ts';
-import { authorized, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+import { authorized, providerVideo, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
 
 let bucket: Bucket;
 let scene: Scene;
@@ -30,7 +30,7 @@ const FILM = Buffer.alloc(11 << 20, 'a video of its own kind ');
 test('a video is stored in parts, read in whole and in part, and removed', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
   const video = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
-  stage.script(vendorVideo('queued'), vendorVideo('completed'), video);
+  stage.script(providerVideo('queued'), providerVideo('completed'), video);
   const answer = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4' });
   const { id } = (await answer.json()) as VideoView;
   expect((await watch(scene.gateway.url, stage, id)).last.status).toBe('completed');
@@ -56,8 +56,8 @@ test('a video is stored in parts, read in whole and in part, and removed', async
 test('a bucket that fails temporarily delays the video and loses nothing', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
   const video = { bytes: FILM.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
-  const finished = [vendorVideo('completed'), video];
-  stage.script(vendorVideo('queued'), ...finished, ...finished, ...finished, ...finished);
+  const finished = [providerVideo('completed'), video];
+  stage.script(providerVideo('queued'), ...finished, ...finished, ...finished, ...finished);
   bucket.fail(500);
   const answer = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4' });
   const { id } = (await answer.json()) as VideoView;

@@ -12,7 +12,7 @@ const json = (body: object): Answer => ({ json: body });
 const minimax = (body: object) => json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
 
 /** The answers of each provider from start to end, and the seconds charged for an order of five. */
-const VENDORS: { type: string; model: string; says(video: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
+const PROVIDERS: { type: string; model: string; says(video: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
   {
     type: 'kling',
     model: 'kling-v3',
@@ -81,7 +81,7 @@ const VENDORS: { type: string; model: string; says(video: string): Answer[]; sec
 ];
 
 describe.concurrent('from start to end', () => {
-  test.each(VENDORS)(
+  test.each(PROVIDERS)(
     '$model',
     async ({ type, model, says, seconds, asked }) => {
       const stage = await scene.stage({ type, kind: 'video', upstreamModel: model, price: SECOND_PRICE });

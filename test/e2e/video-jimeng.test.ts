@@ -51,14 +51,14 @@ function startJimeng() {
 }
 
 let scene: Scene;
-let vendor: ReturnType<typeof startJimeng>;
+let provider: ReturnType<typeof startJimeng>;
 beforeAll(async () => {
-  vendor = startJimeng();
+  provider = startJimeng();
   scene = await startScene();
 }, 60_000);
 afterAll(async () => {
   await scene.close();
-  await vendor.stop();
+  await provider.stop();
 }, 60_000);
 
 const jimengStage = (credential = `AKLTexample:${SECRET}`) =>
@@ -68,41 +68,42 @@ const jimengStage = (credential = `AKLTexample:${SECRET}`) =>
     upstreamModel: 'jimeng_ti2v_v30_pro',
     price: SECOND_PRICE,
     credential,
-    baseUrls: [vendor.url],
+    baseUrls: [provider.url],
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
+// biome-ignore lint/suspicious/noExplicitAny: each format has a body of its own.
 type Body = any;
 
-const DOORS: { path: string; body(model: string, prompt: string): object; id(body: Body): string; frames: number }[] = [
-  {
-    path: '/v1/videos',
-    body: (model, prompt) => ({ model, prompt, seconds: '10', size: '1920x1080' }),
-    id: ({ id }) => id,
-    frames: 241,
-  },
-  {
-    path: '/v1/video/generations',
-    body: (model, prompt) => ({ model, prompt, duration: 5, image: 'iVBORw0KGgo=' }),
-    id: ({ task_id }) => task_id,
-    frames: 121,
-  },
-  {
-    path: '/kling/v1/videos/text2video',
-    body: (model, prompt) => ({ model_name: model, prompt, duration: '5' }),
-    id: ({ task_id }) => task_id,
-    frames: 121,
-  },
-  {
-    path: '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31',
-    body: (model, prompt) => ({ req_key: model, prompt, frames: 241, aspect_ratio: '16:9' }),
-    id: ({ data }) => data.task_id,
-    frames: 241,
-  },
-];
+const FORMATS: { path: string; body(model: string, prompt: string): object; id(body: Body): string; frames: number }[] =
+  [
+    {
+      path: '/v1/videos',
+      body: (model, prompt) => ({ model, prompt, seconds: '10', size: '1920x1080' }),
+      id: ({ id }) => id,
+      frames: 241,
+    },
+    {
+      path: '/v1/video/generations',
+      body: (model, prompt) => ({ model, prompt, duration: 5, image: 'iVBORw0KGgo=' }),
+      id: ({ task_id }) => task_id,
+      frames: 121,
+    },
+    {
+      path: '/kling/v1/videos/text2video',
+      body: (model, prompt) => ({ model_name: model, prompt, duration: '5' }),
+      id: ({ task_id }) => task_id,
+      frames: 121,
+    },
+    {
+      path: '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31',
+      body: (model, prompt) => ({ req_key: model, prompt, frames: 241, aspect_ratio: '16:9' }),
+      id: ({ data }) => data.task_id,
+      frames: 241,
+    },
+  ];
 
 describe.concurrent('signed and verified', () => {
-  test.each(DOORS)(
+  test.each(FORMATS)(
     'created at $path',
     async ({ path, body, id: idIn, frames }) => {
       const stage = await jimengStage();
@@ -113,7 +114,7 @@ describe.concurrent('signed and verified', () => {
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
       expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
-      const started = vendor.asked.find((one) => one.body.prompt === prompt);
+      const started = provider.asked.find((one) => one.body.prompt === prompt);
       expect(started?.body).toMatchObject({ req_key: 'jimeng_ti2v_v30_pro', frames });
       expect(nanoCost(await stage.settledCall())).toBe(BigInt((frames - 1) / 24) * 100_000_000n);
     },

@@ -13,11 +13,11 @@ const SOON = 'A cat [[delay 200]]';
 const IMAGE = 'iVBORw0KGgo=';
 const members = { prompt: SOON, seconds: '2', size: '128x96' };
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
+// biome-ignore lint/suspicious/noExplicitAny: each format has a body of its own.
 type Body = any;
 
 /** The path of each format, and where its response contains the id. */
-const DOORS: { name: string; path: string; body(model: string): object; id(body: Body): string }[] = [
+const FORMATS: { name: string; path: string; body(model: string): object; id(body: Body): string }[] = [
   { name: '/v1/videos', path: '/v1/videos', body: (model) => ({ ...members, model }), id: ({ id }) => id },
   {
     name: '/v1/video/generations',
@@ -46,7 +46,7 @@ const DOORS: { name: string; path: string; body(model: string): object; id(body:
 ];
 
 describe('every format', () => {
-  test.each(DOORS)(
+  test.each(FORMATS)(
     'created as $name, read in any format',
     async ({ path, body, id: idIn }) => {
       const stage = await sandboxStage();

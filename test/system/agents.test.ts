@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DONE, startTaskModel } from '../agents/task-model.ts';
 import { type AgentName, canWall, installAgents, runAgent } from '../agents/walled-agent.ts';
+import { PROVIDERS, type ProviderName, SIGNATURE } from '../provider-answers.ts';
+import type { Sent } from '../provider-requests.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
-import { SEAL, VENDORS, type VendorName } from '../vendor-answers.ts';
-import type { Sent } from '../vendor-requests.ts';
 
 const TEXT = 'Grüße aus 日本\n';
 const TASK = 'Write a file hello.txt with a greeting, then say that it is done.';
@@ -43,16 +43,16 @@ interface Way {
   triesWebSockets?: true;
 }
 
-async function runErrand(agent: AgentName, vendor: VendorName, way: Way): Promise<Sent[]> {
+async function runErrand(agent: AgentName, provider: ProviderName, way: Way): Promise<Sent[]> {
   const { publicName, triesWebSockets } = way;
   const folder = mkdtempSync(join(tmpdir(), 'modelport-errand-'));
   const file = join(folder, 'hello.txt');
-  const model = startTaskModel(vendor, ({ tools }) => {
+  const model = startTaskModel(provider, ({ tools }) => {
     const tool = tools.find(({ name }) => WRITERS[name]);
     return tool && { name: tool.name, args: WRITERS[tool.name]?.(file) ?? {} };
   });
   try {
-    const { type, upstreamModel } = VENDORS[vendor];
+    const { type, upstreamModel } = PROVIDERS[provider];
     const setup = { type, upstreamModel, baseUrls: [`${model.url}/v1`] };
     const stage = await scene.stage(publicName === undefined ? setup : { ...setup, model: publicName });
     const gatewayPort = Number(new URL(scene.gateway.url).port);
@@ -85,16 +85,16 @@ async function runErrand(agent: AgentName, vendor: VendorName, way: Way): Promis
 const partsOf = (sent: Sent | undefined) => (sent?.turns ?? []).flatMap(({ parts }) => parts);
 
 /** The last request has the call with its result, and the signature of its reasoning, whether or not the agent sent it back. */
-function assertGoesOn(sent: Sent | undefined, vendor: VendorName): void {
+function assertGoesOn(sent: Sent | undefined, provider: ProviderName): void {
   const parts = partsOf(sent);
   const call = parts.find(({ type }) => type === 'call');
   const result = parts.find(({ type }) => type === 'result');
   expect(result).toMatchObject({ id: call && 'id' in call ? call.id : undefined });
-  if (vendor !== 'chat') expect(parts).toContainEqual(expect.objectContaining({ seal: SEAL }));
+  if (provider !== 'chat') expect(parts).toContainEqual(expect.objectContaining({ signature: SIGNATURE }));
 }
 
 describe.skipIf(!canWall)('an errand of', () => {
-  const ways: [string, AgentName, VendorName, Way?][] = [
+  const ways: [string, AgentName, ProviderName, Way?][] = [
     ['Claude Code on an OpenAI-format model', 'claude', 'chat'],
     ['Claude Code on a Gemini model', 'claude', 'gemini'],
     ['Claude Code on a Responses model', 'claude', 'responses'],
@@ -115,10 +115,10 @@ describe.skipIf(!canWall)('an errand of', () => {
     ['Codex, which asks for a WebSocket first, on a Claude model', 'codex', 'messages', { triesWebSockets: true }],
     ['Gemini CLI on a Claude model', 'gemini', 'messages'],
   ];
-  for (const [name, agent, vendor, way = {}] of ways) {
+  for (const [name, agent, provider, way = {}] of ways) {
     test(name, async () => {
-      const sent = await runErrand(agent, vendor, way);
-      assertGoesOn(sent.at(-1), vendor);
+      const sent = await runErrand(agent, provider, way);
+      assertGoesOn(sent.at(-1), provider);
     }, 90_000);
   }
 });

@@ -12,9 +12,9 @@ import {
   type FormatsClient,
   startFormatsClient,
 } from '../clients/formats-client.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
 import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const CHAOS = 0.12;
 const ROUNDS = 6;
@@ -34,7 +34,7 @@ const WEATHER = {
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
 /** The path of each format. */
-const PATHS: { readonly [vendor in VendorName]: string } = {
+const PATHS: { readonly [provider in ProviderName]: string } = {
   chat: '/v1',
   messages: '/v1',
   gemini: '/v1beta',
@@ -59,9 +59,9 @@ afterAll(async () => {
   await scene.close();
 }, 60_000);
 
-function stageAt(vendor: VendorName, mock: Aimock): Promise<Stage> {
-  const { type, upstreamModel } = VENDORS[vendor];
-  return scene.stage({ type, upstreamModel, baseUrls: [mock.url + PATHS[vendor]] });
+function stageAt(provider: ProviderName, mock: Aimock): Promise<Stage> {
+  const { type, upstreamModel } = PROVIDERS[provider];
+  return scene.stage({ type, upstreamModel, baseUrls: [mock.url + PATHS[provider]] });
 }
 
 function talk(stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'client'>): Promise<ConversationView> {
@@ -69,8 +69,8 @@ function talk(stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'c
   return libraries.run({ url: scene.gateway.url, apiKey: key, model: stage.model, stream: true, ...asked });
 }
 
-for (const vendor of FORMATS) {
-  describe(`aimock as ${vendor}`, () => {
+for (const provider of FORMATS) {
+  describe(`aimock as ${provider}`, () => {
     test(
       'without faults: text and a tool, non-streaming and streaming',
       () =>
@@ -78,13 +78,13 @@ for (const vendor of FORMATS) {
           CLIENTS,
           (client) => client,
           async (client) => {
-            const stage = await stageAt(vendor, calm);
+            const stage = await stageAt(provider, calm);
             for (const stream of [false, true]) {
               const said = await talk(stage, { client, stream, prompt: 'Say hello.' });
               expect(said.error).toBeUndefined();
               expect(said.turns).toMatchObject([{ text: TEXT }]);
               // It gives another finish reason for a tool call, which the AI SDK follows.
-              if (client === 'ai-gemini' && vendor === 'gemini') continue;
+              if (client === 'ai-gemini' && provider === 'gemini') continue;
               const called = await talk(stage, { client, stream, tools: [WEATHER], prompt: 'What is the weather?' });
               expect(called.error).toBeUndefined();
               expect(called.turns).toMatchObject([
@@ -109,7 +109,7 @@ for (const vendor of FORMATS) {
         ({ client, round }) => `${client}, ${round}`,
         async ({ client, round }) => {
           // A separate target for each call: repeated failures would start a cooldown.
-          const stage = await stageAt(vendor, wild);
+          const stage = await stageAt(provider, wild);
           const { error, turns } = await talk(stage, { client, stream: round % 2 === 0, prompt: 'Say hello.' });
           if (error) failed++;
           else expect(turns).toMatchObject([{ text: TEXT }]);

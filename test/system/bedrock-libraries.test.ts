@@ -6,7 +6,7 @@ import { costOf, nanoCost } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
-const SEAL = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
+const SIGNATURE = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
 const USAGE = { inputTokens: 4, cacheReadInputTokens: 7, cacheWriteInputTokens: 0, outputTokens: 7, totalTokens: 18 };
 const WEATHER = {
   name: 'get_weather',
@@ -27,8 +27,8 @@ interface Block {
 }
 
 const thought = (text: string): Block => ({
-  whole: { reasoningContent: { reasoningText: { text, signature: SEAL } } },
-  deltas: [{ reasoningContent: { text } }, { reasoningContent: { signature: SEAL } }],
+  whole: { reasoningContent: { reasoningText: { text, signature: SIGNATURE } } },
+  deltas: [{ reasoningContent: { text } }, { reasoningContent: { signature: SIGNATURE } }],
 });
 const said = (text: string): Block => ({
   whole: { text },

@@ -2,19 +2,19 @@
 import { describe, expect, test } from 'bun:test';
 import { type Conversation, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
+import { PROVIDERS, type ProviderName, SIGNATURE } from '../provider-answers.ts';
+import { readSent } from '../provider-requests.ts';
 import type { Said } from '../said.ts';
 import type { Stage, StageSetup } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
-import { SEAL, VENDORS, type VendorName } from '../vendor-answers.ts';
-import { readSent } from '../vendor-requests.ts';
 
 const scene = useScene();
 const libraries = useClient(startFormatsClient);
 
-const stageFor = (vendor: VendorName, more: StageSetup = {}) => {
-  const { type, upstreamModel } = VENDORS[vendor];
+const stageFor = (provider: ProviderName, more: StageSetup = {}) => {
+  const { type, upstreamModel } = PROVIDERS[provider];
   return scene.stage({ type, upstreamModel, ...more });
 };
 const talk = (stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'client'>) =>
@@ -41,11 +41,11 @@ const CALL = { id: 'toolu_01A', name: 'get_weather', args: { city: 'Oslo' } };
 const SPOKEN: Said = { thought: 'Hm.', texts: ['Grüße ', '日本'], calls: [CALL] };
 
 describe('the order of events', () => {
-  for (const vendor of FORMATS) {
-    test(`case 4: messages before ${vendor}: blocks one after another, usage from the first event on`, async () => {
+  for (const provider of FORMATS) {
+    test(`case 4: messages before ${provider}: blocks one after another, usage from the first event on`, async () => {
       for (const chunking of CHUNKINGS) {
-        const stage = await stageFor(vendor);
-        stage.script({ ...VENDORS[vendor].stream(SPOKEN), chunking });
+        const stage = await stageFor(provider);
+        stage.script({ ...PROVIDERS[provider].stream(SPOKEN), chunking });
         const events = await payloads(stage, '/v1/messages', {
           model: stage.model,
           max_tokens: 3000,
@@ -73,10 +73,10 @@ describe('the order of events', () => {
       }
     });
 
-    test(`case 8: responses before ${vendor}: one id, numbers from 0 without a gap, the text its deltas add up to`, async () => {
+    test(`case 8: responses before ${provider}: one id, numbers from 0 without a gap, the text its deltas add up to`, async () => {
       for (const chunking of CHUNKINGS) {
-        const stage = await stageFor(vendor);
-        stage.script({ ...VENDORS[vendor].stream(SPOKEN), chunking });
+        const stage = await stageFor(provider);
+        stage.script({ ...PROVIDERS[provider].stream(SPOKEN), chunking });
         const request = { model: stage.model, stream: true, input: 'Hi', store: false };
         const events = await payloads(stage, '/v1/responses', request);
         expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
@@ -92,10 +92,10 @@ describe('the order of events', () => {
       }
     });
 
-    test(`case 1: chat before ${vendor}: one role, one finish, usage in a chunk of its own`, async () => {
+    test(`case 1: chat before ${provider}: one role, one finish, usage in a chunk of its own`, async () => {
       for (const chunking of CHUNKINGS) {
-        const stage = await stageFor(vendor);
-        stage.script({ ...VENDORS[vendor].stream(SPOKEN), chunking });
+        const stage = await stageFor(provider);
+        stage.script({ ...PROVIDERS[provider].stream(SPOKEN), chunking });
         const request = { model: stage.model, stream: true, stream_options: { include_usage: true }, messages: USER };
         const chunks = await payloads(stage, '/v1/chat/completions', request);
         const choices = chunks.flatMap((chunk) => chunk.choices);
@@ -115,16 +115,16 @@ describe('the order of events', () => {
 test('case 6: the Google library keeps its chat: the first answer goes upstream once, merged, nothing empty', () =>
   sideBySide(
     FORMATS,
-    (vendor) => vendor,
-    async (vendor) => {
-      const stage = await stageFor(vendor);
-      for (const texts of [['One ', 'two'], ['Three']]) stage.script(VENDORS[vendor].stream({ texts }));
+    (provider) => provider,
+    async (provider) => {
+      const stage = await stageFor(provider);
+      for (const texts of [['One ', 'two'], ['Three']]) stage.script(PROVIDERS[provider].stream({ texts }));
       const view = await talk(stage, { client: 'gemini', way: 'chat', prompts: ['First', 'Second'] });
       expect(view.error).toBeUndefined();
       const { texts, history } = view.told as { texts: string[]; history: { role: string }[] };
       expect(texts).toEqual(['One two', 'Three']);
       expect(history.filter(({ role }) => role === 'user')).toHaveLength(2);
-      const { turns } = readSent(vendor, stage.journal()[1]?.body);
+      const { turns } = readSent(provider, stage.journal()[1]?.body);
       expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
       const said = turns[1]?.parts.map((part) => (part.type === 'text' ? part.text : '?'));
       expect(said?.join('')).toBe('One two');
@@ -179,7 +179,7 @@ describe.skipIf(!hasFixtures)('case 12: recorded refusals and failures', () => {
 describe('requests', () => {
   test('case 23: tools on chat, of a model that takes them on Responses alone, go there and are not strict', async () => {
     const stage = await stageFor('responses');
-    stage.script(VENDORS.responses.whole({ calls: [CALL] }), VENDORS.responses.whole({ texts: ['Sunny.'] }));
+    stage.script(PROVIDERS.responses.whole({ calls: [CALL] }), PROVIDERS.responses.whole({ texts: ['Sunny.'] }));
     const view = await talk(stage, { client: 'chat', tools: [WEATHER] });
     expect(view.turns).toMatchObject([{ finish: 'tool_calls' }, { text: 'Sunny.', finish: 'stop' }]);
     const [sent] = stage.journal();
@@ -188,7 +188,7 @@ describe('requests', () => {
     await stage.settled();
   });
 
-  const efforts: [VendorName, string, string, (body: Payload) => unknown, unknown][] = [
+  const efforts: [ProviderName, string, string, (body: Payload) => unknown, unknown][] = [
     ['messages', 'claude-sonnet-4-5', 'high', ({ thinking }) => thinking, { type: 'enabled', budget_tokens: 16_384 }],
     ['messages', 'claude-opus-4-8', 'high', (body) => body.output_config, { effort: 'high' }],
     ['messages', 'claude-sonnet-4-5', 'none', ({ thinking }) => thinking?.type ?? 'disabled', 'disabled'],
@@ -200,9 +200,9 @@ describe('requests', () => {
   ];
   test.each(efforts)(
     'case 24: before %s (%s) the effort %s in its own words',
-    async (vendor, model, effort, pick, wanted) => {
-      const stage = await stageFor(vendor, { upstreamModel: model });
-      stage.script(VENDORS[vendor].whole({ texts: ['Hi'] }));
+    async (provider, model, effort, pick, wanted) => {
+      const stage = await stageFor(provider, { upstreamModel: model });
+      stage.script(PROVIDERS[provider].whole({ texts: ['Hi'] }));
       const extra = { reasoning_effort: effort, max_completion_tokens: 40_000, messages: USER };
       const { error } = await talk(stage, { client: 'chat', extra });
       expect(error).toBeUndefined();
@@ -214,34 +214,34 @@ describe('requests', () => {
   test('case 26: a client that hands back no proofs: Gemini gets its own again', async () => {
     const stage = await stageFor('gemini', { upstreamModel: 'gemini-3.1-pro' });
     stage.script(
-      VENDORS.gemini.stream({ thought: 'Hm.', calls: [CALL] }),
-      VENDORS.gemini.stream({ texts: ['Sunny.'] }),
+      PROVIDERS.gemini.stream({ thought: 'Hm.', calls: [CALL] }),
+      PROVIDERS.gemini.stream({ texts: ['Sunny.'] }),
     );
     const view = await talk(stage, { client: 'ai-chat', stream: true, tools: [WEATHER] });
     expect(view.turns.at(-1)?.text).toBe('Sunny.');
     const calls = readSent('gemini', stage.journal()[1]?.body)
       .turns.flatMap(({ parts }) => parts)
       .filter((part) => part.type === 'call');
-    expect(calls[0]?.seal).toBe(SEAL);
+    expect(calls[0]?.signature).toBe(SIGNATURE);
     await stage.settled();
   });
 
   test('case 27: one conversation over three providers: ids fit, results find their calls, no proof crosses over', async () => {
     const stage = await stageFor('gemini');
     const others = await Promise.all([stageFor('messages'), stageFor('responses'), stageFor('chat')]);
-    stage.script(VENDORS.gemini.whole({ thought: 'Hm.', calls: [{ ...CALL, id: '' }] }));
+    stage.script(PROVIDERS.gemini.whole({ thought: 'Hm.', calls: [{ ...CALL, id: '' }] }));
     const first = await chatOnce(stage, stage.model, USER);
     const [call] = first.tool_calls;
     const history = [...USER, first, { role: 'tool', tool_call_id: call.id, content: 'sunny' }];
-    for (const [index, vendor] of (['messages', 'responses', 'chat'] as const).entries()) {
+    for (const [index, provider] of (['messages', 'responses', 'chat'] as const).entries()) {
       const other = others[index];
       if (!other) throw new Error('no stage');
-      other.script(VENDORS[vendor].whole({ texts: ['Sunny.'] }));
+      other.script(PROVIDERS[provider].whole({ texts: ['Sunny.'] }));
       const { content } = await chatOnce(other, other.model, history);
       expect(content).toBe('Sunny.');
       const body = other.journal()[0]?.body;
-      expect(JSON.stringify(body)).not.toContain(SEAL);
-      const parts = readSent(vendor, body).turns.flatMap((turn) => turn.parts);
+      expect(JSON.stringify(body)).not.toContain(SIGNATURE);
+      const parts = readSent(provider, body).turns.flatMap((turn) => turn.parts);
       const made = parts.find((part) => part.type === 'call');
       const result = parts.find((part) => part.type === 'result');
       expect(made?.id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
@@ -254,15 +254,15 @@ describe('requests', () => {
   test('case 50: a tool that takes free text is wrapped and unwrapped where the provider has functions alone', () =>
     sideBySide(
       FORMATS,
-      (vendor) => vendor,
-      async (vendor) => {
-        const stage = await stageFor(vendor);
+      (provider) => provider,
+      async (provider) => {
+        const stage = await stageFor(provider);
         const patch = '*** Begin Patch\n"quoted" }\n*** End Patch';
         const call = { id: 'call_1', name: 'apply_patch', args: { input: patch } };
-        if (vendor !== 'responses') stage.script(VENDORS[vendor].whole({ calls: [call] }));
+        if (provider !== 'responses') stage.script(PROVIDERS[provider].whole({ calls: [call] }));
         else {
           const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: patch };
-          const whole = VENDORS.responses.whole({ texts: [] }).json as object;
+          const whole = PROVIDERS.responses.whole({ texts: [] }).json as object;
           stage.script({ json: { ...whole, output: [item] } });
         }
         const tools = [{ type: 'custom', name: 'apply_patch', description: 'Patches.' }];
@@ -312,7 +312,7 @@ test('case 37: a prompt that Google refuses has no answer: told in each format, 
 
 describe('case 49: an error within a stream', () => {
   const error = { message: 'The engine is overloaded.', type: 'server_error', code: 'overloaded' };
-  const errors: { readonly [vendor in VendorName]: string } = {
+  const errors: { readonly [provider in ProviderName]: string } = {
     chat: `data: ${JSON.stringify({ error })}\n\n`,
     messages: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { ...error, type: 'overloaded_error' } })}\n\n`,
     gemini: `data: ${JSON.stringify({ error: { code: 503, message: error.message, status: 'UNAVAILABLE' } })}\r\n\r\n`,
@@ -322,12 +322,12 @@ describe('case 49: an error within a stream', () => {
     test(`reaches ${client} as its exception, whoever said it; what came before is charged`, () =>
       sideBySide(
         FORMATS,
-        (vendor) => vendor,
-        async (vendor) => {
-          const stage = await stageFor(vendor);
-          const { events = [] } = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
-          const before = events.slice(0, -(vendor === 'gemini' ? 1 : 3));
-          stage.script({ events: [...before, errors[vendor]], withoutTerminator: true });
+        (provider) => provider,
+        async (provider) => {
+          const stage = await stageFor(provider);
+          const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
+          const before = events.slice(0, -(provider === 'gemini' ? 1 : 3));
+          stage.script({ events: [...before, errors[provider]], withoutTerminator: true });
           const { error: thrown, turns, heard } = await talk(stage, { client, stream: true });
           expect(heard.join('')).toStartWith('one ');
           expect(turns).toEqual([]);

@@ -12,10 +12,10 @@ import {
   startFormatsClient,
 } from '../clients/formats-client.ts';
 import { FORMAT_OF } from '../e2e/scenario.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const MOST_BYTES = 20_000;
 /** Long enough for a busy machine, short enough to wait for. */
@@ -54,8 +54,8 @@ function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
   });
 }
 
-function newStage(vendor: VendorName, more: StageSetup = {}, where = scene): Promise<Stage> {
-  const { type, upstreamModel } = VENDORS[vendor];
+function newStage(provider: ProviderName, more: StageSetup = {}, where = scene): Promise<Stage> {
+  const { type, upstreamModel } = PROVIDERS[provider];
   return where.stage({ type, upstreamModel, ...more });
 }
 
@@ -104,7 +104,7 @@ interface Condition {
   ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
   stage?: StageSetup;
   /** The provider's answers; without them nothing may arrive there. */
-  answer?(vendor: VendorName): Answer;
+  answer?(provider: ProviderName): Answer;
 }
 
 const WRONG: { readonly [format in (typeof FORMATS)[number]]: object } = {
@@ -119,14 +119,14 @@ const refuses = (status: number, type: string): Condition => ({
   status,
   type,
   message: /The image is too large/,
-  answer: (vendor) => VENDORS[vendor].error(status, 'The image is too large.'),
+  answer: (provider) => PROVIDERS[provider].error(status, 'The image is too large.'),
 });
 const fails = (told: number, status = 502, type = 'api_error'): Condition => ({
   name: `the provider answers ${told}`,
   status,
   type,
   message: /./,
-  answer: (vendor) => VENDORS[vendor].error(told, 'secret of account acct_9 at https://vendor.example'),
+  answer: (provider) => PROVIDERS[provider].error(told, 'secret of account acct_9 at https://provider.example'),
 });
 
 const CONDITIONS: readonly Condition[] = [
@@ -196,7 +196,7 @@ const CONDITIONS: readonly Condition[] = [
     ask: async (stage) => {
       const apiKey = await keyWith(stage, { requestsPerMinute: 1 });
       // It uses the only request of the minute.
-      stage.script(VENDORS.chat.error(400, 'no'));
+      stage.script(PROVIDERS.chat.error(400, 'no'));
       await talk(stage, { client: 'chat', stream: false, apiKey });
       return { apiKey };
     },
@@ -228,10 +228,10 @@ for (const client of CLIENTS) {
           ({ condition, stream }) => `${condition.name}, ${stream ? 'streamed' : 'whole'}`,
           async ({ condition, stream }) => {
             const { status, type, message, answer, ask } = condition;
-            const vendor =
+            const provider =
               FORMATS[(CONDITIONS.indexOf(condition) + CLIENTS.indexOf(client)) % FORMATS.length] ?? 'chat';
-            const stage = await newStage(vendor, condition.stage);
-            if (answer) stage.script(answer(vendor));
+            const stage = await newStage(provider, condition.stage);
+            if (answer) stage.script(answer(provider));
             const otherwise = await ask?.(stage, client);
             const before = stage.journal().length;
             const { error, turns } = await talk(stage, { client, stream, ...otherwise });
@@ -256,15 +256,15 @@ for (const client of CLIENTS) {
       () =>
         sideBySide(
           FORMATS,
-          (vendor) => vendor,
-          async (vendor) => {
-            const stage = await newStage(vendor);
-            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+          (provider) => provider,
+          async (provider) => {
+            const stage = await newStage(provider);
+            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
             const events = answer.events?.length ?? 0;
             stage.script({
               ...answer,
               paceMs: 5,
-              fault: { before: events - (vendor === 'gemini' ? 1 : 3), does: 'cut' },
+              fault: { before: events - (provider === 'gemini' ? 1 : 3), does: 'cut' },
             });
             const { error, turns, heard } = await talk(stage, { client, stream: true });
             expect(error).toBeDefined();
@@ -283,12 +283,12 @@ for (const client of CLIENTS) {
       () =>
         sideBySide(
           FORMATS,
-          (vendor) => vendor,
-          async (vendor) => {
-            const stage = await newStage(vendor);
-            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+          (provider) => provider,
+          async (provider) => {
+            const stage = await newStage(provider);
+            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
             const events = answer.events?.length ?? 0;
-            stage.script({ ...answer, fault: { before: events - (vendor === 'gemini' ? 1 : 3), does: 'silence' } });
+            stage.script({ ...answer, fault: { before: events - (provider === 'gemini' ? 1 : 3), does: 'silence' } });
             const { error, heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
             expect(error?.status ?? null).toBeNull();
             expect(heard.join('')).toStartWith('one two ');
@@ -312,10 +312,10 @@ for (const client of CLIENTS) {
       () =>
         sideBySide(
           FORMATS,
-          (vendor) => vendor,
-          async (vendor) => {
-            const stage = await newStage(vendor);
-            stage.script(VENDORS[vendor].error(500, 'busy'), VENDORS[vendor].whole({ texts: ['Hello'] }));
+          (provider) => provider,
+          async (provider) => {
+            const stage = await newStage(provider);
+            stage.script(PROVIDERS[provider].error(500, 'busy'), PROVIDERS[provider].whole({ texts: ['Hello'] }));
             const view = await talk(stage, { client, stream: false, retries: 2 });
             expect(view).toMatchObject({ attempts: 2, turns: [{ text: 'Hello' }] });
             const [failed, ok] = await stage.settled();
@@ -338,11 +338,11 @@ for (const client of CLIENTS) {
       () =>
         sideBySide(
           FORMATS,
-          (vendor) => vendor,
-          async (vendor) => {
-            const stage = await newStage(vendor, {}, quick);
-            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
-            const spoken = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
+          (provider) => provider,
+          async (provider) => {
+            const stage = await newStage(provider, {}, quick);
+            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
+            const spoken = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
             stage.script(
               { ...answer, fault: { before: 0, does: 350 } },
               { ...spoken, fault: { before: 2, does: 350 } },

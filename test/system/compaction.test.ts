@@ -1,20 +1,20 @@
 /** `client.responses.compact` of the official library: with a provider that compacts, and with models that are asked for a summary. */
 import { describe, expect, test } from 'bun:test';
 import { type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const scene = useScene({ environment: { MODELPORT_SANDBOX: 'on' } });
 const client = useClient(startForgetfulClient);
 
-const NAMES = Object.keys(VENDORS) as VendorName[];
+const NAMES = Object.keys(PROVIDERS) as ProviderName[];
 /** Formats without an endpoint for it. */
 const ASKED = ['chat', 'messages', 'gemini'] as const;
 const SUMMARY = 'Ada lives in Oslo, where it is sunny.';
-const stageOf = (name: VendorName) =>
-  scene.stage({ type: VENDORS[name].type, upstreamModel: VENDORS[name].upstreamModel });
+const stageOf = (name: ProviderName) =>
+  scene.stage({ type: PROVIDERS[name].type, upstreamModel: PROVIDERS[name].upstreamModel });
 const ask = (stage: Stage, method: string, ...args: unknown[]): Promise<ResponsesView> =>
   client.responses({ url: scene.gateway.url, apiKey: stage.caller.key, method, args });
 const told = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
@@ -56,11 +56,11 @@ const NATIVE: Answer = {
 };
 
 describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
-  const vendor = VENDORS[name];
+  const provider = PROVIDERS[name];
 
   test("the user's turns stay, and everything else is in an item that any provider can continue", async () => {
     const stage = await stageOf(name);
-    stage.script(vendor.whole({ texts: [SUMMARY] }));
+    stage.script(provider.whole({ texts: [SUMMARY] }));
     const reply = await compacted(stage, { model: stage.model, input: CONVERSATION, instructions: 'Be brief.' });
     expect(reply).toMatchObject({
       object: 'response.compaction',
@@ -93,7 +93,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
 
     for (const next of NAMES) {
       const other = await stageOf(next);
-      other.script(VENDORS[next].whole({ texts: ['Sunny.'] }));
+      other.script(PROVIDERS[next].whole({ texts: ['Sunny.'] }));
       const input = [...reply.output, { role: 'user', content: 'And now?' }];
       const { result, error } = await ask(other, 'create', { model: other.model, input, store: false });
       expect([next, error, result?.output_text]).toEqual([next, undefined, 'Sunny.']);
@@ -106,9 +106,9 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
   test('a compacted conversation can be compacted again, with the items of a stored response', async () => {
     const stage = await stageOf(name);
     stage.script(
-      vendor.whole({ texts: [SUMMARY] }),
-      vendor.whole({ texts: ['Still sunny.'] }),
-      vendor.whole({ texts: ['It stays sunny.'] }),
+      provider.whole({ texts: [SUMMARY] }),
+      provider.whole({ texts: ['Still sunny.'] }),
+      provider.whole({ texts: ['It stays sunny.'] }),
     );
     const first = await compacted(stage, { model: stage.model, input: 'How is the weather?' });
     const { result } = await ask(stage, 'create', {
@@ -125,7 +125,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
 
   test('a reply without a summary is an error that is charged, and a refusal is not charged', async () => {
     const stage = await stageOf(name);
-    stage.script(vendor.whole({ texts: [''] }), vendor.error(400, 'The conversation is too long.'));
+    stage.script(provider.whole({ texts: [''] }), provider.error(400, 'The conversation is too long.'));
     const request = { model: stage.model, input: 'How is the weather?' };
     expect((await ask(stage, 'compact', request)).error).toMatchObject({ status: 400, code: 'upstream_refused' });
     expect((await ask(stage, 'compact', request)).error).toMatchObject({
@@ -140,11 +140,11 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
 describe('a provider that compacts', () => {
   test('is called itself: its items pass unchanged and return to it unchanged', async () => {
     const stage = await stageOf('responses');
-    stage.script(NATIVE, VENDORS.responses.whole({ texts: ['Hello.'] }));
+    stage.script(NATIVE, PROVIDERS.responses.whole({ texts: ['Hello.'] }));
     const request = { model: stage.model, input: CONVERSATION, instructions: 'Be brief.', prompt_cache_key: 'k' };
     const reply = await compacted(stage, request);
     expect(stage.journal()[0]?.path).toEndWith('/responses/compact');
-    expect(stage.journal()[0]?.body).toEqual({ ...request, model: VENDORS.responses.upstreamModel });
+    expect(stage.journal()[0]?.body).toEqual({ ...request, model: PROVIDERS.responses.upstreamModel });
     expect(reply).toMatchObject({ id: 'resp_up', object: 'response.compaction', output: [TURN, ITEM], usage: USAGE });
     expect(reply.usage).toMatchObject({ prompt_tokens: 156, completion_tokens: 190 });
     const [call] = await stage.settled();
@@ -159,7 +159,7 @@ describe('a provider that compacts', () => {
 
   test("gets the gateway's own summary as text", async () => {
     const [chat, stage] = [await stageOf('chat'), await stageOf('responses')];
-    chat.script(VENDORS.chat.whole({ texts: [SUMMARY] }));
+    chat.script(PROVIDERS.chat.whole({ texts: [SUMMARY] }));
     const { output } = await compacted(chat, { model: chat.model, input: 'How is the weather?' });
     stage.script(NATIVE);
     await compacted(stage, { model: stage.model, input: [...output, { role: 'user', content: 'Go on.' }] });

@@ -114,7 +114,11 @@ describe('before the first byte: an HTTP error, nothing charged', () => {
     for (const status of [400, 404, 413, 422]) {
       const seen = await whole(stage);
       expect(seen.status).toBe(status);
-      expect(seen.body.error).toMatchObject({ message: `No, ${status}.`, code: 'vendor_code', type: 'vendor_type' });
+      expect(seen.body.error).toMatchObject({
+        message: `No, ${status}.`,
+        code: 'provider_code',
+        type: 'provider_type',
+      });
     }
     for (const call of await stage.settled()) expect(call).toMatchObject({ cost: '0', outcome: 'refused' });
   });

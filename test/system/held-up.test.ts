@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
 import { assertBroken } from '../e2e/calls.ts';
+import { PROVIDERS } from '../provider-answers.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { VENDORS } from '../vendor-answers.ts';
 
 const SILENCE_MS = 1500;
 const KEEP_ALIVE_MS = 300;
@@ -110,7 +110,7 @@ function textsOf(body: string): string[] {
 }
 
 const tokens = { input: USED.input, cachedInput: 0, output: USED.output, reasoning: 0 };
-const foreign = VENDORS.messages.stream({ texts: LINES, tokens });
+const foreign = PROVIDERS.messages.stream({ texts: LINES, tokens });
 const ways: { name: string; setup?: StageSetup; answers: Answer[]; more?: object }[] = [
   { name: 'of its own format', answers: [streamAnswer(LINES)] },
   { name: 'packed', answers: [streamAnswer(LINES, { gzip: true })] },

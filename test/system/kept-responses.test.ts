@@ -2,16 +2,16 @@
 import { describe, expect, test } from 'bun:test';
 import { type ResponsesView, type ResponseView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { startGateway } from '../gateway-process.ts';
+import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
 
 const scene = useScene();
 const client = useClient(startForgetfulClient);
 
-const NAMES = Object.keys(VENDORS) as VendorName[];
-const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });
+const NAMES = Object.keys(PROVIDERS) as ProviderName[];
+const stageFor = ({ type, upstreamModel }: ProviderAnswers) => scene.stage({ type, upstreamModel });
 const ask = (stage: Stage, method: string, ...args: unknown[]): Promise<ResponsesView> =>
   client.responses({ url: scene.gateway.url, apiKey: stage.caller.key, method, args });
 
@@ -29,11 +29,11 @@ const said = (text: string) => ({ texts: [text] });
 const bodyText = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
 
 describe.each(NAMES)('with a model of %s', (name) => {
-  const vendor = VENDORS[name];
+  const provider = PROVIDERS[name];
 
   test.each([false, true])('a response is stored, read, continued and deleted; streaming: %p', async (stream) => {
-    const stage = await stageFor(vendor);
-    const answer = stream ? vendor.stream : vendor.whole;
+    const stage = await stageFor(provider);
+    const answer = stream ? provider.stream : provider.whole;
     stage.script(answer(said('My name is Ada.')), answer(said('Ada, as I said.')));
     const first = await create(
       stage,
@@ -68,9 +68,9 @@ describe.each(NAMES)('with a model of %s', (name) => {
   });
 
   test('a tool call is answered by its result alone, including its reasoning', async () => {
-    const stage = await stageFor(vendor);
+    const stage = await stageFor(provider);
     const call = { id: 'call_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
-    stage.script(vendor.whole({ thought: 'Hm.', calls: [call] }), vendor.whole(said('Sunny.')));
+    stage.script(provider.whole({ thought: 'Hm.', calls: [call] }), provider.whole(said('Sunny.')));
     const tools = [
       { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} }, strict: false },
     ];
@@ -82,21 +82,21 @@ describe.each(NAMES)('with a model of %s', (name) => {
     expect(told).toContain('Oslo');
     expect(told).toContain('sunny');
     // The signature is back in its place; this chat provider has none and gets the reasoning itself.
-    expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SEAL);
+    expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SIGNATURE);
     await stage.settled();
   });
 });
 
 test('a chain continues across providers, and signatures of one are not sent to another', async () => {
   const stages = await Promise.all(
-    (['responses', 'messages', 'gemini', 'chat', 'responses'] as const).map((name) => stageFor(VENDORS[name])),
+    (['responses', 'messages', 'gemini', 'chat', 'responses'] as const).map((name) => stageFor(PROVIDERS[name])),
   );
   // One account owns the whole chain.
   const [owner] = stages as [Stage, ...Stage[]];
   let previous: string | undefined;
   for (const [turn, stage] of stages.entries()) {
-    const vendor = VENDORS[(['responses', 'messages', 'gemini', 'chat', 'responses'] as const)[turn] ?? 'chat'];
-    stage.script(vendor.whole({ thought: `thought ${turn}`, texts: [`answer ${turn}`] }));
+    const provider = PROVIDERS[(['responses', 'messages', 'gemini', 'chat', 'responses'] as const)[turn] ?? 'chat'];
+    stage.script(provider.whole({ thought: `thought ${turn}`, texts: [`answer ${turn}`] }));
     const { result, error } = await ask(owner, 'create', {
       model: stage.model,
       input: `question ${turn}`,
@@ -111,15 +111,15 @@ test('a chain continues across providers, and signatures of one are not sent to 
     expect(told.includes('Z3cxOl')).toBe(false);
   }
   // The first provider got only its own signatures before; this is another row of it, so it gets none.
-  expect(bodyText(stages[4] as Stage)).not.toContain(SEAL);
+  expect(bodyText(stages[4] as Stage)).not.toContain(SIGNATURE);
   const { listed } = await ask(owner, 'inputItems.list', previous ?? '', { order: 'asc' });
   expect(listed?.filter(({ type }) => type === 'message')).toHaveLength(9);
 });
 
 test('items given by id are the stored ones', async () => {
-  const stage = await stageFor(VENDORS.messages);
+  const stage = await stageFor(PROVIDERS.messages);
   const call = { id: 'toolu_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
-  stage.script(VENDORS.messages.whole({ calls: [call] }), VENDORS.messages.whole(said('Sunny.')));
+  stage.script(PROVIDERS.messages.whole({ calls: [call] }), PROVIDERS.messages.whole(said('Sunny.')));
   const first = await create(stage, { input: 'Weather?' });
   const input = [
     { role: 'user', content: 'Weather?' },
@@ -133,16 +133,16 @@ test('items given by id are the stored ones', async () => {
     input: [{ type: 'item_reference', id: 'fc_no' }],
   });
   expect(error).toMatchObject({ status: 404, param: 'input[0].id' });
-  const other = await stageFor(VENDORS.messages);
+  const other = await stageFor(PROVIDERS.messages);
   const foreign = { model: other.model, input: [{ type: 'item_reference', id: second.output[0]?.id }] };
   expect((await ask(other, 'create', foreign)).error).toMatchObject({ status: 404 });
   await stage.settled();
 });
 
 test('stored responses of one account are not found by another', async () => {
-  const stage = await stageFor(VENDORS.chat);
-  const other = await stageFor(VENDORS.chat);
-  stage.script(VENDORS.chat.whole(said('Mine.')));
+  const stage = await stageFor(PROVIDERS.chat);
+  const other = await stageFor(PROVIDERS.chat);
+  stage.script(PROVIDERS.chat.whole(said('Mine.')));
   const { id } = await create(stage, { input: 'Hi' });
   for (const [method, ...args] of [['retrieve'], ['delete'], ['cancel'], ['inputItems.list', {}]] as [string][]) {
     expect((await ask(other, method, id, ...args)).error).toMatchObject({ status: 404, code: 'not_found' });
@@ -155,8 +155,8 @@ test('stored responses of one account are not found by another', async () => {
 });
 
 test('a response with store: false is not stored, and can continue a stored one', async () => {
-  const stage = await stageFor(VENDORS.gemini);
-  const answer = VENDORS.gemini.whole(said('Yes.'));
+  const stage = await stageFor(PROVIDERS.gemini);
+  const answer = PROVIDERS.gemini.whole(said('Yes.'));
   stage.script(answer, answer);
   const kept = await create(stage, { input: 'One?' });
   const passing = await create(stage, { input: 'Two?', store: false, previous_response_id: kept.id });
@@ -167,9 +167,9 @@ test('a response with store: false is not stored, and can continue a stored one'
 });
 
 test('a stored response can be streamed again, from any event on', async () => {
-  const stage = await stageFor(VENDORS.messages);
+  const stage = await stageFor(PROVIDERS.messages);
   const call = { id: 'toolu_1', name: 'weather', args: { city: 'Oslo' } };
-  stage.script(VENDORS.messages.stream({ thought: 'Hm.', texts: ['Let me ', 'see.'], calls: [call] }));
+  stage.script(PROVIDERS.messages.stream({ thought: 'Hm.', texts: ['Let me ', 'see.'], calls: [call] }));
   const { id, output } = await create(stage, { input: 'Weather?', reasoning: { effort: 'low' } }, true);
   const { listed = [] } = await ask(stage, 'retrieve', id, { stream: true });
   expect(listed.at(0)?.type).toBe('response.created');
@@ -184,9 +184,9 @@ test('a stored response can be streamed again, from any event on', async () => {
 
 test('a stream that failed is stored as failed', async () => {
   for (const name of ['responses', 'chat'] as const) {
-    const vendor = VENDORS[name];
-    const stage = await stageFor(vendor);
-    const answer = vendor.stream({ texts: ['one ', 'two ', 'three'] });
+    const provider = PROVIDERS[name];
+    const stage = await stageFor(provider);
+    const answer = provider.stream({ texts: ['one ', 'two ', 'three'] });
     stage.script({ ...answer, paceMs: 5, fault: { before: (answer.events?.length ?? 0) - 2, does: 'cut' } });
     const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', stream: true });
     const told = await response.text();
@@ -201,8 +201,8 @@ test('a stream that failed is stored as failed', async () => {
 });
 
 test('a token count includes the conversation that is continued', async () => {
-  const stage = await stageFor(VENDORS.chat);
-  stage.script(VENDORS.chat.whole(said('Yes.')));
+  const stage = await stageFor(PROVIDERS.chat);
+  stage.script(PROVIDERS.chat.whole(said('Yes.')));
   const { id } = await create(stage, { input: 'word '.repeat(1000) });
   const count = async (more: object) => {
     const response = await stage.post('/v1/responses/input_tokens', { model: stage.model, input: 'Hi', ...more });
@@ -216,7 +216,7 @@ test('a token count includes the conversation that is continued', async () => {
 test.each(['responses', 'messages'] as const)(
   'a conversation above the context window of a model of %s',
   async (name) => {
-    const { type, upstreamModel, whole } = VENDORS[name];
+    const { type, upstreamModel, whole } = PROVIDERS[name];
     const stage = await scene.stage({ type, upstreamModel, contextTokens: 2000 });
     stage.script(...Array.from({ length: 4 }, (_, turn) => whole(said(`answer ${turn}`))));
     let previous: string | undefined;
@@ -245,7 +245,7 @@ test.each(['responses', 'messages'] as const)(
 
 test('a response is stored before its last byte is sent, so it survives a crash', async () => {
   const upstream = await startScriptedUpstream();
-  const { type, upstreamModel, stream } = VENDORS.messages;
+  const { type, upstreamModel, stream } = PROVIDERS.messages;
   const provider = { name: 'p', type, baseUrl: `${upstream.url}/kill/v1`, credential: 'sk-secret' };
   const model = {
     name: 'm',

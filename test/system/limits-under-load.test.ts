@@ -4,7 +4,7 @@ import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 
 /** A third of the minute that the limit is for; how minutes roll on is tested by a clock of its own in limits-model.test.ts. */
-const ASKING_MS = 20_000;
+const LOAD_MS = 20_000;
 const LIMIT = 60;
 /** Blocks a process's event loop: a body of this many characters to read, estimate and write. */
 const HEAVY = 6_000_000;
@@ -65,7 +65,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     let letIn = 0;
     let asked = 0;
     const others: number[] = [];
-    await underLoad(ASKING_MS, 12, async () => {
+    await underLoad(LOAD_MS, 12, async () => {
       asked++;
       const answer = await call(key, 'hello');
       await answer.text();

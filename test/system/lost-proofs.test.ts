@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../provider-answers.ts';
 import type { Stage } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
 
 const scene = useScene();
 const client = useClient(startForgetfulClient);
@@ -40,7 +40,7 @@ function turnsTold(body: Body): string[] {
 }
 
 function wordsOfItem(item: { [member: string]: unknown }): string[] {
-  if (item.type === 'reasoning') return [item.encrypted_content === SEAL ? 'proof' : 'unproved'];
+  if (item.type === 'reasoning') return [item.encrypted_content === SIGNATURE ? 'proof' : 'unproved'];
   return item.type === 'function_call' ? ['call'] : [];
 }
 
@@ -49,19 +49,19 @@ function wordsOfBlock(block: { [member: string]: unknown }): string[] {
   const words: string[] = [];
   if (type === 'thinking') words.push(`thought:${thinking}`);
   if (thought === true) words.push(`thought:${text}`);
-  if (signature === SEAL || thoughtSignature === SEAL) words.push('proof');
+  if (signature === SIGNATURE || thoughtSignature === SIGNATURE) words.push('proof');
   else if (thoughtSignature !== undefined) words.push('dummy');
   if (type === 'tool_use' || functionCall !== undefined) words.push('call');
   return words;
 }
 
-const GEMINI_3: Vendor = { ...VENDORS.gemini, upstreamModel: 'gemini-3-pro-preview' };
-const DEEPSEEK: Vendor = { ...VENDORS.chat, type: 'deepseek', upstreamModel: 'deepseek-reasoner' };
-const vendorOf = (name: VendorName) => (name === 'gemini' ? GEMINI_3 : VENDORS[name]);
+const GEMINI_3: ProviderAnswers = { ...PROVIDERS.gemini, upstreamModel: 'gemini-3-pro-preview' };
+const DEEPSEEK: ProviderAnswers = { ...PROVIDERS.chat, type: 'deepseek', upstreamModel: 'deepseek-reasoner' };
+const providerOf = (name: ProviderName) => (name === 'gemini' ? GEMINI_3 : PROVIDERS[name]);
 
 /** Calls a tool twice, then answers. */
-function script(stage: Stage, vendor: Vendor, stream: boolean, ids: readonly string[]): void {
-  const answer = stream ? vendor.stream : vendor.whole;
+function script(stage: Stage, provider: ProviderAnswers, stream: boolean, ids: readonly string[]): void {
+  const answer = stream ? provider.stream : provider.whole;
   for (const [turn, id] of ids.entries()) {
     const calls = [{ id, name: 'weather', args: { city: `Town ${turn}`, 'with blanks': [1, 2] } }];
     stage.script(answer({ thought: `Thinking ${turn}`, calls }));
@@ -88,8 +88,8 @@ describe.each([false, true])('streaming: %p', (stream) => {
   ] as const)(
     'a client of %s with a provider of %s: every signature is back in its place',
     async (format, name, turnOf) => {
-      const stage = await scene.stage(vendorOf(name));
-      script(stage, vendorOf(name), stream, IDS);
+      const stage = await scene.stage(providerOf(name));
+      script(stage, providerOf(name), stream, IDS);
       const { turns } = await run(stage, { format, stream });
       expect(turns.map(({ calls }) => calls)).toEqual([1, 1, 0]);
       expect(told(stage, 1)).toEqual([turnOf(0)]);
@@ -99,8 +99,8 @@ describe.each([false, true])('streaming: %p', (stream) => {
   );
 
   test('a client of chat with Responses: reasoning is before its call', async () => {
-    const stage = await scene.stage(VENDORS.responses);
-    script(stage, VENDORS.responses, stream, IDS);
+    const stage = await scene.stage(PROVIDERS.responses);
+    script(stage, PROVIDERS.responses, stream, IDS);
     await run(stage, { format: 'chat', stream });
     expect(told(stage, 2)).toEqual(['proof call proof call']);
     await stage.settled();
@@ -116,12 +116,12 @@ describe.each([false, true])('streaming: %p', (stream) => {
 });
 
 test('ids that the provider numbers do not mix up conversations', async () => {
-  const stage = await scene.stage(VENDORS.messages);
+  const stage = await scene.stage(PROVIDERS.messages);
   for (const thought of ['First', 'Second']) {
     const calls = [{ id: 'call_0', name: 'weather', args: { city: 'Oslo' } }];
-    stage.script(VENDORS.messages.whole({ thought, calls }));
+    stage.script(PROVIDERS.messages.whole({ thought, calls }));
   }
-  stage.script(VENDORS.messages.whole({ texts: ['Sunny.'] }), VENDORS.messages.whole({ texts: ['Sunny.'] }));
+  stage.script(PROVIDERS.messages.whole({ texts: ['Sunny.'] }), PROVIDERS.messages.whole({ texts: ['Sunny.'] }));
   const first = await run(stage, { format: 'chat', stream: false, turns: 1, prompt: 'Here?' });
   const second = await run(stage, { format: 'chat', stream: false, turns: 1, prompt: 'There?' });
   await run(stage, { format: 'chat', stream: false, turns: 1, history: first.history });
@@ -132,11 +132,11 @@ test('ids that the provider numbers do not mix up conversations', async () => {
 });
 
 test('a signature is sent only to its own provider, and without it the model still answers', async () => {
-  const [maker, other] = await Promise.all([scene.stage(VENDORS.messages), scene.stage(GEMINI_3)]);
-  script(maker, VENDORS.messages, false, IDS);
-  const { history } = await run(maker, { format: 'chat', stream: false, turns: 1 });
+  const [owner, other] = await Promise.all([scene.stage(PROVIDERS.messages), scene.stage(GEMINI_3)]);
+  script(owner, PROVIDERS.messages, false, IDS);
+  const { history } = await run(owner, { format: 'chat', stream: false, turns: 1 });
   other.script(GEMINI_3.whole({ texts: ['Sunny.'] }));
-  await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: maker.caller.key });
+  await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: owner.caller.key });
   expect(told(other, 0)).toEqual(['dummy call']);
 
   // Another account knows nothing of it: the provider is called without reasoning, which it would refuse.
@@ -144,21 +144,21 @@ test('a signature is sent only to its own provider, and without it the model sti
   const { error } = await client.loop({
     url: scene.gateway.url,
     apiKey: stranger.key,
-    model: maker.model,
+    model: owner.model,
     format: 'chat',
     stream: false,
     turns: 1,
     history,
   });
   expect(error).toBeUndefined();
-  const body = maker.journal().at(-1)?.body as Body;
+  const body = owner.journal().at(-1)?.body as Body;
   expect(turnsTold(body)).toEqual(['call']);
   expect(body.thinking).toBeUndefined();
 });
 
 test('a conversation can be continued after a crash and restart', async () => {
   const upstream = await startScriptedUpstream();
-  const { type, upstreamModel, whole } = VENDORS.messages;
+  const { type, upstreamModel, whole } = PROVIDERS.messages;
   const providers = [{ name: 'p', type, baseUrl: `${upstream.url}/again/v1`, credential: 'sk-secret' }];
   const targets = [{ provider: 'p', model: upstreamModel }];
   const models = [{ name: 'm', kind: 'chat' as const, price: { input: 1, output: 4 }, maxOutputTokens: 4000, targets }];

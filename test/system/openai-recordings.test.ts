@@ -8,7 +8,7 @@ import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
 /** The row of the providers table for a recording's provider. */
-const ROWS: { [vendor: string]: string } = {
+const ROWS: { [provider: string]: string } = {
   alibaba: 'dashscope',
   gpustack: 'vllm',
   moonshotai: 'moonshot',
@@ -30,7 +30,7 @@ afterAll(async () => {
 const CHAT = recordedCases('openai-chat');
 const WHOLE = CHAT.filter((recorded) => !recorded.stream && recorded.status === 200);
 const STREAMS = CHAT.filter((recorded) => recorded.stream);
-const VENDORS = [...new Set(CHAT.map((recorded) => recorded.provider))];
+const PROVIDERS = [...new Set(CHAT.map((recorded) => recorded.provider))];
 
 type Request = { model: string; [member: string]: unknown };
 
@@ -144,16 +144,16 @@ const each = (cases: readonly RecordedCase[], check: (recorded: RecordedCase) =>
   sideBySide(cases, (recorded) => recorded.file, check);
 
 describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
-  for (const vendor of VENDORS) {
-    const whole = WHOLE.filter((recorded) => recorded.provider === vendor);
-    const streams = STREAMS.filter((recorded) => recorded.provider === vendor);
+  for (const provider of PROVIDERS) {
+    const whole = WHOLE.filter((recorded) => recorded.provider === provider);
+    const streams = STREAMS.filter((recorded) => recorded.provider === provider);
     const audio = streams.filter(({ native_sdk }) => native_sdk?.helper?.startsWith('ok'));
     const repaired = streams.filter(
       ({ native_sdk }) => native_sdk?.helper?.startsWith('FAIL') && !native_sdk.helper.includes('APIError'),
     );
 
     test.skipIf(whole.length === 0)(
-      `${vendor}: ${whole.length} non-streaming responses`,
+      `${provider}: ${whole.length} non-streaming responses`,
       () =>
         each(whole, async (recorded) => {
           const stage = await stageFor(recorded);
@@ -170,7 +170,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
     );
 
     test.skipIf(audio.length === 0)(
-      `${vendor}: ${audio.length} streams, each split in four ways, raw and by the helper`,
+      `${provider}: ${audio.length} streams, each split in four ways, raw and by the helper`,
       () =>
         each(audio, async (recorded) => {
           const stage = await stageFor(recorded);
@@ -191,7 +191,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
     );
 
     test.skipIf(repaired.length === 0)(
-      `${vendor}: ${repaired.length} streams that its own library cannot read`,
+      `${provider}: ${repaired.length} streams that its own library cannot read`,
       () =>
         each(repaired, async (recorded) => {
           const stage = await stageFor(recorded);

@@ -157,7 +157,7 @@ for (const library of LIBRARIES) {
     });
 
     test('models are listed and retrieved', async () => {
-      const stage = await scene.stage({ model: `vendor/model-of-${library}` });
+      const stage = await scene.stage({ model: `provider/model-of-${library}` });
       const { list = [] } = await run(stage, { way: 'models' }, library);
       expect(list.map((model) => model.id)).toContain(stage.model);
       expect(list.map((model) => model.id)).toContain('sandbox-chat');

@@ -10,11 +10,11 @@ import {
 } from '../clients/formats-client.ts';
 import { FORMAT_OF, type Scenario } from '../e2e/scenario.ts';
 import { SCENARIOS } from '../e2e/scenarios.ts';
+import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
+import { readSent } from '../provider-requests.ts';
 import { costOf, nanoCost, type Stage, type StageSetup } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
-import { VENDORS, type VendorName } from '../vendor-answers.ts';
-import { readSent } from '../vendor-requests.ts';
 
 const USED = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 
@@ -23,13 +23,13 @@ const libraries = useClient(startFormatsClient);
 
 interface Run {
   client: Client;
-  vendor: VendorName;
+  provider: ProviderName;
   stream: boolean;
 }
-const nameOf = ({ client, vendor, stream }: Run) => `${client} before ${vendor}, ${stream ? 'streamed' : 'whole'}`;
+const nameOf = ({ client, provider, stream }: Run) => `${client} before ${provider}, ${stream ? 'streamed' : 'whole'}`;
 
-function runsOf(client: Client, vendors: readonly VendorName[] = FORMATS): Run[] {
-  return vendors.flatMap((vendor) => [false, true].map((stream) => ({ client, vendor, stream })));
+function runsOf(client: Client, providers: readonly ProviderName[] = FORMATS): Run[] {
+  return providers.flatMap((provider) => [false, true].map((stream) => ({ client, provider, stream })));
 }
 
 type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
@@ -38,8 +38,8 @@ function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
   return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...asked });
 }
 
-function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
-  const { type, upstreamModel } = VENDORS[vendor];
+function newStage(provider: ProviderName, more: StageSetup = {}): Promise<Stage> {
+  const { type, upstreamModel } = PROVIDERS[provider];
   // Space for reasoning, which needs at least 1,024 tokens.
   return scene.stage({ type, upstreamModel, maxOutputTokens: 8192, ...more });
 }
@@ -47,26 +47,26 @@ function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
 /** One for each combination; its scenarios run one after another. */
 const stages = new Map<string, Promise<Stage>>();
 function stageOf(run: Run): Promise<Stage> {
-  const stage = stages.get(nameOf(run)) ?? newStage(run.vendor);
+  const stage = stages.get(nameOf(run)) ?? newStage(run.provider);
   stages.set(nameOf(run), stage);
   return stage;
 }
 
 async function play(scenario: Scenario, run: Run): Promise<void> {
-  const { client, vendor, stream } = run;
+  const { client, provider, stream } = run;
   const stage = await stageOf(run);
   const before = stage.journal().length;
-  stage.script(...scenario.says.map((said) => VENDORS[vendor][stream ? 'stream' : 'whole'](said)));
+  stage.script(...scenario.says.map((said) => PROVIDERS[provider][stream ? 'stream' : 'whole'](said)));
   const view = await talk(stage, { client, stream, ...scenario.ask });
   expect(view.error).toBeUndefined();
   expect(view.turns).toHaveLength(scenario.says.length);
   const sent = stage
     .journal()
     .slice(before)
-    .map(({ body }) => readSent(vendor, body));
+    .map(({ body }) => readSent(provider, body));
   expect(sent).toHaveLength(scenario.says.length);
   expect(view.attempts).toBe(scenario.says.length);
-  scenario.check({ client, format: FORMAT_OF[client], vendor, view, sent });
+  scenario.check({ client, format: FORMAT_OF[client], provider, view, sent });
 
   const settled = await stage.settled();
   expect(settled).toHaveLength(before + scenario.says.length);
@@ -91,7 +91,7 @@ for (const scenario of SCENARIOS) {
       if (scenario.cannot?.[client] !== undefined) continue;
       test(
         `${client} with every provider, non-streaming and streaming`,
-        () => sideBySide(runsOf(client, scenario.vendors), nameOf, (run) => play(scenario, run)),
+        () => sideBySide(runsOf(client, scenario.providers), nameOf, (run) => play(scenario, run)),
         60_000,
       );
     }

@@ -30,16 +30,16 @@ interface GeneratedImage {
 }
 
 /** A provider in OpenAI's format that counts requests. It finishes nothing before `finish`, and no task before its second poll. */
-function startVendor() {
+function startProvider() {
   const tasks = new Map<string, GeneratedImage>();
-  const seen = { twiceAtOnce: 0, asking: 0, mostAsking: 0 };
+  const seen = { twiceAtOnce: 0, asking: 0, mostAtOnce: 0 };
   let finishes = false;
   async function poll(id: string, made: GeneratedImage, signal: AbortSignal): Promise<Response> {
     made.polls.push(Date.now());
     made.asking++;
     seen.asking++;
     if (made.asking > 1) seen.twiceAtOnce++;
-    seen.mostAsking = Math.max(seen.mostAsking, seen.asking);
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, seen.asking);
     const left = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => left.resolve());
     await Promise.race([Bun.sleep(ANSWER_MS), left.promise]);
@@ -82,23 +82,23 @@ function startVendor() {
 describe.skipIf(!hasPostgres)('Postgres', () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-fleet-'));
   const gateways: GatewayProcess[] = [];
-  let vendor: ReturnType<typeof startVendor>;
+  let provider: ReturnType<typeof startProvider>;
   let caller: TestCaller;
   let first: GatewayProcess;
 
   beforeAll(async () => {
-    vendor = startVendor();
+    provider = startProvider();
     const databaseUrl = await (await testPostgres()).freshDatabase();
     const setup = {
       dataFolder: folder,
       environment: { DATABASE_URL: databaseUrl, MODELPORT_LOG_LEVEL: 'error', MODELPORT_VIDEO_POLL_MS: '0' },
-      providers: [{ name: 'vendor', type: 'openai', baseUrl: `${vendor.url}/v1`, credential: 'sk' }],
+      providers: [{ name: 'provider', type: 'openai', baseUrl: `${provider.url}/v1`, credential: 'sk' }],
       models: [
         {
           name: 'video',
           kind: 'video' as ModelSetting['kind'],
           price: SECOND_PRICE,
-          targets: [{ provider: 'vendor', model: 'm' }],
+          targets: [{ provider: 'provider', model: 'm' }],
         },
       ],
     };
@@ -108,7 +108,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   }, 60_000);
   afterAll(async () => {
     await Promise.all(gateways.map((gateway) => gateway.stop('keep')));
-    vendor.stop();
+    provider.stop();
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
@@ -150,7 +150,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const createdMs = Date.now() - begun;
     expect(ids.size).toBe(TASKS);
     expect((await first.balance(caller)).held).toBe('200');
-    vendor.finish();
+    provider.finish();
     await gateways.pop()?.kill();
 
     const deadline = Date.now() + 180_000;
@@ -160,11 +160,11 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(new Set(all.map(({ id }) => id))).toEqual(new Set(ids.values()));
     const wholeMs = Date.now() - begun;
 
-    const made = [...vendor.tasks.values()];
+    const made = [...provider.tasks.values()];
     expect(made).toHaveLength(TASKS);
     expect(made.filter(({ starts }) => starts !== 1)).toEqual([]);
-    expect(vendor.seen.twiceAtOnce).toBe(0);
-    expect(vendor.seen.mostAsking).toBeLessThanOrEqual(PROCESSES * PLACES);
+    expect(provider.seen.twiceAtOnce).toBe(0);
+    expect(provider.seen.mostAtOnce).toBeLessThanOrEqual(PROCESSES * PLACES);
     // Only tasks of the killed process are polled earlier than the interval.
     const hasty = made.filter(({ polls }) =>
       polls.some((at, n) => n > 0 && at - (polls[n - 1] ?? 0) < SOONEST_LOOK_MS),
@@ -178,7 +178,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(nanoOf((await first.balance(caller)).available)).toBe(nanoOf('1000') - BigInt(TASKS) * nanoOf('0.1'));
     const polls = made.reduce((sum, one) => sum + one.polls.length, 0);
     console.info(
-      `${TASKS} tasks: created within ${createdMs} ms, all settled after ${wholeMs} ms; ${polls} polls, at most ${vendor.seen.mostAsking} at once`,
+      `${TASKS} tasks: created within ${createdMs} ms, all settled after ${wholeMs} ms; ${polls} polls, at most ${provider.seen.mostAtOnce} at once`,
     );
   }, 300_000);
 });

@@ -8,7 +8,7 @@ import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller }
 import { hasPostgres, testPostgres } from '../postgres.ts';
 import { nanoCost } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { authorized, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 /** Where the database blocks, the state of the task then, and its end. */
 const POINTS = [
@@ -68,8 +68,8 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   test.each(POINTS)(
     'killed where it is %s',
     async (name, point, came, end) => {
-      upstream.script(`/${name}/v1/videos`, vendorVideo('queued'));
-      upstream.script(`/${name}/v1/videos/vid_upstream`, { ...vendorVideo('completed'), repeat: true });
+      upstream.script(`/${name}/v1/videos`, providerVideo('queued'));
+      upstream.script(`/${name}/v1/videos/vid_upstream`, { ...providerVideo('completed'), repeat: true });
       upstream.script(`/${name}/v1/videos/vid_upstream/content`, { ...videoAnswer, repeat: true });
       await sql.unsafe(`CREATE TRIGGER stall BEFORE ${point} EXECUTE FUNCTION stall()`);
       const body = JSON.stringify({ model: name, prompt: 'A cat', seconds: 4 });

@@ -9,7 +9,7 @@ import { nanoCost } from '../scene.ts';
 import { inDatabase, layStall, removeStall, stalled } from '../stall.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { authorized, FILM, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 /** The state of a task when its process was killed, by the names of stored members. */
 type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
@@ -21,7 +21,7 @@ interface Point {
   /** Where the database blocks; absent: `provider` does. */
   stall?: (name: string) => string;
   /** What the provider or the webhook does once instead of a normal answer. */
-  vendor?: { to: 'start' | 'poll' | 'video' | 'hook'; answer: Answer };
+  provider?: { to: 'start' | 'poll' | 'video' | 'hook'; answer: Answer };
   came: Came;
   end: 'completed' | 'failed' | 'none';
   /** Requests of each kind, of both processes. */
@@ -40,29 +40,29 @@ const POINTS: Point[] = [
   { name: 'task-not-sent', stall: saving('"sent":true'), came: 'unsent', end: 'completed', starts: 1 },
   { name: 'sent-no-handle', stall: saving('"handle":'), came: 'sent', end: 'failed', starts: 1 },
   { name: 'sent-can-tell', stall: saving('"handle":'), tells: true, came: 'sent', end: 'completed', starts: 1 },
-  { name: 'no-answer', vendor: { to: 'start', answer: silence }, came: 'sent', end: 'failed', starts: 1 },
+  { name: 'no-answer', provider: { to: 'start', answer: silence }, came: 'sent', end: 'failed', starts: 1 },
   {
     name: 'no-answer-can-tell',
-    vendor: { to: 'start', answer: silence },
+    provider: { to: 'start', answer: silence },
     tells: true,
     came: 'sent',
     end: 'completed',
     starts: 1,
   },
-  { name: 'mid-poll', vendor: { to: 'poll', answer: silence }, came: 'started', end: 'completed', starts: 1 },
-  { name: 'mid-download', vendor: { to: 'video', answer: half }, came: 'started', end: 'completed', starts: 1 },
+  { name: 'mid-poll', provider: { to: 'poll', answer: silence }, came: 'started', end: 'completed', starts: 1 },
+  { name: 'mid-download', provider: { to: 'video', answer: half }, came: 'started', end: 'completed', starts: 1 },
   { name: 'kept-not-due', stall: saving('"due":'), came: 'started', end: 'completed', starts: 1 },
   { name: 'due-not-settled', stall: settling, came: 'due', end: 'completed', starts: 1 },
   { name: 'settled-not-told', stall: saving('"state":"completed"'), came: 'due', end: 'completed', starts: 1 },
   {
     name: 'failed-not-released',
     stall: settling,
-    vendor: { to: 'poll', answer: vendorVideo('failed') },
+    provider: { to: 'poll', answer: providerVideo('failed') },
     came: 'failed',
     end: 'failed',
     starts: 1,
   },
-  { name: 'mid-webhook', vendor: { to: 'hook', answer: silence }, came: 'completed', end: 'completed', starts: 1 },
+  { name: 'mid-webhook', provider: { to: 'hook', answer: silence }, came: 'completed', end: 'completed', starts: 1 },
 ];
 
 let upstream: ScriptedUpstream;
@@ -100,13 +100,13 @@ afterAll(async () => {
 }, 60_000);
 
 /** The scripted provider's requests by purpose; each is answered normally except for one fault. */
-function script({ name, tells, vendor }: Point): void {
+function script({ name, tells, provider }: Point): void {
   const told = (status: string, more = {}) => ({
     json: { code: 0, data: { task_id: '42', task_status: status, ...more } },
   });
   const finished = tells
     ? told('succeed', { task_result: { videos: [{ url: `${upstream.url}/${name}/video` }] } })
-    : vendorVideo('completed');
+    : providerVideo('completed');
   const well: { [to in 'start' | 'poll' | 'video' | 'hook']: [string, Answer] } = tells
     ? {
         start: [`/${name}/v1/videos/text2video`, told('submitted')],
@@ -115,13 +115,13 @@ function script({ name, tells, vendor }: Point): void {
         hook: [`/${name}/hook`, { status: 204 }],
       }
     : {
-        start: [`/${name}/v1/videos`, vendorVideo('queued')],
+        start: [`/${name}/v1/videos`, providerVideo('queued')],
         poll: [`/${name}/v1/videos/vid_upstream`, finished],
         video: [`/${name}/v1/videos/vid_upstream/content`, videoAnswer],
         hook: [`/${name}/hook`, { status: 204 }],
       };
   for (const [to, [path, answer]] of Object.entries(well)) {
-    if (vendor?.to === to) upstream.script(path, vendor.answer);
+    if (provider?.to === to) upstream.script(path, provider.answer);
     upstream.script(path, { ...answer, repeat: true });
   }
 }
@@ -138,8 +138,8 @@ async function until(what: string, isSo: () => boolean | Promise<boolean>): Prom
 }
 
 /** Orders a task whose client may never get an answer. */
-function ask({ name, vendor }: Point): void {
-  const hook = vendor?.to === 'hook' && { webhook_url: `${upstream.url}/${name}/hook` };
+function ask({ name, provider }: Point): void {
+  const hook = provider?.to === 'hook' && { webhook_url: `${upstream.url}/${name}/hook` };
   void fetch(`${gateway.url}/v1/videos`, {
     method: 'POST',
     headers: { ...authorized({ caller }), 'content-type': 'application/json' },
@@ -191,8 +191,8 @@ test('killed while the provider or the webhook is silent', async () => {
     ask(point);
   }
   const last = { start: '/v1/videos', poll: '/vid_upstream', video: '/content', hook: '/hook' } as const;
-  for (const { name, vendor } of silent) {
-    const to = last[vendor?.to ?? 'start'];
+  for (const { name, provider } of silent) {
+    const to = last[provider?.to ?? 'start'];
     await until(`${name} is asked`, () =>
       upstream.journal(`/${name}/`).some(({ path }) => path.endsWith(to) || path.endsWith('/text2video')),
     );
@@ -232,7 +232,7 @@ test('each is started once, and charged once or released, under the id its clien
 
 test('a stop waits for a running start, and the next process continues the task', async () => {
   upstream.forget('/mid-poll/v1/videos');
-  upstream.script('/mid-poll/v1/videos', { ...vendorVideo('queued'), fault: { before: 'headers', does: 2000 } });
+  upstream.script('/mid-poll/v1/videos', { ...providerVideo('queued'), fault: { before: 'headers', does: 2000 } });
   const asked = startsOf('mid-poll').length;
   const created = fetch(`${gateway.url}/v1/videos`, {
     method: 'POST',

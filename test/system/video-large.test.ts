@@ -17,7 +17,7 @@ for (let number = 0; number < PIECES; number++) digest.update(piece(number));
 const WHOLE = digest.digest('hex');
 
 /** A provider whose video is finished at the first poll. */
-function startVendor() {
+function startProvider() {
   let fetched = 0;
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -65,12 +65,12 @@ async function mostDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 test('kept, served and paid for within bounded memory', async () => {
-  const vendor = startVendor();
+  const provider = startProvider();
   const stage = await scene.stage({
     type: 'sandbox',
     kind: 'video',
     upstreamModel: 'm',
-    baseUrls: [vendor.url],
+    baseUrls: [provider.url],
     price: SECOND_PRICE,
   });
   const before = await memoryBytes();
@@ -81,7 +81,7 @@ test('kept, served and paid for within bounded memory', async () => {
     expect(last.status).toBe('completed');
   });
   expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
-  expect(vendor.fetches()).toBe(1);
+  expect(provider.fetches()).toBe(1);
 
   const hash = createHash('sha256');
   const serving = await mostDuring(async () => {
@@ -97,5 +97,5 @@ test('kept, served and paid for within bounded memory', async () => {
   expect(keeping - before).toBeLessThan(MOST_GROWTH_BYTES);
   expect(serving - before).toBeLessThan(MOST_GROWTH_BYTES);
   await fetch(`${scene.gateway.url}/v1/videos/${id}`, { method: 'DELETE', headers: authorized(stage) });
-  vendor.stop();
+  provider.stop();
 }, 300_000);

@@ -8,7 +8,7 @@ import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { FILM, SECOND_PRICE, sandboxVideoStage, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { FILM, providerVideo, SECOND_PRICE, sandboxVideoStage, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } }, { checksEachTest: false });
 
@@ -76,7 +76,7 @@ describe('the openai library with a provider', () => {
       const anew = {
         json: { id: 'vid_anew', object: 'video', status: 'queued', remixed_from_video_id: 'vid_upstream' },
       };
-      stage.script(vendorVideo('queued'), vendorVideo('completed'), videoAnswer);
+      stage.script(providerVideo('queued'), providerVideo('completed'), videoAnswer);
       stage.script(anew, { json: { ...anew.json, status: 'completed' } }, videoAnswer);
       const remix = { prompt: 'The same cat, at night' };
       const view = await client.run({ ...stage.at, request: request(stage.model), remix });
@@ -112,7 +112,7 @@ describe('the openai library with a provider', () => {
 
   test('deleted while in progress, at a provider that cannot cancel: a conflict, and it continues', async () => {
     const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
-    stage.script(vendorVideo('queued'), vendorVideo('completed'), videoAnswer);
+    stage.script(providerVideo('queued'), providerVideo('completed'), videoAnswer);
     // The library flattens an object in its form.
     const input_reference = { image_url: 'https://images.example/a.png' };
     const view = await client.run({

@@ -3,15 +3,15 @@ import { fc } from '../../../test/property.ts';
 import { carrySignature, readCarriedSignature } from './carried-signature.ts';
 
 test('any signature returns unchanged, as base64 that strict libraries accept', () => {
-  const seals = fc.record(
+  const signatures = fc.record(
     { dialect: fc.string(), value: fc.string({ unit: 'grapheme' }), id: fc.string() },
     { requiredKeys: ['dialect', 'value'] },
   );
   fc.assert(
-    fc.property(seals, fc.option(fc.string(), { nil: undefined }), (seal, of) => {
-      const text = carrySignature(seal, of);
+    fc.property(signatures, fc.option(fc.string(), { nil: undefined }), (signature, of) => {
+      const text = carrySignature(signature, of);
       expect(text).toMatch(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
-      expect(readCarriedSignature(text)).toEqual(of === undefined ? { seal } : { seal, of });
+      expect(readCarriedSignature(text)).toEqual(of === undefined ? { signature } : { signature, of });
     }),
   );
 });

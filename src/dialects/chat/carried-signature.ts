@@ -5,7 +5,7 @@
 import type { ReasoningSignature } from '../../canonical/call.ts';
 
 export interface CarriedSignature {
-  seal: ReasoningSignature;
+  signature: ReasoningSignature;
   /** The part that the signature belongs to, if it is not the part that carries it: a tool call's id, or `text`. */
   of?: string;
 }
@@ -15,8 +15,8 @@ const MARK = 'gw1:';
 const BEGINNING = 'Z3cxOl';
 
 /** The whole string is valid base64, because some client libraries decode it. */
-export function carrySignature({ dialect, value, id, maker }: ReasoningSignature, of?: string): string {
-  const fields = [dialect, value, id ?? null, of ?? null, ...(maker === undefined ? [] : [maker])];
+export function carrySignature({ dialect, value, id, owner }: ReasoningSignature, of?: string): string {
+  const fields = [dialect, value, id ?? null, of ?? null, ...(owner === undefined ? [] : [owner])];
   return Buffer.from(MARK + JSON.stringify(fields)).toString('base64');
 }
 
@@ -30,13 +30,13 @@ export function readCarriedSignature(text: string): CarriedSignature | undefined
     return undefined;
   }
   if (!Array.isArray(fields)) return undefined;
-  const [dialect, value, id, of, maker] = fields;
+  const [dialect, value, id, of, owner] = fields;
   if (typeof dialect !== 'string' || typeof value !== 'string') return undefined;
-  const seal: ReasoningSignature = {
+  const signature: ReasoningSignature = {
     dialect,
     value,
     ...(typeof id === 'string' && { id }),
-    ...(typeof maker === 'string' && { maker }),
+    ...(typeof owner === 'string' && { owner }),
   };
-  return typeof of === 'string' ? { seal, of } : { seal };
+  return typeof of === 'string' ? { signature, of } : { signature };
 }

@@ -128,7 +128,7 @@ class BoundedReader implements Reader {
         return;
       case 'part-delta':
       case 'part-transcript':
-      case 'part-seal':
+      case 'part-signature':
       case 'part-citation':
       case 'part-logprobs':
         this.#checkPlace(event.choice, event.part);

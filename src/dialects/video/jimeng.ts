@@ -4,9 +4,16 @@ import type { TaskState, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { JimengRequest } from './request-schemas.ts';
-import { type DoorRequest, defined, FieldReader, readImage, type TaskView, type VideoDoor } from './video-format.ts';
+import {
+  defined,
+  FieldReader,
+  readImage,
+  type TaskView,
+  type VideoFormat,
+  type VideoFormatRequest,
+} from './video-format.ts';
 
-export const vendorB: VideoDoor = {
+export const jimengVideos: VideoFormat = {
   name: 'vendor-b',
   readAsk,
   writeTask,
@@ -25,7 +32,7 @@ const WORDS: { readonly [state in TaskState]: string } = {
   failed: 'done',
 };
 
-function readAsk({ fields }: DoorRequest): VideoAsk {
+function readAsk({ fields }: VideoFormatRequest): VideoAsk {
   const reader = new FieldReader(fields, JimengRequest);
   const inline = reader.take('binary_data_base64') ?? [];
   const addresses = reader.take('image_urls') ?? [];
@@ -47,7 +54,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
       readImage(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
     ),
     metadata: reader.rest(),
-    words: vendorB.name,
+    words: jimengVideos.name,
     ...defined(known),
   };
   return withoutRepeats(ask, undefined);

@@ -6,12 +6,12 @@ import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { KlingRequest } from './request-schemas.ts';
-import { type DoorRequest, defined, FieldReader, type VideoDoor } from './video-format.ts';
+import { defined, FieldReader, type VideoFormat, type VideoFormatRequest } from './video-format.ts';
 import { writeResult } from './video-generations.ts';
 
-export const vendorA: VideoDoor = { name: 'vendor-a', readAsk, writeTask: writeResult };
+export const klingVideos: VideoFormat = { name: 'vendor-a', readAsk, writeTask: writeResult };
 
-function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
+function readAsk({ fields, fromImage }: VideoFormatRequest): VideoAsk {
   const reader = new FieldReader(fields, KlingRequest);
   const images = [...reader.image('first', 'image'), ...reader.image('last', 'image_tail')];
   if (fromImage && images.length === 0) throw wrong('image', 'is missing: the video begins with it');
@@ -28,7 +28,7 @@ function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
     images,
     // `mode`, `cfg_scale`, `camera_control` and others are specific to Kling.
     metadata: reader.rest(),
-    words: vendorA.name,
+    words: klingVideos.name,
     ...defined(known),
   };
   return withoutRepeats(ask, undefined);

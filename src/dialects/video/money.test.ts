@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { fc } from '../../../test/property.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { vendorB } from './jimeng.ts';
-import { vendorA } from './kling.ts';
+import { jimengVideos } from './jimeng.ts';
+import { klingVideos } from './kling.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { videoGenerations } from './video-generations.ts';
 
@@ -85,17 +85,21 @@ test('in every format, no count, length or size remains in what is passed on', (
     /"(n|n_variants|sample_?count|variants|num_videos|batch_size|duration(seconds)?|(num_)?frames|width)":[^n{]/i;
   let told = 0;
   fc.assert(
-    fc.property(object, fc.constantFrom(openaiVideos, videoGenerations, vendorA, vendorB), (fields, door) => {
-      let ask: ReturnType<typeof door.readAsk>;
-      try {
-        ask = door.readAsk({ fields: fields as JsonObject });
-      } catch {
-        return;
-      }
-      told++;
-      expect(JSON.stringify(ask.metadata)).not.toMatch(MONEY);
-      expect(ask.n).toBeLessThanOrEqual(10);
-    }),
+    fc.property(
+      object,
+      fc.constantFrom(openaiVideos, videoGenerations, klingVideos, jimengVideos),
+      (fields, format) => {
+        let ask: ReturnType<typeof format.readAsk>;
+        try {
+          ask = format.readAsk({ fields: fields as JsonObject });
+        } catch {
+          return;
+        }
+        told++;
+        expect(JSON.stringify(ask.metadata)).not.toMatch(MONEY);
+        expect(ask.n).toBeLessThanOrEqual(10);
+      },
+    ),
     { numRuns: 2000, seed: 20261122 },
   );
   expect(told).toBeGreaterThan(200);

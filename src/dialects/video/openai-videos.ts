@@ -5,19 +5,19 @@ import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { RemixRequest, VideoRequest } from './request-schemas.ts';
 import {
-  type DoorRequest,
   defined,
   FieldReader,
   factsOf,
   readSize,
   type TaskView,
-  type VideoDoor,
+  type VideoFormat,
+  type VideoFormatRequest,
 } from './video-format.ts';
 
-export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
+export const openaiVideos: VideoFormat = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
 
 /** Unknown members become `metadata`. */
-export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
+export function readVideoAsk({ fields }: VideoFormatRequest): VideoAsk {
   const reader = new FieldReader(fields, VideoRequest);
   const size = readSize(reader.text('size'), 'size');
   const images = [

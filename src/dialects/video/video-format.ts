@@ -10,7 +10,7 @@ import { wrong } from '../shared/request-body.ts';
 import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
 
 /** The members of a request, from JSON or from a form. In a form all members are texts and files are data URLs. */
-export interface DoorRequest {
+export interface VideoFormatRequest {
   fields: JsonObject;
   /** Set if the path says that the video begins with an image. */
   fromImage?: boolean;
@@ -29,10 +29,10 @@ export interface TaskView extends TaskCourse {
   urls: readonly string[];
 }
 
-export interface VideoDoor {
+export interface VideoFormat {
   readonly name: string;
   /** `model` is empty if the client named none. Throws `invalid_request` that names the wrong member. */
-  readAsk(request: DoorRequest): VideoAsk;
+  readAsk(request: VideoFormatRequest): VideoAsk;
   writeTask(task: TaskView): JsonObject;
   /** The response to the creation, if it is not the task itself. */
   writeCreated?(task: TaskView): JsonObject;

@@ -4,9 +4,13 @@
  */
 import type { JsonObject } from '../../canonical/json.ts';
 import { readVideoAsk } from './openai-videos.ts';
-import { errorNumber, factsOf, type TaskView, type VideoDoor } from './video-format.ts';
+import { errorNumber, factsOf, type TaskView, type VideoFormat } from './video-format.ts';
 
-export const videoGenerations: VideoDoor = { name: 'video-generations', readAsk: readVideoAsk, writeTask: writeResult };
+export const videoGenerations: VideoFormat = {
+  name: 'video-generations',
+  readAsk: readVideoAsk,
+  writeTask: writeResult,
+};
 
 export function writeResult({ id, ask, state, urls, error, outputs }: TaskView): JsonObject {
   const [url] = urls;

@@ -78,9 +78,9 @@ export class ArrayCutter {
       throw new GatewayError('upstream_failed', `The model's reply held an element of more than ${bound}.`);
     }
     if (needed > this.#held.length) {
-      const roomier = new Uint8Array(Math.max(needed, 2 * this.#held.length));
-      roomier.set(this.#held.subarray(0, this.#length));
-      this.#held = roomier;
+      const larger = new Uint8Array(Math.max(needed, 2 * this.#held.length));
+      larger.set(this.#held.subarray(0, this.#length));
+      this.#held = larger;
     }
     this.#held.set(chunk, this.#length);
     this.#length = needed;

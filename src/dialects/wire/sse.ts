@@ -138,9 +138,9 @@ export class SseCutter {
       return;
     }
     if (!this.#held || this.#held.length < needed) {
-      const roomier = new Uint8Array(Math.max(SMALLEST_HELD, needed, 2 * this.#heldLength));
-      if (this.#held) roomier.set(this.#held.subarray(0, this.#heldLength));
-      this.#held = roomier;
+      const larger = new Uint8Array(Math.max(SMALLEST_HELD, needed, 2 * this.#heldLength));
+      if (this.#held) larger.set(this.#held.subarray(0, this.#heldLength));
+      this.#held = larger;
     }
     this.#held.set(from === 0 ? chunk : chunk.subarray(from), this.#heldLength);
     this.#heldLength = needed;

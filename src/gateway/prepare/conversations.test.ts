@@ -75,11 +75,11 @@ describe('a reply', () => {
 
   test('whose client has left is not kept', async () => {
     const at = await bench.open({ model: { onDisconnect: 'drain' } });
-    const asking = ask(at, 'Hello');
+    const pending = ask(at, 'Hello');
     const request = await at.transport.next();
     at.client.leave();
     request.answer(wholeAnswer('Good day.'));
-    expect(await isKept(at, idOf(await asking))).toBe(false);
+    expect(await isKept(at, idOf(await pending))).toBe(false);
   });
 });
 

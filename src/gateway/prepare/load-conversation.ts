@@ -36,12 +36,12 @@ export async function loadConversation(
   return resumed;
 }
 
-function turnOf({ input, output, reply, maker }: ResponseRow): KeptTurn {
+function turnOf({ input, output, reply, owner }: ResponseRow): KeptTurn {
   return {
     input: JSON.parse(input) as JsonObject[],
     output: JSON.parse(output) as JsonObject[],
     reply: JSON.parse(reply) as JsonObject,
-    ...(maker !== undefined && { maker }),
+    ...(owner !== undefined && { owner }),
   };
 }
 

@@ -52,8 +52,8 @@ test('who asks for the bytes is given those of a data URL', async () => {
 
 test('an image that cannot be fetched from where the provider left it is the upstream’s failure', async () => {
   const at = await bench.open();
-  const asking = asked(at, { delivery: 'b64_json' }, [opening('http://127.0.0.1/cat.png')]);
-  expect(await asking.catch((thrown: unknown) => thrown)).toMatchObject({ code: 'upstream_failed' });
+  const pending = asked(at, { delivery: 'b64_json' }, [opening('http://127.0.0.1/cat.png')]);
+  expect(await pending.catch((thrown: unknown) => thrown)).toMatchObject({ code: 'upstream_failed' });
 });
 
 test('who asks for nothing is given what came', async () => {

@@ -53,7 +53,7 @@ function storedResponse(context: CallContext, call: ChatCall, writer: Writer): R
     ...(previous !== undefined && { previous }),
     at: context.at,
     // In a translated reply every signature names its owner itself.
-    ...(isSame && owner !== undefined && { maker: owner }),
+    ...(isSame && owner !== undefined && { owner }),
     input: JSON.stringify(input),
     output: JSON.stringify(output),
     reply: JSON.stringify(inOwnFigures(context, reply)),

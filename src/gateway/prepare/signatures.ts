@@ -56,12 +56,12 @@ function hasBound({ parts }: Message): boolean {
 }
 
 function isBound(part: Part): boolean {
-  return 'seal' in part && part.seal?.maker !== undefined;
+  return 'signature' in part && part.signature?.owner !== undefined;
 }
 
 function own(part: Part, owner: string): Part {
-  if (!('seal' in part) || part.seal?.maker === undefined) return part;
-  const { maker, ...signature } = part.seal;
+  if (!('signature' in part) || part.signature?.owner === undefined) return part;
+  const { owner: signatureOwner, ...signature } = part.signature;
   // A format that does not exist: each format decides itself what happens to a signature of another.
-  return { ...part, seal: maker === owner ? signature : { ...signature, dialect: maker } };
+  return { ...part, signature: signatureOwner === owner ? signature : { ...signature, dialect: signatureOwner } };
 }

@@ -5,7 +5,7 @@ import { isEmpty, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Dialect, WireRequest } from '../../dialects/dialect.ts';
 import { patchMembers, pickMembers } from '../../dialects/wire/json.ts';
 import { readModels, readWishes, type Wishes } from '../../routing/wishes.ts';
-import type { Asking } from '../asking.ts';
+import type { RequestedRouting } from '../requested-routing.ts';
 
 /** The members of a request that hold them. `route` is OpenRouter's older member beside `models`. */
 const MEMBERS = ['provider', 'route'] as const;
@@ -32,7 +32,7 @@ export function takeWishes(
   call: Call,
   said: Json | undefined,
   { headers, hasOwnHeaders }: WireRequest,
-): { call: Call; asking: Asking } | undefined {
+): { call: Call; requestedRouting: RequestedRouting } | undefined {
   const members = wishesIn(call);
   const told = hasOwnHeaders === false ? undefined : headersIn(headers);
   if (!members && !told && said === undefined) return undefined;
@@ -41,7 +41,10 @@ export function takeWishes(
   const wishes = provider !== undefined || told?.provider ? readAll(provider, told?.provider) : undefined;
   return {
     call: members ? withoutWishes(call, members) : call,
-    asking: { models: models == null ? [] : readModels(models).filter((name) => name !== call.model), wishes },
+    requestedRouting: {
+      models: models == null ? [] : readModels(models).filter((name) => name !== call.model),
+      wishes,
+    },
   };
 }
 

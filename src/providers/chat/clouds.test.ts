@@ -13,7 +13,7 @@ import {
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 
-function vendor(name: string): Provider {
+function providerNamed(name: string): Provider {
   const provider = providerOf(name);
   if (!provider) throw new Error(`there is no ${name}`);
   return provider;
@@ -48,7 +48,7 @@ async function headersOf(
 }
 
 describe('bedrock', () => {
-  const bedrock = vendor('bedrock');
+  const bedrock = providerNamed('bedrock');
   const ARN = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123';
 
   test.each([
@@ -113,7 +113,7 @@ describe('bedrock-mantle', () => {
     ['openai.gpt-oss-20b', 'gemini', 'openai-chat', '/v1/chat/completions'],
     ['openai.gpt-5.6-luna', 'openai-chat', 'openai-responses', '/openai/v1/responses'],
   ])('%s asked in %s: %s', (model, own, dialect, path) => {
-    const mantle = vendor('bedrock-mantle');
+    const mantle = providerNamed('bedrock-mantle');
     const target = targetOf(mantle, { model, settings: { region: 'us-west-2' } });
     expect(spokenDialect(mantle, chatCall(), own, target)).toBe(dialect);
     expect(mantle.url(target, dialect, chatCall())).toBe(`https://bedrock-mantle.us-west-2.api.aws${path}`);
@@ -121,7 +121,7 @@ describe('bedrock-mantle', () => {
 });
 
 describe('vertex', () => {
-  const vertex = vendor('vertex');
+  const vertex = providerNamed('vertex');
   const ACCOUNT = {
     type: 'service_account',
     project_id: 'p1',
@@ -240,7 +240,7 @@ describe('vertex', () => {
 });
 
 describe('azure', () => {
-  const azure = vendor('azure');
+  const azure = providerNamed('azure');
   const RESOURCE = 'https://r.openai.azure.com';
 
   test.each([

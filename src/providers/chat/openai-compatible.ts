@@ -9,7 +9,7 @@ import type { Outgoing, Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
 
 /** What distinguishes such a provider from the others. */
-export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'url' | 'authorize'> {
+export interface CompatibleProvider extends Omit<Provider, 'needsCredential' | 'speaks' | 'url' | 'authorize'> {
   /** Default: `true`. */
   readonly needsCredential?: boolean;
   /** It also serves text completions. */
@@ -48,7 +48,7 @@ const PATHS: { readonly [dialect: string]: string } = {
   'voyage-rerank': '/rerank',
 };
 
-export function openaiCompatibleProvider(vendor: Vendor): Provider {
+export function openaiCompatibleProvider(provider: CompatibleProvider): Provider {
   const {
     completions,
     responses,
@@ -62,7 +62,7 @@ export function openaiCompatibleProvider(vendor: Vendor): Provider {
     quirks,
     editsWhereDrawn,
     ...row
-  } = vendor;
+  } = provider;
   return {
     needsCredential: true,
     ...row,

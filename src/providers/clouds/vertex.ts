@@ -5,7 +5,7 @@ import { unusable } from '../credential.ts';
 import type { Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
 import { CLOUD_STORAGE, veoAt } from '../video/google-video.ts';
-import { posting } from '../video/json-requests.ts';
+import { jsonRequest } from '../video/json-requests.ts';
 import { googleAccount, googleExchange } from './google-token.ts';
 import { isStreamed } from './google-url.ts';
 
@@ -72,7 +72,7 @@ export const vertex: Provider = {
   },
   video: veoAt({
     start: (target) => veo(target, 'predictLongRunning'),
-    ask: (operationName, target) => posting(veo(target, 'fetchPredictOperation'), { operationName }),
+    ask: (operationName, target) => jsonRequest(veo(target, 'fetchPredictOperation'), { operationName }),
     bucketsAt: ({ settings }) => settings.storageUrl ?? CLOUD_STORAGE,
   }),
   otherQuirks: { image: { maxImagesPerCall: 4 } },

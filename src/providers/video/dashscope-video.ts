@@ -7,7 +7,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped, type Loss } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -48,17 +48,17 @@ export const dashscopeVideo: VideoAdapter = {
       parameters: { ...ask.metadata, ...parameters, ...defined({ duration: ask.seconds, seed: ask.seed }) },
     };
     const url = placeOf(baseUrl, `/services/aigc/${kind}/video-synthesis`);
-    const outgoing = posting(url, members, { 'x-dashscope-async': 'enable' });
+    const outgoing = jsonRequest(url, members, { 'x-dashscope-async': 'enable' });
     return { outgoing, warnings: dropped(ask, 'fps', 'n', ...lost) };
   },
   readStart(answered) {
     const members = membersIn(answered);
     return { handle: requiredText(memberOf(members, 'output').task_id), seen: seenIn(members) };
   },
-  poll: (handle, { baseUrl }) => asking(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`)),
+  poll: (handle, { baseUrl }) => plainRequest(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => seenIn(membersIn(answered)),
   cancel: (handle, { baseUrl }) =>
-    asking(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
+    plainRequest(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
 };
 
 function newer(ask: VideoAsk): Said {

@@ -8,7 +8,7 @@ import type { FoundOutput, Image, Progress } from '../../canonical/task.ts';
 import { googleUrl } from '../clouds/google-url.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -51,7 +51,10 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
         seed: ask.seed,
         sampleCount: ask.n === 1 ? undefined : ask.n,
       });
-      return { outgoing: posting(start(target), { instances: [instance], parameters }), warnings: dropped(ask, 'fps') };
+      return {
+        outgoing: jsonRequest(start(target), { instances: [instance], parameters }),
+        warnings: dropped(ask, 'fps'),
+      };
     },
     readStart: (answered) => ({ handle: requiredText(membersIn(answered).name), seen: { state: 'in_progress' } }),
     poll: (handle, target) => askAfter(String(handle), target),
@@ -62,7 +65,7 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
 
 export const googleVideo = veoAt({
   start: ({ baseUrl, model }) => googleUrl(baseUrl, model, 'predictLongRunning'),
-  ask: (name, { baseUrl }) => asking(googleUrl(baseUrl, name)),
+  ask: (name, { baseUrl }) => plainRequest(googleUrl(baseUrl, name)),
 });
 
 function inline({ source }: Image): JsonObject {

@@ -9,7 +9,7 @@ import { authorizeByBearer } from '../chat/openai-compatible.ts';
 import { signForVolcengine } from '../clouds/volcengine-signature.ts';
 import type { Outgoing } from '../outgoing.ts';
 import { ratioOf } from './images-and-sizes.ts';
-import { defined, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, membersIn, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
@@ -77,7 +77,7 @@ export const jimeng = videoProvider({
 });
 
 function acting(baseUrl: string, action: string, members: JsonObject): Outgoing {
-  return posting(`${baseUrl.replace(/\/$/, '')}/?Action=${action}&Version=${VERSION}`, members);
+  return jsonRequest(`${baseUrl.replace(/\/$/, '')}/?Action=${action}&Version=${VERSION}`, members);
 }
 
 /** Images inline or as URLs. */

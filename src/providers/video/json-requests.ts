@@ -5,12 +5,12 @@ import { readOpenaiError } from '../../dialects/shared/openai-errors.ts';
 import type { Outgoing } from '../outgoing.ts';
 import { type Answered, unreadable } from './video.ts';
 
-export function posting(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
+export function jsonRequest(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
   const body = new TextEncoder().encode(JSON.stringify(members));
   return { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-export function asking(url: string, method = 'GET'): Outgoing {
+export function plainRequest(url: string, method = 'GET'): Outgoing {
   return { method, url, headers: {}, body: undefined };
 }
 

@@ -9,7 +9,7 @@ import type { Image, Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
@@ -53,7 +53,7 @@ const video: VideoAdapter = {
       external_task_id: id,
     });
     return {
-      outgoing: posting(placeOf(target, kind), members),
+      outgoing: jsonRequest(placeOf(target, kind), members),
       warnings: [
         ...dropped(ask, 'fps', 'seed', 'resolution', 'n', ...shapeLosses(framed)),
         ...dropped(ask, ...(framed ? (['reference'] as const) : [])),
@@ -65,13 +65,13 @@ const video: VideoAdapter = {
   },
   readStart: (answered, ask) => startedIn(answered, kindFor(ask.images)),
   find: {
-    ask: (id, target, { images }) => asking(`${placeOf(target, kindFor(images))}/${encodeURIComponent(id)}`),
+    ask: (id, target, { images }) => plainRequest(`${placeOf(target, kindFor(images))}/${encodeURIComponent(id)}`),
     read(answered, { images }) {
       if (answered.status === 404 || membersIn({ ...answered, status: 200 }).code === NO_SUCH_TASK) return undefined;
       return startedIn(answered, kindFor(images));
     },
   },
-  poll: (handle, target) => asking(joinUrl(target.baseUrl, `/v1/videos/${String(handle)}`)),
+  poll: (handle, target) => plainRequest(joinUrl(target.baseUrl, `/v1/videos/${String(handle)}`)),
   readPoll: (answered) => seenIn(taskIn(answered)),
 };
 

@@ -7,7 +7,7 @@ import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, refusalIn, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
@@ -62,17 +62,17 @@ const video: VideoAdapter = {
       last_frame_image: last && addressOf(last),
     });
     return {
-      outgoing: posting(joinUrl(target.baseUrl, '/video_generation'), members),
+      outgoing: jsonRequest(joinUrl(target.baseUrl, '/video_generation'), members),
       warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'sizeShape', 'aspectRatio', 'reference'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(replyIn(answered).task_id), seen: { state: 'queued' } }),
   poll(handle, { baseUrl, model }) {
     if (isObject(handle))
-      return asking(joinUrl(baseUrl, `/files/retrieve?file_id=${encodeURIComponent(String(handle.file))}`));
+      return plainRequest(joinUrl(baseUrl, `/files/retrieve?file_id=${encodeURIComponent(String(handle.file))}`));
     const id = encodeURIComponent(String(handle));
-    if (SECOND.test(model)) return asking(joinUrl(secondVersion(baseUrl), `/query/video_generation/${id}`));
-    return asking(joinUrl(baseUrl, `/query/video_generation?task_id=${id}`));
+    if (SECOND.test(model)) return plainRequest(joinUrl(secondVersion(baseUrl), `/query/video_generation/${id}`));
+    return plainRequest(joinUrl(baseUrl, `/query/video_generation?task_id=${id}`));
   },
   readPoll(answered, handle) {
     if (isObject(handle)) return fileIn(replyIn(answered));
@@ -109,7 +109,7 @@ function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
     ...(ask.resolution !== undefined && { resolution: ask.resolution.toUpperCase() }),
   });
   const lost = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', ...shapeLosses(framed));
-  return { outgoing: posting(joinUrl(secondVersion(baseUrl), '/video_generation'), members), warnings: lost };
+  return { outgoing: jsonRequest(joinUrl(secondVersion(baseUrl), '/video_generation'), members), warnings: lost };
 }
 
 function replyIn(answered: Answered): JsonObject {

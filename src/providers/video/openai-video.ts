@@ -7,7 +7,7 @@ import type { Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf } from './images-and-sizes.ts';
-import { asking, membersIn, posting } from './json-requests.ts';
+import { jsonRequest, membersIn, plainRequest } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import { type Starting, unreadable, type VideoAdapter } from './video.ts';
@@ -25,10 +25,10 @@ export function openaiVideoAt(addressAt: (target: Target, path: string) => strin
       if (typeof video.id !== 'string' || video.id === '') throw unreadable();
       return { handle: video.id, seen: seenIn(video) };
     },
-    poll: (handle, target) => asking(videoAt(handle, target)),
+    poll: (handle, target) => plainRequest(videoAt(handle, target)),
     readPoll: (answered, handle, target) => seenIn(membersIn(answered), videoAt(handle, target, '/content')),
     remix: (handle, { prompt = '' }, target) => ({
-      outgoing: posting(videoAt(handle, target, '/remix'), { prompt }),
+      outgoing: jsonRequest(videoAt(handle, target, '/remix'), { prompt }),
       warnings: [],
     }),
   };
@@ -43,7 +43,7 @@ function startAt(url: string, ask: VideoAsk, model: string, id: string): Startin
   const first = imageOf(ask, 'first');
   if (first?.source.type !== 'inline') {
     if (first) members.input_reference = { image_url: addressOf(first) };
-    return { outgoing: posting(url, members), warnings };
+    return { outgoing: jsonRequest(url, members), warnings };
   }
   const boundary = `modelport-${id}`;
   const { base64, mimeType = 'image/png' } = first.source;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -39,12 +39,12 @@ export const openrouterVideo: VideoAdapter = {
       input_references: references.length === 0 ? undefined : references,
     });
     return {
-      outgoing: posting(joinUrl(baseUrl, '/videos'), members),
+      outgoing: jsonRequest(joinUrl(baseUrl, '/videos'), members),
       warnings: dropped(ask, 'negativePrompt', 'fps', 'n'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
-  poll: (handle, { baseUrl }) => asking(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
+  poll: (handle, { baseUrl }) => plainRequest(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => seenIn(membersIn(answered)),
 };
 

@@ -4,7 +4,7 @@ import type { Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf } from './images-and-sizes.ts';
-import { asking, defined, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -63,14 +63,14 @@ const video: VideoAdapter = {
     });
     const path = frames.length === 0 ? '/text_to_video' : '/image_to_video';
     return {
-      outgoing: posting(placeOf(target, path), members),
+      outgoing: jsonRequest(placeOf(target, path), members),
       warnings: dropped(ask, isVeo ? 'seed' : 'negativePrompt', 'fps', 'resolution', 'n', 'reference'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
-  poll: (handle, target) => asking(taskAt(handle, target)),
+  poll: (handle, target) => plainRequest(taskAt(handle, target)),
   readPoll: (answered) => seenIn(membersIn(answered)),
-  cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
+  cancel: (handle, target) => plainRequest(taskAt(handle, target), 'DELETE'),
 };
 
 export const runway = videoProvider({

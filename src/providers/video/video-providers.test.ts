@@ -27,22 +27,22 @@ function videoOf(provider: Provider): VideoAdapter {
 const signing = { now: () => NOW, token: () => Promise.reject(new Error('no token')) };
 const bodyOf = ({ body }: Outgoing): unknown => JSON.parse(new TextDecoder().decode(body));
 
-describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...vendor })))('$name', (vendor) => {
-  const { provider } = vendor;
+describe.each(VIDEO_FORMATS.map((row) => ({ name: row.provider.name, ...row })))('$name', (row) => {
+  const { provider } = row;
   const video = videoOf(provider);
-  const target = targetOf(provider, vendor.target);
+  const target = targetOf(provider, row.target);
 
   test('a text to video request', () => {
     const { outgoing } = video.start(wide, target, 'video_1');
-    expect(outgoing).toMatchObject({ method: 'POST', url: vendor.text.url });
-    expect(bodyOf(outgoing)).toEqual(vendor.text.body);
+    expect(outgoing).toMatchObject({ method: 'POST', url: row.text.url });
+    expect(bodyOf(outgoing)).toEqual(row.text.body);
   });
 
   test('an image to video request', () => {
-    const images = vendor.images.sent ?? [image, last];
+    const images = row.images.sent ?? [image, last];
     const { outgoing } = video.start({ ...plain, images }, target, 'video_1');
-    expect(outgoing.url).toBe(vendor.images.url);
-    expect(bodyOf(outgoing)).toMatchObject(vendor.images.body);
+    expect(outgoing.url).toBe(row.images.url);
+    expect(bodyOf(outgoing)).toMatchObject(row.images.body);
   });
 
   test('reports what it cannot express', () => {
@@ -51,21 +51,21 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
   });
 
   test('a start is read and polled', () => {
-    const { handle } = video.readStart(answer(vendor.begun), plain);
-    expect(handle).toEqual(vendor.handle);
+    const { handle } = video.readStart(answer(row.begun), plain);
+    expect(handle).toEqual(row.handle);
     const look = video.poll(handle, target);
-    expect(look).toMatchObject({ method: vendor.polled ? 'POST' : 'GET', url: vendor.poll });
-    if (vendor.polled) expect(bodyOf(look)).toEqual(vendor.polled);
+    expect(look).toMatchObject({ method: row.polled ? 'POST' : 'GET', url: row.poll });
+    if (row.polled) expect(bodyOf(look)).toEqual(row.polled);
   });
 
   test('known and unknown statuses', () => {
-    const read = (json: unknown) => video.readPoll(answer(json), vendor.handle, target);
-    expect(read(vendor.working).state).toBe('in_progress');
-    expect(read(vendor.unheard).state).toBe('in_progress');
-    expect(read(vendor.failed)).toMatchObject({ state: 'failed', error: { code: expect.any(String) } });
-    const done = read(vendor.done);
-    expect(done).toMatchObject({ state: 'completed', found: vendor.found });
-    expect(done.billed).toEqual(vendor.billed);
+    const read = (json: unknown) => video.readPoll(answer(json), row.handle, target);
+    expect(read(row.working).state).toBe('in_progress');
+    expect(read(row.unheard).state).toBe('in_progress');
+    expect(read(row.failed)).toMatchObject({ state: 'failed', error: { code: expect.any(String) } });
+    const done = read(row.done);
+    expect(done).toMatchObject({ state: 'completed', found: row.found });
+    expect(done.billed).toEqual(row.billed);
   });
 
   test("errors: the request is the client's, the credential the operator's, others are tried elsewhere", () => {

@@ -4,7 +4,7 @@ import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped, type Loss } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -45,15 +45,15 @@ const video: VideoAdapter = {
       ...(first ? [] : (['last'] as const)),
     ];
     const warnings = dropped(ask, 'negativePrompt', 'fps', 'n', ...lost);
-    return { outgoing: posting(joinUrl(baseUrl, `/${kind}`), members), warnings };
+    return { outgoing: jsonRequest(joinUrl(baseUrl, `/${kind}`), members), warnings };
   },
   readStart(answered) {
     const task = membersIn(answered);
     return { handle: requiredText(task.task_id), seen: { state: 'queued' } };
   },
-  poll: (handle, target) => asking(`${taskAt(handle, target)}/creations`),
+  poll: (handle, target) => plainRequest(`${taskAt(handle, target)}/creations`),
   readPoll: (answered) => seenIn(membersIn(answered)),
-  cancel: (handle, target) => posting(`${taskAt(handle, target)}/cancel`, { id: handle }),
+  cancel: (handle, target) => jsonRequest(`${taskAt(handle, target)}/cancel`, { id: handle }),
 };
 
 export const vidu = videoProvider({

@@ -4,7 +4,7 @@ import type { Image, Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -47,7 +47,7 @@ export const volcengineVideo: VideoAdapter = {
       seed: ask.seed,
     });
     return {
-      outgoing: posting(joinUrl(baseUrl, TASKS), members),
+      outgoing: jsonRequest(joinUrl(baseUrl, TASKS), members),
       warnings: [
         ...dropped(ask, 'negativePrompt', 'fps', 'n'),
         ...(prompt === ask.prompt
@@ -57,9 +57,9 @@ export const volcengineVideo: VideoAdapter = {
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
-  poll: (handle, target) => asking(taskAt(handle, target)),
+  poll: (handle, target) => plainRequest(taskAt(handle, target)),
   readPoll: (answered) => seenIn(membersIn(answered)),
-  cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
+  cancel: (handle, target) => plainRequest(taskAt(handle, target), 'DELETE'),
 };
 
 function seenIn(task: JsonObject): Progress {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Progress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { asking, defined, memberOf, membersIn, posting, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { Answered, VideoAdapter } from './video.ts';
@@ -31,12 +31,12 @@ export const xaiVideo: VideoAdapter = {
       reference_images: references.length === 0 ? undefined : references.map((one) => ({ url: addressOf(one) })),
     });
     return {
-      outgoing: posting(joinUrl(baseUrl, '/videos/generations'), members),
+      outgoing: jsonRequest(joinUrl(baseUrl, '/videos/generations'), members),
       warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'last'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).request_id), seen: { state: 'queued' } }),
-  poll: (handle, { baseUrl }) => asking(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
+  poll: (handle, { baseUrl }) => plainRequest(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => (isUnderWay(answered) ? { state: 'in_progress' } : seenIn(membersIn(answered))),
 };
 

@@ -64,7 +64,7 @@ function toResponse(row: ResponseColumns): ResponseRow {
     ...(row.previous !== null && { previous: row.previous }),
     at: Number(row.at),
     expiresAt: Number(row.expires_at),
-    ...(row.maker !== null && { maker: row.maker }),
+    ...(row.maker !== null && { owner: row.maker }),
     input: row.input,
     output: row.output,
     reply: row.reply,
@@ -72,7 +72,7 @@ function toResponse(row: ResponseColumns): ResponseRow {
 }
 
 function insertResponse(row: NewResponseRow): Statement[] {
-  const { account, id, previous, at, expiresAt, maker, input, output, reply } = row;
+  const { account, id, previous, at, expiresAt, owner, input, output, reply } = row;
   const keptUntil = expiresAt + LINK_SLACK_MS;
   const columns = {
     account,
@@ -81,7 +81,7 @@ function insertResponse(row: NewResponseRow): Statement[] {
     at,
     expires_at: expiresAt,
     kept_until: keptUntil,
-    maker,
+    maker: owner,
     input,
     output,
     reply,

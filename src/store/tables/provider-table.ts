@@ -52,7 +52,7 @@ export function providerTable(db: Database, cipher: CredentialCipher | undefined
       // All rows are decrypted before a key is created: a new key must not be created if another one is missing.
       const providers = rows.map(read);
       cipher.ensure();
-      const isDone = which === 'plain' ? cipher.isSealed : cipher.isCurrent;
+      const isDone = which === 'plain' ? cipher.isEncrypted : cipher.isCurrent;
       let reencrypted = 0;
       for (const [place, row] of rows.entries()) {
         const provider = providers[place];

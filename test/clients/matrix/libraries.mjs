@@ -1,4 +1,4 @@
-// One conversation in each vendor's own library: text, a tool loop of two turns, a structured answer.
+// One conversation in each provider's own library: text, a tool loop of two turns, a structured answer.
 import { once, pick } from './versions.mjs';
 
 export const SCHEMA = {

@@ -1,4 +1,4 @@
-// The AI SDK with the packages of its vendors; it runs the loop of turns itself.
+// The AI SDK with the packages of its providers; it runs the loop of turns itself.
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';

@@ -354,7 +354,7 @@ const RESULT = '/vendor-b/?Action=CVSync2AsyncGetResult&Version=2022-08-31';
 const submit = (world: World, body: object = { req_key: 'sandbox-video', prompt: 'A house [[delay 1]]' }) =>
   replyOf(world, { path: SUBMIT, body });
 
-export const VENDOR_B_RULES: readonly Rule[] = [
+export const JIMENG_RULES: readonly Rule[] = [
   ...(
     [
       ['code', 'integer'],

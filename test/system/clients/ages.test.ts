@@ -20,7 +20,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const START: ReplyEvent = { type: 'reply-start', id: 'r1', model: 'vendor-model', createdSeconds: 7 };
+const START: ReplyEvent = { type: 'reply-start', id: 'r1', model: 'provider-model', createdSeconds: 7 };
 const SAYS: ReplyEvent[] = [
   { type: 'part-start', choice: 0, part: 0, opens: { type: 'text' } },
   { type: 'part-delta', choice: 0, part: 0, delta: 'Hello.' },

@@ -32,7 +32,7 @@ const part = (index: number, opens: Extract<ReplyEvent, { type: 'part-start' }>[
   { type: 'part-end' as const, choice: 0, part: index },
 ];
 const EVENTS: ReplyEvent[] = [
-  { type: 'reply-start', id: 'r1', model: 'vendor-model', createdSeconds: 7 },
+  { type: 'reply-start', id: 'r1', model: 'provider-model', createdSeconds: 7 },
   ...part(0, { type: 'reasoning' }, 'Let me ', 'think.'),
   ...part(1, { type: 'text' }, 'Hello ', 'world.'),
   { type: 'part-citation', choice: 0, part: 1, citation: { url: 'https://example.test/', start: 0, end: 5 } },
@@ -134,11 +134,11 @@ describe.skipIf(!hasFixtures)('recordings that are cut are errors for', () => {
 });
 
 describe('a provider that fails behind a gateway', () => {
-  let vendor: Server;
+  let provider: Server;
   let gateway: GatewayProcess;
   beforeAll(async () => {
     // Three chunks, then the connection breaks.
-    vendor = createServer((request, response) => {
+    provider = createServer((request, response) => {
       request.resume();
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (const content of ['Hello ', 'world', '.']) {
@@ -149,11 +149,11 @@ describe('a provider that fails behind a gateway', () => {
       }
       setTimeout(() => response.destroy(), 20);
     });
-    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/v1`;
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
     gateway = await startGateway({
       environment: { MODELPORT_LOG_LEVEL: 'error' },
-      providers: [{ name: 'breaking', type: 'openai-compatible', baseUrl, credential: 'sk-vendor' }],
+      providers: [{ name: 'breaking', type: 'openai-compatible', baseUrl, credential: 'sk-provider' }],
       models: [
         {
           name: 'breaking',
@@ -166,7 +166,7 @@ describe('a provider that fails behind a gateway', () => {
   });
   afterAll(async () => {
     await gateway.stop();
-    vendor.close();
+    provider.close();
   });
 
   /** Libraries that do not pass on the message of a stream's error. */

@@ -11,10 +11,10 @@ import {
   type MatrixFormat,
   type MatrixView,
 } from '../../clients/matrix-client.ts';
+import { PROVIDERS, type ProviderName } from '../../provider-answers.ts';
 import type { Said } from '../../said.ts';
 import { type Scene, type Stage, startScene } from '../../scene.ts';
 import type { Answer } from '../../upstream/answer.ts';
-import { VENDORS, type VendorName } from '../../vendor-answers.ts';
 
 const INSTALL_MS = 320_000;
 const SUITE_MS = 240_000;
@@ -28,7 +28,7 @@ interface Ground {
 
 function stageFor(scene: Scene, upstream: MatrixCase['upstream']): Promise<Stage> {
   if (upstream === 'sandbox') return scene.stage();
-  const { type, upstreamModel } = VENDORS[upstream];
+  const { type, upstreamModel } = PROVIDERS[upstream];
   return scene.stage({ type, upstreamModel });
 }
 
@@ -56,21 +56,21 @@ const DIRECTIVES: { readonly [failure in NonNullable<MatrixCase['failure']>]: st
 function answersOf({ byTool }: MatrixClient, format: MatrixFormat, each: MatrixCase): Answer[] {
   const { upstream, stream, task, failure } = each;
   if (upstream === 'sandbox') return [];
-  const vendor = VENDORS[upstream];
+  const provider = PROVIDERS[upstream];
   switch (failure) {
     case undefined:
       if (task === 'schema' && byTool?.formats.includes(format)) {
-        return [vendor.whole({ calls: [{ id: 'call_1', name: byTool.name, args: ARGS }] })];
+        return [provider.whole({ calls: [{ id: 'call_1', name: byTool.name, args: ARGS }] })];
       }
-      return SAYS[task].map((said) => (stream ? vendor.stream(said) : vendor.whole(said)));
+      return SAYS[task].map((said) => (stream ? provider.stream(said) : provider.whole(said)));
     case 'a request the provider refuses':
-      return [vendor.error(400, 'The image is too large.')];
+      return [provider.error(400, 'The image is too large.')];
     case 'a rate limit':
-      return [vendor.error(429, 'Slow down.')];
+      return [provider.error(429, 'Slow down.')];
     case 'a provider that fails':
-      return [vendor.error(503, 'Overloaded.')];
+      return [provider.error(503, 'Overloaded.')];
     case 'a stream that breaks off': {
-      const answer = vendor.stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+      const answer = provider.stream({ texts: ['one ', 'two ', 'three ', 'four'] });
       const events = answer.events?.length ?? 0;
       return [{ ...answer, fault: { before: events - (upstream === 'gemini' ? 1 : 3), does: 'cut' } }];
     }
@@ -170,7 +170,7 @@ export function matrixSuite(
       const starting = startScene({ environment: { MODELPORT_SANDBOX: 'on', MODELPORT_LOG_LEVEL: 'error' } });
       const [scene, client] = await Promise.all([starting, start?.()]);
       if (!client) return;
-      const upstreams = [...(Object.keys(VENDORS) as VendorName[]), 'sandbox'] as const;
+      const upstreams = [...(Object.keys(PROVIDERS) as ProviderName[]), 'sandbox'] as const;
       const made = upstreams.map(async (name) => [name, await stageFor(scene, name)]);
       ground = { scene, client, stages: Object.fromEntries(await Promise.all(made)) };
     }, INSTALL_MS);

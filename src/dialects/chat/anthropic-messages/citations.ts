@@ -5,22 +5,22 @@ import { ANTHROPIC_MESSAGES } from '../names.ts';
 
 /** `text`: the block's text. */
 export function readCitation(item: Json, text: string): Citation {
-  const vendor = { dialect: ANTHROPIC_MESSAGES, item };
+  const native = { dialect: ANTHROPIC_MESSAGES, item };
   const span = { start: 0, end: codePoints(text) };
-  if (!isObject(item)) return { ...span, vendor };
+  if (!isObject(item)) return { ...span, native };
   const title = item.title ?? item.document_title;
   return {
     ...span,
     ...(typeof item.url === 'string' && { url: item.url }),
     ...(typeof title === 'string' && { title }),
     ...(typeof item.cited_text === 'string' && { citedText: item.cited_text }),
-    vendor,
+    native,
   };
 }
 
 /** A citation for the client, from any provider. Returns `undefined` if it names no source. */
-export function shownCitation({ vendor, url, title, citedText }: Citation): Json | undefined {
-  if (vendor?.dialect === ANTHROPIC_MESSAGES) return vendor.item;
+export function shownCitation({ native, url, title, citedText }: Citation): Json | undefined {
+  if (native?.dialect === ANTHROPIC_MESSAGES) return native.item;
   if (url === undefined) return undefined;
   return {
     type: 'web_search_result_location',
@@ -33,9 +33,9 @@ export function shownCitation({ vendor, url, title, citedText }: Citation): Json
 }
 
 /** A citation for the provider: only its own, because it needs the encrypted index. */
-export function provenCitation({ vendor }: Citation): Json | undefined {
-  if (vendor?.dialect !== ANTHROPIC_MESSAGES) return undefined;
-  return isObject(vendor.item) && vendor.item.encrypted_index === '' ? undefined : vendor.item;
+export function provenCitation({ native }: Citation): Json | undefined {
+  if (native?.dialect !== ANTHROPIC_MESSAGES) return undefined;
+  return isObject(native.item) && native.item.encrypted_index === '' ? undefined : native.item;
 }
 
 function codePoints(text: string): number {

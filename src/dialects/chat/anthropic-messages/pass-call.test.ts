@@ -7,7 +7,7 @@ const OLD = 'claude-sonnet-4-0';
 const NEW = 'claude-opus-5';
 
 describe("a client's own request", () => {
-  const seal = { dialect: 'gemini', value: 'x' };
+  const signature = { dialect: 'gemini', value: 'x' };
   function passed(members: Partial<ChatCall>, model: string, sent: object = {}) {
     const origin = { dialect: 'anthropic-messages', body: new TextEncoder().encode(JSON.stringify(sent)) };
     const { body, warnings } = passCall(chatCall({ origin, ...members }), model, {});
@@ -50,7 +50,7 @@ describe("a client's own request", () => {
         role: 'assistant',
         parts: [
           { type: 'reasoning', text: 'Hm.' },
-          { type: 'reasoning', text: '', seal },
+          { type: 'reasoning', text: '', signature },
         ],
       },
     ];

@@ -23,8 +23,8 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
 function hasOtherSignatures({ messages }: ChatCall): boolean {
   for (const { parts } of messages) {
     for (const part of parts) {
-      if (part.type === 'reasoning' && !isOwn(part.seal)) return true;
-      if ((part.type === 'tool-call' || part.type === 'text') && part.seal) return true;
+      if (part.type === 'reasoning' && !isOwn(part.signature)) return true;
+      if ((part.type === 'tool-call' || part.type === 'text') && part.signature) return true;
     }
   }
   return false;

@@ -41,7 +41,10 @@ function expectOneEnd(events: readonly ReplyEvent[]): void {
 
 const words = fc.string({ unit: 'grapheme', maxLength: 12 });
 const spoken = words.filter((text) => text.trim() !== '').map((text) => text.trim());
-const seal = fc.record({ dialect: fc.constantFrom(OWN, 'gemini'), value: fc.string({ minLength: 1, maxLength: 5 }) });
+const signature = fc.record({
+  dialect: fc.constantFrom(OWN, 'gemini'),
+  value: fc.string({ minLength: 1, maxLength: 5 }),
+});
 const anything = fc.jsonValue({ maxDepth: 2 });
 
 test('the reader accepts any bytes without crashing', () => {
@@ -193,7 +196,7 @@ const image: Part = {
   type: 'media',
   media: { kind: 'image', mimeType: 'image/png', source: { type: 'inline', base64: 'iVBORw==' } },
 };
-const thought = fc.record({ type: fc.constant('reasoning' as const), text: words, seal });
+const thought = fc.record({ type: fc.constant('reasoning' as const), text: words, signature });
 const userTurn = fc
   .array(fc.oneof(text, cached, fc.constant(image)), { maxLength: 3 })
   .map((parts): Message[] => [{ role: 'user', parts }]);
@@ -251,7 +254,9 @@ function said(messages: readonly Message[]): string[] {
   return parts.flatMap((part) => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [part.text];
     if (part.type === 'media') return ['an image'];
-    return part.type === 'reasoning' && part.seal?.dialect === OWN ? [`thinks ${part.text} ${part.seal.value}`] : [];
+    return part.type === 'reasoning' && part.signature?.dialect === OWN
+      ? [`thinks ${part.text} ${part.signature.value}`]
+      : [];
   });
 }
 
@@ -312,16 +317,18 @@ const opening = fc.oneof(
 const partOfReply = fc.record({
   opens: opening,
   deltas: fc.array(words, { maxLength: 3 }),
-  seal: fc.option(seal, { nil: undefined }),
+  signature: fc.option(signature, { nil: undefined }),
 });
 /** Parts whose deltas are interleaved in any order. */
 const replyEvents = fc
   .tuple(fc.array(partOfReply, { maxLength: 5 }), fc.infiniteStream(fc.nat()))
   .map(([parts, draws]) => {
-    const rows = parts.map(({ opens, deltas, seal: proof }, part): ReplyEvent[] => [
+    const rows = parts.map(({ opens, deltas, signature: proof }, part): ReplyEvent[] => [
       { type: 'part-start', choice: 0, part, opens: opens.type === 'tool-call' ? { ...opens, id: `c${part}` } : opens },
       ...deltas.map((delta): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta })),
-      ...(proof && opens.type === 'reasoning' ? [{ type: 'part-seal' as const, choice: 0, part, seal: proof }] : []),
+      ...(proof && opens.type === 'reasoning'
+        ? [{ type: 'part-signature' as const, choice: 0, part, signature: proof }]
+        : []),
       { type: 'part-end', choice: 0, part },
     ]);
     const events: ReplyEvent[] = [{ type: 'reply-start', id: 'msg_1', model: 'm' }];
@@ -368,7 +375,7 @@ function meaning(events: readonly ReplyEvent[]) {
     // Text may be split into blocks differently, and a refusal is text here.
     text: [...joined('text', 'refusal').join('')].toSorted(),
     reasoning: [...joined('reasoning').join('')].toSorted(),
-    seals: parts.flatMap((part) => part.seal?.value ?? []).toSorted(),
+    signatures: parts.flatMap((part) => part.signature?.value ?? []).toSorted(),
     calls: parts.flatMap(({ opens, content }) =>
       opens.type === 'tool-call' ? [[opens.id, inputOf(content, opens.custom === true)]] : [],
     ),

@@ -33,9 +33,9 @@ function readBlock(block: { type: string }, at: string, parts: Part[]): void {
       parts.push(readSearchResult(block, at));
       return;
     case 'thinking': {
-      const { thinking, signature } = checked(BLOCKS.thinking, block, at);
-      const seal = readSignature(signature ?? '');
-      parts.push({ type: 'reasoning', text: thinking, ...(seal && { seal }) });
+      const { thinking, signature: encoded } = checked(BLOCKS.thinking, block, at);
+      const signature = readSignature(encoded ?? '');
+      parts.push({ type: 'reasoning', text: thinking, ...(signature && { signature }) });
       return;
     }
     case 'redacted_thinking':
@@ -54,7 +54,7 @@ function readBlock(block: { type: string }, at: string, parts: Part[]): void {
       return;
     }
     default:
-      parts.push({ type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: block as JsonObject });
+      parts.push({ type: 'native', dialect: ANTHROPIC_MESSAGES, item: block as JsonObject });
   }
 }
 
@@ -66,10 +66,10 @@ function readText(block: { type: string }, at: string): Part {
 
 /** Reads hidden thinking, or a signature that returns to the part it belongs to. */
 function readHiddenBlock(data: string, parts: Part[]): void {
-  const { seal, of } = readHidden(data);
+  const { signature, of } = readHidden(data);
   const owner = of === undefined ? undefined : ownerOf(parts, of);
-  if (owner) owner.seal = seal;
-  else parts.push({ type: 'reasoning', text: '', seal });
+  if (owner) owner.signature = signature;
+  else parts.push({ type: 'reasoning', text: '', signature });
 }
 
 function ownerOf(parts: readonly Part[], of: string) {

@@ -170,26 +170,26 @@ describe('a messages request', () => {
     ];
     const [message] = read({ ...hello, messages: [{ role: 'assistant', content }] }).messages;
     expect(message?.parts).toEqual([
-      { type: 'reasoning', text: 'Hm.', seal: { dialect: 'anthropic-messages', value: 'sig' } },
-      { type: 'reasoning', text: '', seal: { dialect: 'anthropic-messages', value: 'hidden:abc' } },
+      { type: 'reasoning', text: 'Hm.', signature: { dialect: 'anthropic-messages', value: 'sig' } },
+      { type: 'reasoning', text: '', signature: { dialect: 'anthropic-messages', value: 'hidden:abc' } },
       { type: 'reasoning', text: 'Unsigned.' },
-      { type: 'vendor', dialect: 'anthropic-messages', item: content[3] as never },
+      { type: 'native', dialect: 'anthropic-messages', item: content[3] as never },
     ]);
   });
 
   test('returns signatures of other formats to their owners', () => {
-    const seal = { dialect: 'gemini', value: 'proof' };
+    const signature = { dialect: 'gemini', value: 'proof' };
     const content = [
-      { type: 'thinking', thinking: 'Hm.', signature: carrySignature(seal) },
+      { type: 'thinking', thinking: 'Hm.', signature: carrySignature(signature) },
       { type: 'tool_use', id: 'call_1', name: 'look', input: { at: 1 } },
-      { type: 'redacted_thinking', data: carrySignature(seal, 'call_1') },
-      { type: 'redacted_thinking', data: carrySignature({ ...seal, id: 'rs_1' }) },
+      { type: 'redacted_thinking', data: carrySignature(signature, 'call_1') },
+      { type: 'redacted_thinking', data: carrySignature({ ...signature, id: 'rs_1' }) },
     ];
     const [message] = read({ ...hello, messages: [{ role: 'assistant', content }] }).messages;
     expect(message?.parts).toEqual([
-      { type: 'reasoning', text: 'Hm.', seal },
-      { type: 'tool-call', id: 'call_1', name: 'look', input: '{"at":1}', seal },
-      { type: 'reasoning', text: '', seal: { ...seal, id: 'rs_1' } },
+      { type: 'reasoning', text: 'Hm.', signature },
+      { type: 'tool-call', id: 'call_1', name: 'look', input: '{"at":1}', signature },
+      { type: 'reasoning', text: '', signature: { ...signature, id: 'rs_1' } },
     ]);
   });
 
@@ -263,7 +263,7 @@ describe('a messages request', () => {
         dialect: 'anthropic-messages',
         options: { type: 'web_search_20250305', name: 'web_search' },
       },
-      { type: 'vendor', dialect: 'anthropic-messages', item: { type: 'bash_20250124', name: 'bash' } },
+      { type: 'native', dialect: 'anthropic-messages', item: { type: 'bash_20250124', name: 'bash' } },
     ]);
     expect(call.toolChoice).toEqual({ type: 'required' });
     expect(call.parallelToolCalls).toBe(false);

@@ -107,7 +107,7 @@ function readTool(tool: JsonObject, at: string): Tool {
   const type = tool.type ?? 'custom';
   if (typeof type !== 'string') throw wrong(`${at}.type`, 'must be a string');
   if (type.startsWith('web_search')) return { type: 'web-search', dialect: ANTHROPIC_MESSAGES, options: tool };
-  if (type !== 'custom') return { type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: tool };
+  if (type !== 'custom') return { type: 'native', dialect: ANTHROPIC_MESSAGES, item: tool };
   const { name, description, input_schema, strict, cache_control } = checked(FunctionTool, tool, at);
   return {
     type: 'function',

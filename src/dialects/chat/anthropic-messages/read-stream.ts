@@ -16,7 +16,7 @@ import { readTier, readUsage } from './usage.ts';
 
 type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
 
-type Reads = 'text' | 'thinking' | 'vendor' | 'nothing';
+type Reads = 'text' | 'thinking' | 'native' | 'nothing';
 
 interface Block extends OpenBlock<Reads> {
   /** The block as it began. */
@@ -190,7 +190,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
         if (isObject(item.caller) && item.caller.type !== 'direct') this.#aside('caller', item.caller);
         return;
       default:
-        block.reads = 'vendor';
+        block.reads = 'native';
     }
   }
 
@@ -200,10 +200,10 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   }
 
   #hidden(block: Block, data: string): void {
-    const { seal, of } = readHidden(data);
+    const { signature, of } = readHidden(data);
     const owner = of === undefined ? undefined : this.#owners.get(of);
     if (owner === undefined) this.openPart(block, { type: 'reasoning' });
-    this.events.push({ type: 'part-seal', choice: 0, part: owner ?? block.part, seal });
+    this.events.push({ type: 'part-signature', choice: 0, part: owner ?? block.part, signature });
   }
 
   #delta(block: Block, delta: JsonObject): void {
@@ -243,12 +243,12 @@ export class Decoder extends BlockDecoder<Reads, Block> {
         }
         return;
       case 'thinking': {
-        const seal = readSignature(block.signature);
-        if (seal) this.events.push({ type: 'part-seal', choice: 0, part: block.part, seal });
+        const signature = readSignature(block.signature);
+        if (signature) this.events.push({ type: 'part-signature', choice: 0, part: block.part, signature });
         return;
       }
-      case 'vendor':
-        this.openPart(block, { type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: providerItem(block) });
+      case 'native':
+        this.openPart(block, { type: 'native', dialect: ANTHROPIC_MESSAGES, item: providerItem(block) });
         return;
       case 'nothing':
         return;

@@ -14,11 +14,11 @@ import { legalToolId, legalToolName } from './tool-names.ts';
  */
 export function replyBlocks(call: ChatCall, part: ReplyPart): JsonObject[] {
   const block = replyBlock(part);
-  const carrier = part.seal && carrierOf(call, part.opens, part.seal);
+  const carrier = part.signature && carrierOf(call, part.opens, part.signature);
   return [...(block ? [block] : []), ...(carrier ? [carrier] : [])];
 }
 
-function replyBlock({ opens, content, transcript, seal, citations }: ReplyPart): JsonObject | undefined {
+function replyBlock({ opens, content, transcript, signature, citations }: ReplyPart): JsonObject | undefined {
   switch (opens.type) {
     case 'text': {
       const shown: Json[] = [];
@@ -35,10 +35,10 @@ function replyBlock({ opens, content, transcript, seal, citations }: ReplyPart):
     case 'image':
       return textBlock(imageText(opens.mimeType, content), []);
     case 'reasoning':
-      return shownThinking(content, seal);
+      return shownThinking(content, signature);
     case 'tool-call':
       return { ...callBlock(opens), input: opens.custom ? wrapFreeText(content) : inputOf(content) };
-    case 'vendor':
+    case 'native':
       return opens.dialect === ANTHROPIC_MESSAGES ? opens.item : undefined;
     default:
       return opens satisfies never;
@@ -52,11 +52,11 @@ function replyBlock({ opens, content, transcript, seal, citations }: ReplyPart):
 export function carrierOf(
   { reasoning }: ChatCall,
   opens: PartOpening,
-  seal: ReasoningSignature,
+  signature: ReasoningSignature,
 ): JsonObject | undefined {
-  if (opens.type === 'tool-call') return signatureCarrier(seal, legalToolId(opens.id));
+  if (opens.type === 'tool-call') return signatureCarrier(signature, legalToolId(opens.id));
   const asked = reasoning !== undefined && reasoning.effort !== 'none';
-  return opens.type === 'text' && asked ? signatureCarrier(seal, OF_TEXT) : undefined;
+  return opens.type === 'text' && asked ? signatureCarrier(signature, OF_TEXT) : undefined;
 }
 
 export function callBlock({ id, name }: Extract<PartOpening, { type: 'tool-call' }>): JsonObject {

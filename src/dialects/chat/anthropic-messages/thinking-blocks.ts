@@ -13,42 +13,43 @@ const HIDDEN = 'hidden:';
 /** The owner of a carried signature that does not belong to a tool call: the text before it. */
 export const OF_TEXT = 'text';
 
-export function isOwn(seal: ReasoningSignature | undefined): seal is ReasoningSignature {
-  return seal?.dialect === ANTHROPIC_MESSAGES;
+export function isOwn(signature: ReasoningSignature | undefined): signature is ReasoningSignature {
+  return signature?.dialect === ANTHROPIC_MESSAGES;
 }
 
 /** The signature of a `thinking` block. An empty one counts as none. */
 export function readSignature(signature: string): ReasoningSignature | undefined {
   if (signature === '') return undefined;
-  return readCarriedSignature(signature)?.seal ?? { dialect: ANTHROPIC_MESSAGES, value: signature };
+  return readCarriedSignature(signature)?.signature ?? { dialect: ANTHROPIC_MESSAGES, value: signature };
 }
 
 /** The value of a `thinking` block's `signature`. */
-export function writeSignature(seal: ReasoningSignature | undefined): string {
-  if (!seal) return '';
-  return isOwn(seal) ? seal.value : carrySignature(seal);
+export function writeSignature(signature: ReasoningSignature | undefined): string {
+  if (!signature) return '';
+  return isOwn(signature) ? signature.value : carrySignature(signature);
 }
 
 /** The signature in a `redacted_thinking` block, and the part it belongs to, if that is another one. */
 export function readHidden(data: string): CarriedSignature {
-  return readCarriedSignature(data) ?? { seal: { dialect: ANTHROPIC_MESSAGES, value: HIDDEN + data } };
+  return readCarriedSignature(data) ?? { signature: { dialect: ANTHROPIC_MESSAGES, value: HIDDEN + data } };
 }
 
 /** A block that only carries the signature of a part without a member for it. */
-export function signatureCarrier(seal: ReasoningSignature, of: string): JsonObject {
-  return { type: 'redacted_thinking', data: carrySignature(seal, of) };
+export function signatureCarrier(signature: ReasoningSignature, of: string): JsonObject {
+  return { type: 'redacted_thinking', data: carrySignature(signature, of) };
 }
 
 /** Thinking for the provider: only with the provider's own signature. */
-export function provenThinking({ text, seal }: ReasoningPart): JsonObject | undefined {
-  return isOwn(seal) ? shownThinking(text, seal) : undefined;
+export function provenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+  return isOwn(signature) ? shownThinking(text, signature) : undefined;
 }
 
 /** Thinking for the client, with any signature or none. */
-export function shownThinking(text: string, seal: ReasoningSignature | undefined): JsonObject | undefined {
-  if (isOwn(seal) && seal.value.startsWith(HIDDEN)) {
-    return { type: 'redacted_thinking', data: seal.value.slice(HIDDEN.length) };
+export function shownThinking(text: string, signature: ReasoningSignature | undefined): JsonObject | undefined {
+  if (isOwn(signature) && signature.value.startsWith(HIDDEN)) {
+    return { type: 'redacted_thinking', data: signature.value.slice(HIDDEN.length) };
   }
-  if (text === '' && !isOwn(seal)) return seal && { type: 'redacted_thinking', data: carrySignature(seal) };
-  return { type: 'thinking', thinking: text, signature: writeSignature(seal) };
+  if (text === '' && !isOwn(signature))
+    return signature && { type: 'redacted_thinking', data: carrySignature(signature) };
+  return { type: 'thinking', thinking: text, signature: writeSignature(signature) };
 }

@@ -114,5 +114,5 @@ function hasOpenUnprovenLoop({ messages }: ChatCall): boolean {
   if (!turn?.parts.some((part) => part.type === 'tool-call')) return false;
   if (!messages.slice(last + 1).some((message) => message.parts.some((part) => part.type === 'tool-result')))
     return false;
-  return !turn.parts.some((part) => part.type === 'reasoning' && isOwn(part.seal));
+  return !turn.parts.some((part) => part.type === 'reasoning' && isOwn(part.signature));
 }

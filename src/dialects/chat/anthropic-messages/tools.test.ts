@@ -92,7 +92,7 @@ describe('tools', () => {
     const { body, warnings } = write({
       tools: [
         { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark' } },
-        { type: 'vendor', dialect: 'openai-responses', item: { type: 'mcp' } },
+        { type: 'native', dialect: 'openai-responses', item: { type: 'mcp' } },
         {
           type: 'web-search',
           dialect: 'openai-chat',

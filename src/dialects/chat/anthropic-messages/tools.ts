@@ -116,7 +116,7 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
         ...(tool.dialect === ANTHROPIC_MESSAGES ? tool.options : webSearch(tool.options, losses)),
         ...(tool.maxUses !== undefined && { max_uses: tool.maxUses }),
       };
-    case 'vendor':
+    case 'native':
       if (tool.dialect === ANTHROPIC_MESSAGES) return { ...tool.item };
       return reportUnsupportedTool(tool, losses);
     default:
@@ -171,7 +171,7 @@ function choiceOf({ toolChoice }: ChatCall, losses: Set<string>): JsonObject | u
       return { type: 'tool', name: legalToolName(toolChoice.name) };
     case 'allowed':
       return { type: toolChoice.mode === 'required' ? 'any' : 'auto' };
-    case 'vendor':
+    case 'native':
       if (toolChoice.dialect === ANTHROPIC_MESSAGES) return toolChoice.item;
       return reportUnsupportedChoice(toolChoice, losses);
     default:

@@ -48,7 +48,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
       return writeCallBlock(part, losses);
     case 'tool-result':
       return writeResult(part, losses);
-    case 'vendor':
+    case 'native':
       if (part.dialect === ANTHROPIC_MESSAGES) return { ...part.item };
       if (!part.isReadElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return undefined;

@@ -18,11 +18,11 @@ const opens = (part: number, opening: Extract<ReplyEvent, { type: 'part-start' }
   opens: opening,
 });
 const says = (part: number, delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta });
-const seals = (part: number, dialect = 'gemini'): ReplyEvent => ({
-  type: 'part-seal',
+const signatures = (part: number, dialect = 'gemini'): ReplyEvent => ({
+  type: 'part-signature',
   choice: 0,
   part,
-  seal: { dialect, value: 'proof' },
+  signature: { dialect, value: 'proof' },
 });
 const ends = (part: number): ReplyEvent => ({ type: 'part-end', choice: 0, part });
 const stop: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'stop' } };
@@ -202,40 +202,44 @@ describe('a translated stream', () => {
       start,
       opens(0, { type: 'reasoning' }),
       says(0, 'Hm'),
-      seals(0),
+      signatures(0),
       ends(0),
       opens(1, { type: 'reasoning' }),
-      seals(1, 'openai-responses'),
+      signatures(1, 'openai-responses'),
       ends(1),
       opens(2, toolCall('a')),
       says(2, '{}'),
-      seals(2),
+      signatures(2),
       ends(2),
       stop,
       end,
     ];
     const payloads = streamed(events);
     const [thinking, hidden, call, carrier] = blocksOf(payloads);
-    expect(readCarriedSignature(String(thinking?.signature))).toEqual({ seal: { dialect: 'gemini', value: 'proof' } });
-    expect(readCarriedSignature(String(hidden?.data))?.seal.dialect).toBe('openai-responses');
+    expect(readCarriedSignature(String(thinking?.signature))).toEqual({
+      signature: { dialect: 'gemini', value: 'proof' },
+    });
+    expect(readCarriedSignature(String(hidden?.data))?.signature.dialect).toBe('openai-responses');
     expect(call?.type).toBe('tool_use');
     expect(readCarriedSignature(String(carrier?.data))).toEqual({
-      seal: { dialect: 'gemini', value: 'proof' },
+      signature: { dialect: 'gemini', value: 'proof' },
       of: 'a',
     });
-    const again = read(sse(...payloads)).flatMap((event) => (event.type === 'part-seal' ? [event.seal.dialect] : []));
+    const again = read(sse(...payloads)).flatMap((event) =>
+      event.type === 'part-signature' ? [event.signature.dialect] : [],
+    );
     expect(again).toEqual(['gemini', 'openai-responses', 'gemini']);
     expect(blocksOf(payloads).map(({ json: _, ...one }) => one)).toEqual(whole(events).content as JsonObject[]);
   });
 
   test('carries late signatures in a block of their own', () => {
-    const text = [opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), seals(0)];
+    const text = [opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), signatures(0)];
     const thought = [
       opens(0, { type: 'reasoning' }),
       says(0, 'Hm'),
       opens(1, { type: 'text' }),
       says(1, 'Hi'),
-      seals(0),
+      signatures(0),
       ends(1),
     ];
     const asks = chatCall({ reasoning: { effort: 'low' } });

@@ -119,9 +119,9 @@ describe('a conversation', () => {
         {
           role: 'assistant',
           parts: [
-            { type: 'reasoning', text: 'Mine.', seal: own },
-            { type: 'reasoning', text: '', seal: { ...own, value: 'hidden:data' } },
-            { type: 'reasoning', text: 'Theirs.', seal: { dialect: 'gemini', value: 'x' } },
+            { type: 'reasoning', text: 'Mine.', signature: own },
+            { type: 'reasoning', text: '', signature: { ...own, value: 'hidden:data' } },
+            { type: 'reasoning', text: 'Theirs.', signature: { dialect: 'gemini', value: 'x' } },
             { type: 'reasoning', text: 'Unsigned.' },
             { type: 'text', text: 'So.' },
           ],
@@ -143,7 +143,7 @@ describe('a conversation', () => {
     const item = { type: 'container_upload', file_id: 'f', cache_control: { type: 'ephemeral' } };
     const messages: Message[] = [
       { role: 'system', parts: [marked('a'), marked('b')] },
-      { role: 'user', parts: [{ type: 'vendor', dialect: 'anthropic-messages', item }, marked('c'), marked('d')] },
+      { role: 'user', parts: [{ type: 'native', dialect: 'anthropic-messages', item }, marked('c'), marked('d')] },
     ];
     const tools = [{ type: 'function' as const, name: 'f', cache: { ttl: '1h' as const } }];
     const { body, warnings } = write({ messages, tools });

@@ -13,7 +13,7 @@ import { writeTier, writeUsage } from './usage.ts';
 
 type PartEvent = Extract<
   ReplyEvent,
-  { type: 'part-delta' | 'part-transcript' | 'part-seal' | 'part-citation' | 'part-logprobs' }
+  { type: 'part-delta' | 'part-transcript' | 'part-signature' | 'part-citation' | 'part-logprobs' }
 >;
 
 /** A part and its block. */
@@ -29,7 +29,7 @@ interface Line {
   begun: boolean;
   /** Content that is collected because it can only be written complete. */
   gathered: string;
-  seal?: ReasoningSignature;
+  signature?: ReasoningSignature;
 }
 
 /** An event of the stream: its `event:` and `data:` lines. */
@@ -163,10 +163,10 @@ export class BlockStreamBuilder {
 
   /** Handles an event for a part whose block is closed: text gets a new block, a signature a block that carries it. */
   #late(event: PartEvent, opens: PartOpening): Line | undefined {
-    if (event.type === 'part-seal') {
+    if (event.type === 'part-signature') {
       const item =
-        opens.type === 'reasoning' ? shownThinking('', event.seal) : carrierOf(this.#call, opens, event.seal);
-      if (item) this.#enqueue({ type: 'vendor', dialect: ANTHROPIC_MESSAGES, item }).over = true;
+        opens.type === 'reasoning' ? shownThinking('', event.signature) : carrierOf(this.#call, opens, event.signature);
+      if (item) this.#enqueue({ type: 'native', dialect: ANTHROPIC_MESSAGES, item }).over = true;
       if (!this.#current || hasWords(this.#current.opens)) this.#advance();
       return undefined;
     }
@@ -208,8 +208,8 @@ export class BlockStreamBuilder {
         this.#outputCharacters += event.delta.length;
         this.#textDelta(line, event.delta);
         return;
-      case 'part-seal':
-        line.seal = event.seal;
+      case 'part-signature':
+        line.signature = event.signature;
         return;
       case 'part-citation': {
         const citation = line.opens.type === 'text' ? shownCitation(event.citation) : undefined;
@@ -251,7 +251,7 @@ export class BlockStreamBuilder {
         line.gathered += delta;
         return;
       case 'audio':
-      case 'vendor':
+      case 'native':
         return;
       default:
         opens satisfies never;
@@ -278,21 +278,21 @@ export class BlockStreamBuilder {
 
   #close(line: Line): void {
     line.closed = true;
-    const { opens, seal } = line;
+    const { opens, signature } = line;
     if (opens.type === 'image') this.#textDelta(line, imageText(opens.mimeType, line.gathered));
     if (line.begun) {
-      if (opens.type === 'reasoning' && seal) {
-        this.#sendDelta({ type: 'signature_delta', signature: writeSignature(seal) });
+      if (opens.type === 'reasoning' && signature) {
+        this.#sendDelta({ type: 'signature_delta', signature: writeSignature(signature) });
       } else if (opens.type === 'tool-call' && opens.custom) {
         this.#sendDelta({ type: 'input_json_delta', partial_json: '"}' });
       }
       this.#stop();
     } else if (opens.type === 'reasoning') {
-      this.#block(shownThinking('', seal));
-    } else if (opens.type === 'vendor' && opens.dialect === ANTHROPIC_MESSAGES) {
+      this.#block(shownThinking('', signature));
+    } else if (opens.type === 'native' && opens.dialect === ANTHROPIC_MESSAGES) {
       this.#block(opens.item);
     }
-    if (seal) this.#block(carrierOf(this.#call, opens, seal));
+    if (signature) this.#block(carrierOf(this.#call, opens, signature));
   }
 
   #block(content_block: JsonObject | undefined): void {

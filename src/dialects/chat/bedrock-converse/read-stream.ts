@@ -12,7 +12,7 @@ import { legalToolName } from './tool-names.ts';
 import { readUsage } from './usage.ts';
 
 /** `unopened`: the first delta decides. */
-type Reads = 'unopened' | 'text' | 'thinking' | 'image' | 'vendor';
+type Reads = 'unopened' | 'text' | 'thinking' | 'image' | 'native';
 
 interface Block extends OpenBlock<Reads> {
   signature: string;
@@ -136,7 +136,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     if (isObject(toolUse) && (toolUse.type === undefined || toolUse.type === 'tool_use')) {
       this.openCall(block, textOf(toolUse.toolUseId), textOf(toolUse.name));
     } else if (isObject(toolUse) || isObject(toolResult)) {
-      block.reads = 'vendor';
+      block.reads = 'native';
       block.item = start;
     } else if (isObject(image)) {
       block.reads = 'image';
@@ -146,7 +146,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
 
   #openProviderBlock(index: number, item: JsonObject): void {
     const block = this.#newBlock(index);
-    block.reads = 'vendor';
+    block.reads = 'native';
     block.item = item;
   }
 
@@ -168,7 +168,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   #delta(index: number, delta: JsonObject): void {
     const block = this.blocks.get(index) ?? this.#newBlock(index);
     const { text, toolUse, reasoningContent, citation, image } = delta;
-    if (block.reads === 'vendor') {
+    if (block.reads === 'native') {
       addToItem(block, delta);
     } else if (typeof text === 'string') {
       this.#ensure(block, 'text');
@@ -204,10 +204,10 @@ export class Decoder extends BlockDecoder<Reads, Block> {
         for (const citation of block.citations) this.#cite(block, citation);
         return;
       case 'thinking':
-        this.#seal(block);
+        this.#addSignature(block);
         return;
-      case 'vendor':
-        this.openPart(block, { type: 'vendor', dialect: BEDROCK_CONVERSE, item: block.item });
+      case 'native':
+        this.openPart(block, { type: 'native', dialect: BEDROCK_CONVERSE, item: block.item });
         return;
       case 'image':
       case 'unopened':
@@ -221,10 +221,10 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     this.events.push({ type: 'part-citation', choice: 0, part, citation: readCitation(item, gathered) });
   }
 
-  #seal({ part, signature, hidden }: Block): void {
+  #addSignature({ part, signature, hidden }: Block): void {
     const value = hidden === '' ? signature : hiddenSignature(hidden);
     if (value === '') return;
-    this.events.push({ type: 'part-seal', choice: 0, part, seal: { dialect: BEDROCK_CONVERSE, value } });
+    this.events.push({ type: 'part-signature', choice: 0, part, signature: { dialect: BEDROCK_CONVERSE, value } });
   }
 }
 
@@ -257,7 +257,7 @@ function readCitation(item: JsonObject, text: string): Citation {
     ...(typeof url === 'string' && { url }),
     ...(typeof item.title === 'string' && { title: item.title }),
     ...(cited.length > 0 && { citedText: cited.join('') }),
-    vendor: { dialect: BEDROCK_CONVERSE, item },
+    native: { dialect: BEDROCK_CONVERSE, item },
   };
 }
 

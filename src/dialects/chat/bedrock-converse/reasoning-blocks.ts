@@ -12,8 +12,9 @@ export function hiddenSignature(redacted: string): string {
 }
 
 /** Thinking for the provider: only with the provider's own signature. */
-export function provenThinking({ text, seal }: ReasoningPart): JsonObject | undefined {
-  if (seal?.dialect !== BEDROCK_CONVERSE) return undefined;
-  if (seal.value.startsWith(HIDDEN)) return { reasoningContent: { redactedContent: seal.value.slice(HIDDEN.length) } };
-  return { reasoningContent: { reasoningText: { text, signature: seal.value } } };
+export function provenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+  if (signature?.dialect !== BEDROCK_CONVERSE) return undefined;
+  if (signature.value.startsWith(HIDDEN))
+    return { reasoningContent: { redactedContent: signature.value.slice(HIDDEN.length) } };
+  return { reasoningContent: { reasoningText: { text, signature: signature.value } } };
 }

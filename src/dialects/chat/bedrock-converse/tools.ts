@@ -89,7 +89,7 @@ function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: S
       if (traits.webSearch !== undefined) return [{ systemTool: { name: traits.webSearch } }];
       losses.add('The web search was dropped: the model does not support it.');
       return [];
-    case 'vendor':
+    case 'native':
       if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
       reportUnsupportedTool(tool, losses);
       return [];
@@ -129,7 +129,7 @@ function choiceOf(
     case 'allowed':
       if (toolChoice.mode === 'auto') return { auto: {} };
       return forcible ? { any: {} } : unforced(losses);
-    case 'vendor':
+    case 'native':
       if (toolChoice.dialect === BEDROCK_CONVERSE) return toolChoice.item;
       return reportUnsupportedChoice(toolChoice, losses);
     default:

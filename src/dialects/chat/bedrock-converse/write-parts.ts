@@ -72,7 +72,7 @@ export class PartWriter {
         return this.#call(part);
       case 'tool-result':
         return this.#result(part);
-      case 'vendor':
+      case 'native':
         if (part.dialect === BEDROCK_CONVERSE) return { ...part.item };
         this.#losses.add(`A block that only ${part.dialect} knows was dropped.`);
         return undefined;

@@ -75,9 +75,9 @@ describe('conversations', () => {
       messages: [
         user(text('a')),
         assistant(
-          { type: 'reasoning', text: 'hm', seal: own('sig') },
-          { type: 'reasoning', text: '', seal: own('hidden:cmVk') },
-          { type: 'reasoning', text: 'foreign', seal: { dialect: 'gemini', value: 'x' } },
+          { type: 'reasoning', text: 'hm', signature: own('sig') },
+          { type: 'reasoning', text: '', signature: own('hidden:cmVk') },
+          { type: 'reasoning', text: 'foreign', signature: { dialect: 'gemini', value: 'x' } },
           text('b'),
         ),
         user(text('c')),

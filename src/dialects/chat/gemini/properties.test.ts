@@ -39,13 +39,13 @@ const spoken = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const own = fc.record({ dialect: fc.constant('gemini'), value: fc.constantFrom('c2ln', 'cHJvb2Y=') });
 const foreign = fc.record({ dialect: fc.constant('anthropic-messages'), value: spoken });
 const name = fc.constantFrom('f', 'get_weather', 'a.b:c-d');
-const call = (seal: fc.Arbitrary<{ dialect: string; value: string }>) =>
+const call = (signature: fc.Arbitrary<{ dialect: string; value: string }>) =>
   fc.record(
     {
       type: fc.constant('tool-call' as const),
       name,
       input: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), words).map((args) => JSON.stringify(args)),
-      seal,
+      signature,
     },
     { requiredKeys: ['type', 'name', 'input'] },
   );
@@ -67,7 +67,7 @@ const result = fc.record({
 
 interface Exchange {
   asks: string[];
-  thinks: { text: string; seal: { dialect: string; value: string } } | undefined;
+  thinks: { text: string; signature: { dialect: string; value: string } } | undefined;
   says: string;
   calls: Part[];
   results: { failed: boolean; text: string }[];
@@ -76,7 +76,7 @@ interface Exchange {
 /** Conversations in this format, as a client's request is read. */
 const exchange: fc.Arbitrary<Exchange> = fc.record({
   asks: fc.array(spoken, { minLength: 1, maxLength: 3 }),
-  thinks: fc.option(fc.record({ text: spoken, seal: own }), { nil: undefined }),
+  thinks: fc.option(fc.record({ text: spoken, signature: own }), { nil: undefined }),
   says: spoken,
   calls: fc.array(call(own), { maxLength: 3 }) as fc.Arbitrary<Part[]>,
   results: fc.array(result, { minLength: 3, maxLength: 3 }),
@@ -137,11 +137,11 @@ test('a conversation reads back as it was written', () => {
 
 const anyPart = fc.oneof(
   fc.record(
-    { type: fc.constant('text' as const), text: words, seal: fc.oneof(own, foreign), cache: fc.constant({}) },
+    { type: fc.constant('text' as const), text: words, signature: fc.oneof(own, foreign), cache: fc.constant({}) },
     { requiredKeys: ['type', 'text'] },
   ),
   fc.record(
-    { type: fc.constant('reasoning' as const), text: words, seal: fc.oneof(own, foreign) },
+    { type: fc.constant('reasoning' as const), text: words, signature: fc.oneof(own, foreign) },
     { requiredKeys: ['type', 'text'] },
   ),
   fc.record({ type: fc.constant('refusal' as const), text: words }),
@@ -161,7 +161,7 @@ const anyPart = fc.oneof(
     parts: fc.constant([]),
     failed: fc.boolean(),
   }),
-  fc.record({ type: fc.constant('vendor' as const), dialect: fc.constant('openai-chat'), item: fc.constant({ a: 1 }) }),
+  fc.record({ type: fc.constant('native' as const), dialect: fc.constant('openai-chat'), item: fc.constant({ a: 1 }) }),
   media,
 ) as fc.Arbitrary<Part>;
 
@@ -176,8 +176,8 @@ test('the provider accepts every conversation that is written', () => {
     });
   const message = fc.oneof(
     turn('system', 'text'),
-    turn('user', 'text', 'media', 'vendor', 'tool-result'),
-    turn('assistant', 'text', 'reasoning', 'refusal', 'tool-call', 'vendor'),
+    turn('user', 'text', 'media', 'native', 'tool-result'),
+    turn('assistant', 'text', 'reasoning', 'refusal', 'tool-call', 'native'),
     turn('tool', 'tool-result'),
   );
   fc.assert(
@@ -201,15 +201,15 @@ test('the provider accepts every conversation that is written', () => {
   );
 });
 
-type Said = { opens: PartOpening; content: string; seal?: { dialect: string; value: string } };
+type Said = { opens: PartOpening; content: string; signature?: { dialect: string; value: string } };
 const said: fc.Arbitrary<Said> = fc.oneof(
-  fc.record({ opens: fc.constant({ type: 'text' as const }), content: spoken, seal: fc.oneof(own, foreign) }),
-  fc.record({ opens: fc.constant({ type: 'reasoning' as const }), content: spoken, seal: fc.oneof(own, foreign) }),
+  fc.record({ opens: fc.constant({ type: 'text' as const }), content: spoken, signature: fc.oneof(own, foreign) }),
+  fc.record({ opens: fc.constant({ type: 'reasoning' as const }), content: spoken, signature: fc.oneof(own, foreign) }),
   fc.record(
     {
       opens: name.map((tool) => ({ type: 'tool-call' as const, id: '', name: tool })),
       content: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), words).map((args) => JSON.stringify(args)),
-      seal: fc.oneof(own, foreign),
+      signature: fc.oneof(own, foreign),
     },
     { requiredKeys: ['opens', 'content'] },
   ),
@@ -250,7 +250,7 @@ function eventsOf(choices: readonly (readonly Said[])[], width: number): ReplyEv
   const events: ReplyEvent[] = [{ type: 'reply-start', id: 'r', model: 'm' }];
   for (const [choice, parts] of choices.entries()) {
     let hasCall = false;
-    for (const [part, { opens, content, seal }] of parts.entries()) {
+    for (const [part, { opens, content, signature }] of parts.entries()) {
       const isCall = opens.type === 'tool-call';
       hasCall ||= isCall;
       events.push({
@@ -262,7 +262,7 @@ function eventsOf(choices: readonly (readonly Said[])[], width: number): ReplyEv
       for (let at = 0; at < content.length; at += width) {
         events.push({ type: 'part-delta', choice, part, delta: content.slice(at, at + width) });
       }
-      if (seal) events.push({ type: 'part-seal', choice, part, seal });
+      if (signature) events.push({ type: 'part-signature', choice, part, signature });
       events.push({ type: 'part-end', choice, part });
     }
     events.push({ type: 'choice-end', choice, finish: { reason: hasCall ? 'tool-calls' : 'stop', raw: 'STOP' } });

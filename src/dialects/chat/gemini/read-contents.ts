@@ -85,21 +85,21 @@ function readModelTurn(located: readonly Located[], turn: number): Part[] {
 }
 
 /** Converts a part of a reply to a part of the conversation. */
-function asPart({ opens, content, seal }: ReplyPart): Part {
-  const sealed = seal && { seal };
+function asPart({ opens, content, signature }: ReplyPart): Part {
+  const signed = signature && { signature };
   switch (opens.type) {
     case 'text':
     case 'reasoning':
-      return { type: opens.type, text: content, ...sealed };
+      return { type: opens.type, text: content, ...signed };
     case 'refusal':
       return { type: 'refusal', text: content };
     case 'tool-call':
-      return { type: 'tool-call', id: opens.id, name: opens.name, input: content, ...sealed };
+      return { type: 'tool-call', id: opens.id, name: opens.name, input: content, ...signed };
     case 'image':
     case 'audio':
-      return readMedia({ mimeType: opens.mimeType ?? '', data: content }, sealed);
-    case 'vendor':
-      return { type: 'vendor', dialect: opens.dialect, item: opens.item };
+      return readMedia({ mimeType: opens.mimeType ?? '', data: content }, signed);
+    case 'native':
+      return { type: 'native', dialect: opens.dialect, item: opens.item };
     default:
       return opens satisfies never;
   }
@@ -169,16 +169,16 @@ function readParts(located: readonly Located[]): Part[] {
 
 function readPart(part: JsonObject): Part {
   const { text, thought, inlineData, thoughtSignature } = part;
-  const seal = readSignature(thoughtSignature);
-  const sealed = seal && { seal };
-  if (isObject(inlineData)) return readMedia(inlineData, sealed);
-  if (typeof text !== 'string') return { type: 'vendor', dialect: GEMINI, item: part };
-  return thought === true ? { type: 'reasoning', text, ...sealed } : { type: 'text', text, ...sealed };
+  const signature = readSignature(thoughtSignature);
+  const signed = signature && { signature };
+  if (isObject(inlineData)) return readMedia(inlineData, signed);
+  if (typeof text !== 'string') return { type: 'native', dialect: GEMINI, item: part };
+  return thought === true ? { type: 'reasoning', text, ...signed } : { type: 'text', text, ...signed };
 }
 
 function readMedia(
   { mimeType, data, displayName }: JsonObject,
-  sealed: Pick<MediaPart, 'seal'> | undefined,
+  signed: Pick<MediaPart, 'signature'> | undefined,
 ): MediaPart {
   const type = typeof mimeType === 'string' ? mimeType : '';
   const media: Media = {
@@ -187,7 +187,7 @@ function readMedia(
     mimeType: type,
     ...(typeof displayName === 'string' && { name: displayName }),
   };
-  return { type: 'media', media, ...sealed };
+  return { type: 'media', media, ...signed };
 }
 
 function kindOf(mimeType: string): Media['kind'] {

@@ -75,7 +75,7 @@ describe('signatures', () => {
       {
         opens: { type: 'tool-call', id: expect.stringMatching(/^call_[0-9a-f]{24}$/), name: 'f' },
         content: '{"a":1}',
-        seal: { dialect: 'gemini', value: 'c2ln' },
+        signature: { dialect: 'gemini', value: 'c2ln' },
       },
     ]);
   });
@@ -87,7 +87,7 @@ describe('signatures', () => {
       answer([{ text: '', thoughtSignature: 'c2ln' }], STOP),
     ];
     expect(partsOf(answers)).toEqual([
-      { opens: { type: 'text' }, content: 'Hello', seal: { dialect: 'gemini', value: 'c2ln' } },
+      { opens: { type: 'text' }, content: 'Hello', signature: { dialect: 'gemini', value: 'c2ln' } },
     ]);
   });
 
@@ -99,7 +99,7 @@ describe('signatures', () => {
     ];
     expect(partsOf(answers)).toEqual([
       { opens: { type: 'reasoning' }, content: 'Hm.' },
-      { opens: { type: 'text' }, content: 'Hello', seal: { dialect: 'gemini', value: 'c2ln' } },
+      { opens: { type: 'text' }, content: 'Hello', signature: { dialect: 'gemini', value: 'c2ln' } },
     ]);
   });
 });
@@ -258,7 +258,7 @@ test('images and speech; speech in pieces is one part', () => {
   expect(image).toEqual({
     opens: { type: 'image', mimeType: 'image/png' },
     content: 'AAAA',
-    seal: { dialect: 'gemini', value: 'c2ln' },
+    signature: { dialect: 'gemini', value: 'c2ln' },
   });
   expect(audio?.opens).toMatchObject({ type: 'audio', mimeType: 'audio/L16;rate=24000' });
   expect([...Buffer.from(audio?.content ?? '', 'base64')]).toEqual([1, 2, 3, 4, 5, 6]);

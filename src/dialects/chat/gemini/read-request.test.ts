@@ -20,7 +20,7 @@ describe('the URL', () => {
     ['gemini-x', 'gemini-x'],
     ['models/gemini-x', 'gemini-x'],
     ['models/models/gemini-x', 'gemini-x'],
-    ['vendor/gemini-x', 'vendor/gemini-x'],
+    ['provider/gemini-x', 'provider/gemini-x'],
   ])('names the model: %s', (path, name) => {
     expect(read({ contents: 'Hi' }, { model: path }).model).toBe(name);
   });
@@ -63,7 +63,7 @@ describe('contents', () => {
     ];
     expect(messagesOf(user({ text: 'Hi' }), ...pieces, model({ text: '' }), user({ text: 'And?' }))).toEqual([
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
-      { role: 'assistant', parts: [{ type: 'text', text: 'Hello', seal: { dialect: 'gemini', value: 'c2ln' } }] },
+      { role: 'assistant', parts: [{ type: 'text', text: 'Hello', signature: { dialect: 'gemini', value: 'c2ln' } }] },
       { role: 'user', parts: [{ type: 'text', text: 'And?' }] },
     ]);
   });
@@ -114,22 +114,22 @@ describe('contents', () => {
   });
 
   test("another provider's signature is restored; the skip value is none", () => {
-    const seal = { dialect: 'anthropic-messages', value: 'abc' };
+    const signature = { dialect: 'anthropic-messages', value: 'abc' };
     const [thought, call] =
       messagesOf(
         model(
           { text: 'Hm.', thought: true },
-          { text: '', thought: true, thoughtSignature: carrySignature(seal) },
+          { text: '', thought: true, thoughtSignature: carrySignature(signature) },
           { functionCall: { name: 'f' }, thoughtSignature: 'skip_thought_signature_validator' },
         ),
       )[0]?.parts ?? [];
-    expect(thought).toEqual({ type: 'reasoning', text: 'Hm.', seal });
-    expect(call).not.toHaveProperty('seal');
+    expect(thought).toEqual({ type: 'reasoning', text: 'Hm.', signature });
+    expect(call).not.toHaveProperty('signature');
   });
 
   test('what only this provider has is kept', () => {
     const code = { executableCode: { language: 'PYTHON', code: '1+1' } };
-    expect(messagesOf(model(code))[0]?.parts).toEqual([{ type: 'vendor', dialect: 'gemini', item: code }]);
+    expect(messagesOf(model(code))[0]?.parts).toEqual([{ type: 'native', dialect: 'gemini', item: code }]);
     const call = read({
       contents: [user({ inlineData: { mimeType: 'video/mp4', data: 'AAAA' }, videoMetadata: { fps: 1 } })],
     });
@@ -179,7 +179,7 @@ test('tools: each member of a tool is one, functions have either kind of schema'
   expect(tools).toEqual([
     { type: 'function', name: 'f', parameters: { type: 'object', properties: { a: { type: ['string', 'null'] } } } },
     { type: 'web-search', dialect: 'gemini', options: {} },
-    { type: 'vendor', dialect: 'gemini', item: { codeExecution: {} } },
+    { type: 'native', dialect: 'gemini', item: { codeExecution: {} } },
   ]);
 });
 

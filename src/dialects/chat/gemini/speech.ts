@@ -72,7 +72,7 @@ function textOf({ input, instructions }: SpeechCall, model: string): Part {
   if (instructions === undefined || instructions === '') return { type: 'text', text: input };
   if (!traitsOf(model).packsSpeech)
     return { type: 'text', text: `Read the text below aloud, in this manner: ${instructions}\n\n${input}` };
-  return { type: 'vendor', dialect: GEMINI, item: { text: input, speechMetadata: { style: instructions } } };
+  return { type: 'native', dialect: GEMINI, item: { text: input, speechMetadata: { style: instructions } } };
 }
 
 function asConversation(call: SpeechCall, parts: Part[]): ChatCall {

@@ -21,7 +21,7 @@ export function readTools(tools: Json | undefined): Tool[] {
           if (isObject(declaration)) read.push(readFunction(declaration));
       } else if (member === 'googleSearch' && isObject(value)) {
         read.push({ type: 'web-search', dialect: GEMINI, options: value });
-      } else read.push({ type: 'vendor', dialect: GEMINI, item: { [member]: value } });
+      } else read.push({ type: 'native', dialect: GEMINI, item: { [member]: value } });
     }
   }
   return read;
@@ -143,7 +143,7 @@ function writeHosted(tool: Tool, losses: Set<string>): JsonObject | undefined {
         losses.add('The options of the web search were dropped: the model does not support them.');
       }
       return { googleSearch: {} };
-    case 'vendor':
+    case 'native':
       if (tool.dialect === GEMINI) return tool.item;
       losses.add(`A tool that only ${tool.dialect} knows was dropped.`);
       return undefined;
@@ -167,7 +167,7 @@ function writeChoice(choice: ToolChoice, losses: Set<string>): JsonObject | unde
         mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED',
         ...(choice.names.length > 0 && { allowedFunctionNames: choice.names.map(legalToolName) }),
       };
-    case 'vendor':
+    case 'native':
       return reportUnsupportedChoice(choice, losses);
     default:
       return choice satisfies never;

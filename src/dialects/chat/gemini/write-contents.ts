@@ -111,14 +111,14 @@ function writePart(part: Part, at: string, conversation: Conversation): JsonObje
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }];
     case 'media':
-      return [{ ...writeMedia(part.media, at, losses), ...ownSignature(part.seal) }];
+      return [{ ...writeMedia(part.media, at, losses), ...ownSignature(part.signature) }];
     case 'reasoning':
       return writeThought(part, losses);
     case 'tool-call':
       return [writeCall(part, losses)];
     case 'tool-result':
       return writeResult(part, at, conversation);
-    case 'vendor':
+    case 'native':
       if (part.dialect === GEMINI) return [part.item];
       if (!part.isReadElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return [];
@@ -127,25 +127,25 @@ function writePart(part: Part, at: string, conversation: Conversation): JsonObje
   }
 }
 
-function writeText({ text, seal, citations }: TextPart, losses: Set<string>): JsonObject[] {
+function writeText({ text, signature, citations }: TextPart, losses: Set<string>): JsonObject[] {
   if (citations && citations.length > 0)
     losses.add('Citations in earlier turns were dropped: the model does not accept them.');
-  const signature = ownSignature(seal);
-  return text === '' && !signature.thoughtSignature ? [] : [{ text, ...signature }];
+  const signed = ownSignature(signature);
+  return text === '' && !signed.thoughtSignature ? [] : [{ text, ...signed }];
 }
 
 /** The provider accepts a thought without a signature, but not with another provider's. */
-function writeThought({ text, seal }: ReasoningPart, losses: Set<string>): JsonObject[] {
-  const signature = ownSignature(seal);
-  if (seal && !signature.thoughtSignature) losses.add('Reasoning signatures of another provider were dropped.');
-  return text === '' && !signature.thoughtSignature ? [] : [{ text, thought: true, ...signature }];
+function writeThought({ text, signature }: ReasoningPart, losses: Set<string>): JsonObject[] {
+  const signed = ownSignature(signature);
+  if (signature && !signed.thoughtSignature) losses.add('Reasoning signatures of another provider were dropped.');
+  return text === '' && !signed.thoughtSignature ? [] : [{ text, thought: true, ...signed }];
 }
 
-function writeCall({ id, name, input, custom, seal }: ToolCallPart, losses: Set<string>): JsonObject {
+function writeCall({ id, name, input, custom, signature }: ToolCallPart, losses: Set<string>): JsonObject {
   const args = custom ? wrapFreeText(input) : argsOf(input);
   if (!args)
     losses.add('The arguments of an earlier tool call were not a JSON object: they were sent in a member `input`.');
-  return { functionCall: { id, name: legalToolName(name), args: args ?? { input } }, ...ownSignature(seal) };
+  return { functionCall: { id, name: legalToolName(name), args: args ?? { input } }, ...ownSignature(signature) };
 }
 
 function writeResult(result: ToolResultPart, at: string, { traits, names, losses }: Conversation): JsonObject[] {

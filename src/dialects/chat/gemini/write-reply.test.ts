@@ -124,19 +124,19 @@ describe('a translated stream', () => {
   });
 
   test("carries another provider's signature as base64", () => {
-    const seal = { dialect: 'anthropic-messages', value: 'Eq…/+=' };
+    const signature = { dialect: 'anthropic-messages', value: 'Eq…/+=' };
     const events: ReplyEvent[] = [
       START,
       opening(0, { type: 'reasoning' }),
       delta(0, 'Hm.'),
-      { type: 'part-seal', choice: 0, part: 0, seal },
+      { type: 'part-signature', choice: 0, part: 0, signature },
       over(0),
       end('stop'),
     ];
     const parts = answersIn(written(events)).flatMap(({ candidates }) => candidates[0]?.content.parts ?? []);
-    const signature = String(parts[1]?.thoughtSignature);
-    expect(parts[1]).toEqual({ text: '', thought: true, thoughtSignature: signature });
-    expect(Buffer.from(signature, 'base64').toString('base64')).toBe(signature);
+    const encoded = String(parts[1]?.thoughtSignature);
+    expect(parts[1]).toEqual({ text: '', thought: true, thoughtSignature: encoded });
+    expect(Buffer.from(encoded, 'base64').toString('base64')).toBe(encoded);
   });
 });
 

@@ -35,7 +35,7 @@ const ENDS = [
 const REPLY_SUPPORT: ReplySupport = {
   dialect: GEMINI,
   without: {},
-  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
+  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'native'],
   shows: isShown,
   extras: ['service_tier'],
   oneTextSignature: false,

@@ -98,18 +98,18 @@ describe('signatures', () => {
     );
 
   test('return on the tool call they came with', () => {
-    expect(signatures([call('a', { seal: own }), call('b')])).toEqual(['c2ln', undefined]);
+    expect(signatures([call('a', { signature: own }), call('b')])).toEqual(['c2ln', undefined]);
   });
 
   test("that are missing or another provider's are replaced on the first call of a step, for models that require one", () => {
     const skip = 'skip_thought_signature_validator';
     expect(signatures([call('a'), call('b')])).toEqual([skip, undefined]);
-    expect(signatures([call('a', { seal: foreign })])).toEqual([skip]);
-    expect(signatures([call('a', { seal: foreign })], 'gemini-2.5-pro')).toEqual([undefined]);
+    expect(signatures([call('a', { signature: foreign })])).toEqual([skip]);
+    expect(signatures([call('a', { signature: foreign })], 'gemini-2.5-pro')).toEqual([undefined]);
   });
 
   test("of another provider's reasoning are dropped, with a warning", () => {
-    const thought: Part = { type: 'reasoning', text: 'Hm.', seal: foreign };
+    const thought: Part = { type: 'reasoning', text: 'Hm.', signature: foreign };
     const { body, warnings } = write({ messages: [said('user', 'Hi'), said('assistant', thought, 'Yes')] });
     expect(body.contents[1]?.parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Yes' }]);
     expect(warnings).toHaveLength(1);

@@ -47,8 +47,8 @@ export class CandidateBuilder {
       case 'part-transcript':
         this.#pending.push({ text: event.delta });
         return;
-      case 'part-seal':
-        this.#seal(part, event.seal);
+      case 'part-signature':
+        this.#addSignature(part, event.signature);
         return;
       case 'part-citation':
         this.#citations.push({ part: event.part, citation: event.citation });
@@ -100,7 +100,7 @@ export class CandidateBuilder {
         return;
       case 'tool-call':
       case 'image':
-      case 'vendor':
+      case 'native':
         return;
       default:
         part.opens satisfies never;
@@ -115,14 +115,14 @@ export class CandidateBuilder {
   }
 
   /** A signature goes with its part if that is not sent yet, otherwise in an empty part after it. */
-  #seal(part: Growing, seal: ReplyPart['seal']): void {
+  #addSignature(part: Growing, signature: ReplyPart['signature']): void {
     const { type } = part.opens;
     if (!part.isOver && (type === 'tool-call' || type === 'image')) {
-      if (seal) part.seal = seal;
+      if (signature) part.signature = signature;
       return;
     }
     const isThought = type === 'reasoning';
-    this.#pending.push({ text: '', ...(isThought && { thought: true }), ...carriedSignature(seal) });
+    this.#pending.push({ text: '', ...(isThought && { thought: true }), ...carriedSignature(signature) });
   }
 
   #end(part: Growing): void {

@@ -148,7 +148,7 @@ describe('readCall reads', () => {
         type: 'media',
         media: { kind: 'document', source: { type: 'reference', dialect: 'openai-chat', id: 'file-1' } },
       },
-      { type: 'vendor', dialect: 'openai-chat', item: { type: 'novelty', x: 1 } },
+      { type: 'native', dialect: 'openai-chat', item: { type: 'novelty', x: 1 } },
     ]);
   });
 
@@ -161,7 +161,7 @@ describe('readCall reads', () => {
     expect(thoughts({ reasoning: 'hm', reasoning_details: details })).toEqual({
       type: 'reasoning',
       text: 'hm',
-      seal: { dialect: 'openai-chat', value: JSON.stringify({ reasoning_details: details }) },
+      signature: { dialect: 'openai-chat', value: JSON.stringify({ reasoning_details: details }) },
     });
     expect(thoughts({ thinking_blocks: [{ type: 'thinking', thinking: 'hm', signature: 's' }] })).toMatchObject({
       text: 'hm',

@@ -116,12 +116,12 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
   const annotations: Json[] = [];
   const calls: JsonObject[] = [];
   for (const part of parts) {
-    const { opens, content: said, seal } = part;
+    const { opens, content: said, signature } = part;
     switch (opens.type) {
       case 'text': {
         if (part.citations) annotations.push(...annotationsOf(part.citations, codePoints(content ?? '')));
         content = (content ?? '') + said;
-        if (seal) Object.assign(members, writePartSignature(seal));
+        if (signature) Object.assign(members, writePartSignature(signature));
         break;
       }
       case 'image':
@@ -132,7 +132,9 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
         break;
       case 'reasoning': {
         thoughts += said;
-        const { reasoning_details, ...others } = seal ? writeReasoningSignature(seal, said, details.length) : {};
+        const { reasoning_details, ...others } = signature
+          ? writeReasoningSignature(signature, said, details.length)
+          : {};
         if (Array.isArray(reasoning_details)) details.push(...reasoning_details);
         Object.assign(members, others);
         break;
@@ -143,7 +145,7 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
       case 'audio':
         members.audio = audioOf(part, opens, call.audio?.format);
         break;
-      case 'vendor':
+      case 'native':
         break;
       default:
         opens satisfies never;
@@ -167,13 +169,13 @@ function annotationsOf(citations: readonly Citation[], offset: number): Json[] {
 
 type Opening<Type> = Extract<ReplyPart['opens'], { type: Type }>;
 
-function callOf({ content, seal }: ReplyPart, opens: Opening<'tool-call'>): JsonObject {
+function callOf({ content, signature }: ReplyPart, opens: Opening<'tool-call'>): JsonObject {
   return {
     id: opens.id || newId('call_'),
     ...(opens.custom
       ? { type: 'custom', custom: { name: opens.name, input: content } }
       : { type: 'function', function: { name: opens.name, arguments: content } }),
-    ...(seal && writePartSignature(seal)),
+    ...(signature && writePartSignature(signature)),
   };
 }
 

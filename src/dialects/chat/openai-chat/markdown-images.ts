@@ -26,6 +26,6 @@ export function withImages(part: TextPart): Part[] {
   const after = text.slice(end);
   if (after.trim() !== '') parts.push({ type: 'text', text: after });
   const first = parts[0];
-  if (first) Object.assign(first, rest.seal && { seal: rest.seal }, rest.cache && { cache: rest.cache });
+  if (first) Object.assign(first, rest.signature && { signature: rest.signature }, rest.cache && { cache: rest.cache });
   return parts;
 }

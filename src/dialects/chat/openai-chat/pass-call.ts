@@ -24,7 +24,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
 function hasForeignProofs({ messages }: ChatCall): boolean {
   for (const { parts } of messages)
     for (const part of parts)
-      if ('seal' in part && part.seal !== undefined && part.seal.dialect !== OPENAI_CHAT) return true;
+      if ('signature' in part && part.signature !== undefined && part.signature.dialect !== OPENAI_CHAT) return true;
   return false;
 }
 

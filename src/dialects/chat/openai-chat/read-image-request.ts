@@ -52,8 +52,8 @@ export function otherImageMembers(body: JsonObject): JsonObject {
 function withoutSettings(value: Json | undefined): Json | undefined {
   if (!isObject(value)) return value === null ? undefined : value;
   const { image_config: _, imageConfig: __, google, ...others } = value;
-  const vendors = withoutSettings(google);
-  const rest = vendors === undefined ? others : { ...others, google: vendors };
+  const googleMembers = withoutSettings(google);
+  const rest = googleMembers === undefined ? others : { ...others, google: googleMembers };
   return Object.keys(rest).length > 0 ? rest : undefined;
 }
 

@@ -97,7 +97,7 @@ function readPart(part: Json, path: string): Part {
       return { type: 'reasoning', text: thinkingText(part.thinking) };
     default:
       if (typeof part.type !== 'string') throw wrong(`${path}.type`, 'must be a string');
-      return { type: 'vendor', dialect: OPENAI_CHAT, item: part };
+      return { type: 'native', dialect: OPENAI_CHAT, item: part };
   }
 }
 
@@ -134,11 +134,15 @@ function readFile(part: JsonObject, path: string): Media {
 function readAssistant(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Part[] {
   const parts: Part[] = readThoughts(message);
   const content = readContent(message, path);
-  const seal = readPartSignature(message);
+  const signature = readPartSignature(message);
   const firstText = content.find((part) => part.type === 'text');
-  if (seal && seal.dialect !== OPENAI_CHAT && firstText) firstText.seal = seal;
-  else if (seal)
-    parts.push({ type: 'reasoning', text: '', seal: chatSignature({ extra_content: message.extra_content ?? null }) });
+  if (signature && signature.dialect !== OPENAI_CHAT && firstText) firstText.signature = signature;
+  else if (signature)
+    parts.push({
+      type: 'reasoning',
+      text: '',
+      signature: chatSignature({ extra_content: message.extra_content ?? null }),
+    });
   parts.push(...content.flatMap((part) => (part.type === 'text' ? withImages(part) : part)));
   const refusal = optionalText(message, 'refusal', path);
   if (refusal) parts.push({ type: 'refusal', text: refusal });
@@ -171,7 +175,7 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   const body = call[member];
   if (!isObject(body)) throw wrong(`${path}.function`, 'must be an object with `name` and `arguments`');
   const said = custom ? body.input : body.arguments;
-  const seal = readPartSignature(call);
+  const signature = readPartSignature(call);
   const part: ToolCallPart = {
     type: 'tool-call',
     id: optionalText(call, 'id', path) ?? '',
@@ -181,7 +185,7 @@ function readToolCall(call: Json, path: string): ToolCallPart {
       : (optionalText(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
   };
   if (custom) part.custom = custom;
-  if (seal) part.seal = seal;
+  if (signature) part.signature = signature;
   return marked(part, call);
 }
 

@@ -231,8 +231,8 @@ export class Decoder {
     const details = [...state.details.values()];
     if (!details.some((one) => typeof one.signature === 'string' || typeof one.data === 'string')) return;
     state.details = undefined;
-    const seal = chatSignature({ reasoning_details: details });
-    this.#events.push({ type: 'part-seal', choice, part: state.open, seal });
+    const signature = chatSignature({ reasoning_details: details });
+    this.#events.push({ type: 'part-signature', choice, part: state.open, signature });
   }
 
   /** A signature without readable text becomes a hidden reasoning part. */
@@ -241,7 +241,7 @@ export class Decoder {
     // Not `#close`: the items in `details` belong to another part.
     state.openType = undefined;
     this.#events.push(
-      { type: 'part-seal', choice, part, seal: chatSignature(members) },
+      { type: 'part-signature', choice, part, signature: chatSignature(members) },
       { type: 'part-end', choice, part },
     );
   }
@@ -271,8 +271,8 @@ export class Decoder {
     if (known.part >= 0 && said !== '')
       this.#events.push({ type: 'part-delta', choice, part: known.part, delta: said });
     if (known.part >= 0 && isObject(call.extra_content)) {
-      const seal = chatSignature({ extra_content: call.extra_content });
-      this.#events.push({ type: 'part-seal', choice, part: known.part, seal });
+      const signature = chatSignature({ extra_content: call.extra_content });
+      this.#events.push({ type: 'part-signature', choice, part: known.part, signature });
     }
   }
 

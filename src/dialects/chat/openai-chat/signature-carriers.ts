@@ -16,10 +16,10 @@ export function chatSignature(members: JsonObject): ReasoningSignature {
 /**
  * The members in a signature of this format. `undefined` if the signature is another format's, or a client changed it.
  */
-export function ownMembers(seal: ReasoningSignature): JsonObject | undefined {
-  if (seal.dialect !== OPENAI_CHAT) return undefined;
+export function ownMembers(signature: ReasoningSignature): JsonObject | undefined {
+  if (signature.dialect !== OPENAI_CHAT) return undefined;
   try {
-    const members: unknown = JSON.parse(seal.value);
+    const members: unknown = JSON.parse(signature.value);
     return isObject(members) ? members : undefined;
   } catch {
     return undefined;
@@ -27,10 +27,10 @@ export function ownMembers(seal: ReasoningSignature): JsonObject | undefined {
 }
 
 /** A reasoning signature as members of the message. `text` is the reasoning, `index` its position in the list. */
-export function writeReasoningSignature(seal: ReasoningSignature, text: string, index: number): JsonObject {
-  const own = ownMembers(seal);
+export function writeReasoningSignature(signature: ReasoningSignature, text: string, index: number): JsonObject {
+  const own = ownMembers(signature);
   if (own) return own;
-  const wrapped = carrySignature(seal);
+  const wrapped = carrySignature(signature);
   const detail =
     text === ''
       ? { type: 'reasoning.encrypted', data: wrapped, format: MARK, index }
@@ -39,8 +39,8 @@ export function writeReasoningSignature(seal: ReasoningSignature, text: string, 
 }
 
 /** The signature of a tool call or text as members of it. Clients are known to send Google's member back. */
-export function writePartSignature(seal: ReasoningSignature): JsonObject {
-  return ownMembers(seal) ?? { extra_content: { google: { thought_signature: carrySignature(seal) } } };
+export function writePartSignature(signature: ReasoningSignature): JsonObject {
+  return ownMembers(signature) ?? { extra_content: { google: { thought_signature: carrySignature(signature) } } };
 }
 
 /** Reads the signature in the `extra_content` of a tool call or message. */
@@ -50,7 +50,7 @@ export function readPartSignature(carrier: JsonObject): ReasoningSignature | und
   const google = extra_content.google;
   const signature = isObject(google) ? google.thought_signature : undefined;
   return (
-    (typeof signature === 'string' ? readCarriedSignature(signature)?.seal : undefined) ??
+    (typeof signature === 'string' ? readCarriedSignature(signature)?.signature : undefined) ??
     chatSignature({ extra_content })
   );
 }
@@ -63,17 +63,17 @@ export function readThoughts(message: JsonObject): ReasoningPart[] {
   const own: JsonObject[] = [];
   for (const detail of details) {
     const proof = textOf(detail.signature) || textOf(detail.data);
-    const seal = proof === '' ? undefined : readCarriedSignature(proof)?.seal;
-    if (seal) parts.push({ type: 'reasoning', text: textOf(detail.text), seal });
+    const signature = proof === '' ? undefined : readCarriedSignature(proof)?.signature;
+    if (signature) parts.push({ type: 'reasoning', text: textOf(detail.text), signature });
     else own.push(detail);
   }
   if (own.length > 0) {
     const text = own.map((detail) => textOf(detail.text) + textOf(detail.summary)).join('');
-    parts.push({ type: 'reasoning', text, seal: chatSignature({ reasoning_details: own }) });
+    parts.push({ type: 'reasoning', text, signature: chatSignature({ reasoning_details: own }) });
   }
   if (blocks.length > 0) {
     const text = blocks.map((block) => textOf(block.thinking)).join('');
-    parts.push({ type: 'reasoning', text, seal: chatSignature({ thinking_blocks: blocks }) });
+    parts.push({ type: 'reasoning', text, signature: chatSignature({ thinking_blocks: blocks }) });
   }
   const text = textOf(message.reasoning_content) || textOf(message.reasoning);
   if (text !== '' && parts.every((part) => part.text === '')) {

@@ -27,7 +27,7 @@ function readTool(tool: Json, path: string): Tool {
   // Some clients omit the type.
   const type = tool.type ?? (isObject(tool.function) ? 'function' : undefined);
   if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
-  if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_CHAT, item: tool };
+  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect: OPENAI_CHAT, item: tool };
   const item = tool[type];
   if (!isObject(item)) throw wrong(`${path}.${type}`, 'must be an object with a `name`');
   if (typeof item.name !== 'string' || item.name === '')
@@ -76,7 +76,7 @@ export function readToolChoice(body: JsonObject): ToolChoice | undefined {
     return { type: 'allowed', mode: allowed.mode === 'required' ? 'required' : 'auto', names };
   }
   const name = nameOf(choice);
-  return name === undefined ? { type: 'vendor', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
+  return name === undefined ? { type: 'native', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
 }
 
 /** `{function: {name}}`, `{custom: {name}}`, or the deprecated `{name}`. */
@@ -143,7 +143,7 @@ function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObjec
     }
     case 'web-search':
       return undefined;
-    case 'vendor':
+    case 'native':
       if (tool.dialect === OPENAI_CHAT) return tool.item;
       return reportProviderTool(tool, warnings);
     default:
@@ -151,7 +151,7 @@ function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObjec
   }
 }
 
-function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'vendor' }>, call: ChatCall): JsonObject {
+function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'native' }>, call: ChatCall): JsonObject {
   return cache && call.origin.dialect === OPENAI_CHAT ? { cache_control: { type: 'ephemeral', ...cache } } : {};
 }
 
@@ -169,7 +169,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], warnings: S
       return named(choice.name);
     case 'allowed':
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
-    case 'vendor':
+    case 'native':
       if (choice.dialect === OPENAI_CHAT) return choice.item;
       warnings.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
       return undefined;

@@ -57,7 +57,7 @@ export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Se
 }
 
 function isReadElsewhere(part: Part): boolean {
-  return part.type === 'vendor' && part.dialect !== OPENAI_CHAT && part.isReadElsewhere === true;
+  return part.type === 'native' && part.dialect !== OPENAI_CHAT && part.isReadElsewhere === true;
 }
 
 function writeMessage(message: Message, script: Script): JsonObject {
@@ -111,7 +111,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
       return { ...writeMedia(part.media, script), ...cacheControl(part, script) };
     case 'refusal':
       return { type: 'text', text: part.text };
-    case 'vendor':
+    case 'native':
       if (part.dialect === OPENAI_CHAT) return part.item;
       if (!part.isReadElsewhere) script.warnings.add('A part that only another format has was dropped.');
       return undefined;
@@ -235,7 +235,7 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
   const message: JsonObject = {};
   const texts: Part[] = [];
   for (const part of parts) {
-    if (part.type === 'text' || part.type === 'vendor') texts.push(part);
+    if (part.type === 'text' || part.type === 'native') texts.push(part);
     if (part.type !== 'media') continue;
     const { source, kind, mimeType } = part.media;
     if (kind === 'image' && source.type === 'inline')
@@ -260,13 +260,13 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
 /** Writes reasoning in the member that most providers use. A signature goes only to the provider that issued it. */
 function writeThoughts(message: JsonObject, thoughts: readonly ReasoningPart[]): void {
   const text = thoughts.map((part) => part.text).join('');
-  for (const { seal } of thoughts) if (seal) Object.assign(message, ownMembers(seal));
+  for (const { signature } of thoughts) if (signature) Object.assign(message, ownMembers(signature));
   if (text !== '') message.reasoning_content = text;
 }
 
 function writeToolCall(part: ToolCallPart, script: Script): JsonObject {
   const id = script.id(part.id);
-  const own = part.seal && ownMembers(part.seal);
+  const own = part.signature && ownMembers(part.signature);
   if (part.custom) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
   const call = { name: part.name, arguments: part.input === '' ? '{}' : part.input };
   return { id, type: 'function', function: call, ...own, ...(script.isOwn && cacheControl(part, script)) };

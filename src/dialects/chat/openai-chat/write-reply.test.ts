@@ -293,7 +293,7 @@ describe('translated replies', () => {
     { type: 'reply-start', id: 'r', model: 'm', createdSeconds: 7 },
     { type: 'part-start', choice: 0, part: 0, opens: { type: 'reasoning' } },
     { type: 'part-delta', choice: 0, part: 0, delta: 'hm' },
-    { type: 'part-seal', choice: 0, part: 0, seal: { dialect: 'elsewhere', value: 'proof' } },
+    { type: 'part-signature', choice: 0, part: 0, signature: { dialect: 'elsewhere', value: 'proof' } },
     { type: 'part-end', choice: 0, part: 0 },
     { type: 'part-start', choice: 0, part: 1, opens: { type: 'text' } },
     { type: 'part-delta', choice: 0, part: 1, delta: '💶 a' },
@@ -333,7 +333,7 @@ describe('translated replies', () => {
     expect(call.messages[0]?.parts[0]).toEqual({
       type: 'reasoning',
       text: 'hm',
-      seal: { dialect: 'elsewhere', value: 'proof' },
+      signature: { dialect: 'elsewhere', value: 'proof' },
     });
   });
 

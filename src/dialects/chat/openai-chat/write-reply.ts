@@ -19,7 +19,7 @@ import { ChunkBuilder } from './write-stream.ts';
 const REPLY_SUPPORT: ReplySupport = {
   dialect: OPENAI_CHAT,
   without: {},
-  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
+  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'native'],
   shows: ({ url }) => url !== undefined,
   extras: ['service_tier', 'system_fingerprint'],
   oneTextSignature: true,

@@ -59,8 +59,8 @@ export class ChunkBuilder {
         return this.#grow(event.choice, event.part, event.delta);
       case 'part-transcript':
         return this.#delta(event.choice, { audio: { transcript: event.delta } });
-      case 'part-seal':
-        return this.#seal(event.choice, this.#part(event.choice, event.part), event.seal);
+      case 'part-signature':
+        return this.#addSignature(event.choice, this.#part(event.choice, event.part), event.signature);
       case 'part-citation': {
         const choice = this.#choice(event.choice);
         const { offset } = this.#part(event.choice, event.part);
@@ -190,7 +190,7 @@ export class ChunkBuilder {
       case 'text':
       case 'refusal':
       case 'reasoning':
-      case 'vendor':
+      case 'native':
         return '';
       default:
         return opens satisfies never;
@@ -217,21 +217,23 @@ export class ChunkBuilder {
         const call = opens.custom ? { custom: { input: delta } } : { function: { arguments: delta } };
         return this.#delta(choice, { tool_calls: [{ index: callIndex, ...call }] });
       }
-      case 'vendor':
+      case 'native':
         return '';
       default:
         return opens satisfies never;
     }
   }
 
-  #seal(index: number, part: PartState, seal: ReasoningSignature): string {
+  #addSignature(index: number, part: PartState, signature: ReasoningSignature): string {
     const choice = this.#choice(index);
     if (part.opens.type === 'reasoning')
-      return this.#delta(index, writeReasoningSignature(seal, part.said, choice.details++));
-    if (part.opens.type !== 'tool-call') return this.#delta(index, writePartSignature(seal));
+      return this.#delta(index, writeReasoningSignature(signature, part.said, choice.details++));
+    if (part.opens.type !== 'tool-call') return this.#delta(index, writePartSignature(signature));
     if (this.#oldFunctions) return '';
     // Some libraries reject a tool call delta without `function`.
     const nothing = part.opens.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
-    return this.#delta(index, { tool_calls: [{ index: part.callIndex, ...nothing, ...writePartSignature(seal) }] });
+    return this.#delta(index, {
+      tool_calls: [{ index: part.callIndex, ...nothing, ...writePartSignature(signature) }],
+    });
   }
 }

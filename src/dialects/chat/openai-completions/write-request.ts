@@ -156,7 +156,7 @@ function textOf(parts: readonly Part[], warnings: string[]): string {
         if (part.media.source.type === 'text') texts.push(documentText(part.media, part.media.source.text));
         else warnings.push(`A ${part.media.kind} was dropped: the model reads text.`);
         break;
-      case 'vendor':
+      case 'native':
         warnings.push(`A block of ${part.dialect} was dropped: the model reads text.`);
         break;
       default:

@@ -61,8 +61,8 @@ describe('a request is read', () => {
       }),
       said(
         'assistant',
-        { type: 'reasoning', text: 'Hm', summary: true, seal: { dialect: OWN, value: 'secret', id: 'rs_1' } },
-        { type: 'text', text: 'Looking', seal: { dialect: OWN, value: '{"phase":"commentary"}' } },
+        { type: 'reasoning', text: 'Hm', summary: true, signature: { dialect: OWN, value: 'secret', id: 'rs_1' } },
+        { type: 'text', text: 'Looking', signature: { dialect: OWN, value: '{"phase":"commentary"}' } },
         { type: 'tool-call', id: 'c1', name: 'look', input: '{}' },
       ),
       {
@@ -82,7 +82,7 @@ describe('a request is read', () => {
         ],
       },
       said('assistant', {
-        type: 'vendor',
+        type: 'native',
         dialect: OWN,
         item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} },
       }),
@@ -105,9 +105,9 @@ describe('a request is read', () => {
       ],
     });
     expect(messages[0]?.parts).toMatchObject([
-      { type: 'reasoning', text: '', seal: foreign },
-      { type: 'text', seal: foreign },
-      { type: 'tool-call', seal: foreign },
+      { type: 'reasoning', text: '', signature: foreign },
+      { type: 'text', signature: foreign },
+      { type: 'tool-call', signature: foreign },
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('a request is read', () => {
       tools: [
         { type: 'function', name: 'f', strict: true },
         { type: 'web-search', options: { search_context_size: 'low' } },
-        { type: 'vendor', dialect: OWN },
+        { type: 'native', dialect: OWN },
       ],
       toolChoice: { type: 'allowed', mode: 'required', names: ['f'] },
       reasoning: { effort: 'low', summary: 'auto' },
@@ -212,8 +212,8 @@ describe('a call of another format is written', () => {
       messages: [
         said(
           'assistant',
-          { type: 'reasoning', text: 'Not mine', seal: foreign },
-          { type: 'reasoning', text: 'Mine', seal: own },
+          { type: 'reasoning', text: 'Not mine', signature: foreign },
+          { type: 'reasoning', text: 'Mine', signature: own },
           { type: 'tool-call', id: 'c1', name: 'look', input: '' },
         ),
         { role: 'tool', parts: [{ type: 'tool-result', callId: 'c1', parts: [text('boom')], failed: true }] },

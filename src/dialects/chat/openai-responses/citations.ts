@@ -13,13 +13,13 @@ export function readAnnotation(annotation: Json): Citation | undefined {
     ...(typeof url === 'string' && { url }),
     ...named,
     ...(typeof start === 'number' && typeof end === 'number' && { start, end }),
-    ...(!isAddress && { vendor: { dialect: OPENAI_RESPONSES, item: annotation } }),
+    ...(!isAddress && { native: { dialect: OPENAI_RESPONSES, item: annotation } }),
   };
 }
 
 /** Title and positions are always written: the libraries fail without them. */
-export function writeAnnotation({ url, title, start, end, vendor }: Citation): JsonObject | undefined {
-  if (vendor?.dialect === OPENAI_RESPONSES && isObject(vendor.item)) return vendor.item;
+export function writeAnnotation({ url, title, start, end, native }: Citation): JsonObject | undefined {
+  if (native?.dialect === OPENAI_RESPONSES && isObject(native.item)) return native.item;
   if (url === undefined) return undefined;
   return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? 0, title: title ?? url, url };
 }

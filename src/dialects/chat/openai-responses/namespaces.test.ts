@@ -37,7 +37,7 @@ test('they are read as tools with the name of their namespace', () => {
     { type: 'custom', name: 'functions__exec', group: { name: 'functions' } },
   ]);
   expect(call.messages).toMatchObject([
-    { role: 'system', parts: [{ type: 'vendor', isReadElsewhere: true }] },
+    { role: 'system', parts: [{ type: 'native', isReadElsewhere: true }] },
     { role: 'user' },
     { role: 'assistant', parts: [{ type: 'tool-call', name: 'clock__sleep', group: 'clock' }] },
     { role: 'tool' },

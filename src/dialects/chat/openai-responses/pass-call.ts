@@ -16,7 +16,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   for (const [member, value] of Object.entries(keptHere(call, model))) body.set(member, value);
   if (call.messages.some(({ parts }) => parts.some(isCarried))) {
     const input = body.get('input');
-    if (Array.isArray(input)) body.set('input', withOwnSignatures(input, call.thread?.maker, warnings));
+    if (Array.isArray(input)) body.set('input', withOwnSignatures(input, call.thread?.owner, warnings));
   }
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
   return { body: body.encode(), warnings: [...warnings] };
@@ -24,13 +24,17 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
 
 /** The signature is wrapped: it belongs to another format, or only to its owner. */
 function isCarried(part: Part): boolean {
-  return 'seal' in part && part.seal !== undefined && (!isOwn(part.seal) || part.seal.maker !== undefined);
+  return (
+    'signature' in part &&
+    part.signature !== undefined &&
+    (!isOwn(part.signature) || part.signature.owner !== undefined)
+  );
 }
 
 /** Drops signatures of other providers that the client sent back, and expands the gateway's compaction items. */
-export function withOwnSignatures(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
+export function withOwnSignatures(input: readonly Json[], owner: string | undefined, warnings: Set<string>): Json[] {
   const kept = input.flatMap((item) =>
-    isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
+    isObject(item) ? (expandedItem(item) ?? unwrapped(item, owner) ?? []) : [item],
   );
   if (kept.length < input.length) {
     warnings.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');

@@ -190,7 +190,7 @@ const call: fc.Arbitrary<Part> = fc
     ...(custom && { custom }),
   }));
 const thought: fc.Arbitrary<Part> = fc
-  .record({ text: words, seal: chatSignature })
+  .record({ text: words, signature: chatSignature })
   .map((said) => ({ type: 'reasoning', ...said, summary: true }));
 const result: fc.Arbitrary<Part> = fc
   .record({

@@ -67,7 +67,7 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
     case 'function_call':
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call';
-      const seal = memberSignature(item);
+      const signature = memberSignature(item);
       const group = optionalText(item, 'namespace', path);
       assistantParts(messages).push({
         type: 'tool-call',
@@ -76,7 +76,7 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
         input: optionalText(item, custom ? 'input' : 'arguments', path) ?? '',
         ...(custom && { custom }),
         ...(group !== undefined && { group }),
-        ...(seal && { seal }),
+        ...(signature && { signature }),
       });
       return;
     }
@@ -115,8 +115,8 @@ function readMessage(item: JsonObject, path: string, messages: Message[]): void 
       messages.push({ role: 'system', originRole: 'developer', parts });
       return;
     case 'assistant': {
-      const seal = memberSignature(item);
-      if (seal) for (const part of parts) if (part.type === 'text') part.seal = seal;
+      const signature = memberSignature(item);
+      if (signature) for (const part of parts) if (part.type === 'text') part.signature = signature;
       assistantParts(messages).push(...parts);
       return;
     }
@@ -134,9 +134,9 @@ function readReasoning(item: JsonObject, path: string, messages: Message[]): voi
   }
   const content = thoughtsIn(item.content);
   const text = content || thoughtsIn(item.summary);
-  const seal = carried?.seal ?? (id === undefined ? undefined : { dialect: OPENAI_RESPONSES, value: '', id });
+  const signature = carried?.signature ?? (id === undefined ? undefined : { dialect: OPENAI_RESPONSES, value: '', id });
   const part: ReasoningPart = { type: 'reasoning', text };
-  if (seal) part.seal = seal;
+  if (signature) part.signature = signature;
   if (content === '' && text !== '') part.summary = true;
   assistantParts(messages).push(part);
 }
@@ -148,19 +148,19 @@ export function thoughtsIn(list: Json | undefined): string {
 }
 
 /** Attaches a signature that was carried in an item of its own to its part. */
-function attach({ seal, of }: CarriedSignature, messages: readonly Message[]): void {
+function attach({ signature, of }: CarriedSignature, messages: readonly Message[]): void {
   const belongs = (part: Part) => (of === OF_TEXT ? part.type === 'text' : part.type === 'tool-call' && part.id === of);
   const part = messages
     .findLast(({ role, parts }) => role === 'assistant' && parts.some(belongs))
     ?.parts.findLast(belongs);
-  if (part?.type === 'text' || part?.type === 'tool-call') part.seal = seal;
+  if (part?.type === 'text' || part?.type === 'tool-call') part.signature = signature;
 }
 
 const HANDED_IN = /_(output|response)$/;
 
 /** Adds an item that only this format has to the turn of its author. */
 function readProviderItem(item: JsonObject, type: string, messages: Message[]): void {
-  const part: Part = { type: 'vendor', dialect: OPENAI_RESPONSES, item };
+  const part: Part = { type: 'native', dialect: OPENAI_RESPONSES, item };
   // Its tools are read together with the request's.
   if (type === 'additional_tools') part.isReadElsewhere = true;
   if (item.role === 'user' || item.role === 'system') messages.push({ role: item.role, parts: [part] });

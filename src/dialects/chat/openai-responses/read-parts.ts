@@ -36,7 +36,7 @@ function readPart(part: Json, path: string): Part {
       return { type: 'media', media: readInputAudio(part, path), ...cacheMark(part) };
     default:
       if (typeof part.type !== 'string') throw wrong(`${path}.type`, 'must be a string');
-      return { type: 'vendor', dialect: OPENAI_RESPONSES, item: part };
+      return { type: 'native', dialect: OPENAI_RESPONSES, item: part };
   }
 }
 

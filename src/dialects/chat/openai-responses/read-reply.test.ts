@@ -35,7 +35,10 @@ function payloadsIn(text: string): JsonObject[] {
 /** The provider encrypts its reasoning again for the final object, and omits some log probabilities. */
 function summed(frames: readonly Frame[]) {
   const { choices, usage } = view(replyOf(frames.flatMap((frame) => frame.events)));
-  return { usage, choices: choices.map(({ logprobs: _, seals, ...choice }) => ({ ...choice, seals: seals.length })) };
+  return {
+    usage,
+    choices: choices.map(({ logprobs: _, signatures, ...choice }) => ({ ...choice, signatures: signatures.length })),
+  };
 }
 
 const streams = recordedCases(openaiResponses.name).filter(({ stream, status }) => stream && status === 200);

@@ -135,7 +135,7 @@ function readTool({ tool, path, group }: PlacedTool): Tool {
     const { type: _, ...options } = tool;
     return { type: 'web-search', options: type === 'web_search' ? options : tool, dialect: OPENAI_RESPONSES };
   }
-  if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_RESPONSES, item: tool };
+  if (type !== 'function' && type !== 'custom') return { type: 'native', dialect: OPENAI_RESPONSES, item: tool };
   if (typeof name !== 'string' || name === '') throw wrong(`${path}.name`, 'must be a non-empty string');
   if (!isOpen(parameters) && !isObject(parameters)) {
     throw wrong(`${path}.parameters`, 'must be a JSON schema, which is an object');
@@ -168,7 +168,7 @@ function readToolChoice(choice: Json | undefined): ToolChoice | undefined {
     const isPlain = names.length === tools.length;
     if (isPlain) return { type: 'allowed', mode: mode === 'required' ? 'required' : 'auto', names };
   }
-  return { type: 'vendor', dialect: OPENAI_RESPONSES, item: choice };
+  return { type: 'native', dialect: OPENAI_RESPONSES, item: choice };
 }
 
 function readOutput(format: Json | undefined): OutputFormat | undefined {

@@ -178,8 +178,8 @@ export class Decoder {
     this.#events.push({ type: 'part-start', choice: CHOICE, part, opens });
     if (opens.type === 'text') {
       this.#lastText = part;
-      const seal = memberSignature(state.item);
-      if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part, seal });
+      const signature = memberSignature(state.item);
+      if (signature) this.#events.push({ type: 'part-signature', choice: CHOICE, part, signature });
     }
     return opened;
   }
@@ -244,8 +244,8 @@ export class Decoder {
         const input = textOf(item.type === 'function_call' ? item.arguments : item.input);
         if (!call) break;
         this.#complete(call, input);
-        const seal = memberSignature(item);
-        if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part: call.part, seal });
+        const signature = memberSignature(item);
+        if (signature) this.#events.push({ type: 'part-signature', choice: CHOICE, part: call.part, signature });
         break;
       }
       default:
@@ -272,7 +272,7 @@ export class Decoder {
     const carried = readEncrypted(item.encrypted_content);
     if (carried?.of !== undefined) {
       const part = carried.of === OF_TEXT ? this.#lastText : (this.#calls.get(carried.of) ?? -1);
-      if (part >= 0) this.#events.push({ type: 'part-seal', choice: CHOICE, part, seal: carried.seal });
+      if (part >= 0) this.#events.push({ type: 'part-signature', choice: CHOICE, part, signature: carried.signature });
       return;
     }
     const content = thoughtsIn(item.content);
@@ -284,7 +284,8 @@ export class Decoder {
     const opens: PartOpening = { type: 'reasoning', ...(isSummary && full !== '' && { summary: true }) };
     const part = told ?? this.#open(state, isSummary ? 0 : 1, opens);
     this.#complete(part, full);
-    if (carried) this.#events.push({ type: 'part-seal', choice: CHOICE, part: part.part, seal: carried.seal });
+    if (carried)
+      this.#events.push({ type: 'part-signature', choice: CHOICE, part: part.part, signature: carried.signature });
   }
 
   /** An image, or a tool that ran at the provider. */
@@ -294,7 +295,7 @@ export class Decoder {
       const mimeType = `image/${typeof format === 'string' ? format : 'png'}`;
       this.#grow(this.#open(state, 0, { type: 'image', mimeType }), result);
     } else if (typeof type === 'string') {
-      this.#open(state, 0, { type: 'vendor', dialect: OPENAI_RESPONSES, item });
+      this.#open(state, 0, { type: 'native', dialect: OPENAI_RESPONSES, item });
     }
   }
 

@@ -13,8 +13,8 @@ export const OF_TEXT = 'text';
 /**
  * `owner`: the provider that is asked. If it is unknown, every signature of this format without an owner is accepted.
  */
-export function isOwn(seal: ReasoningSignature | undefined, maker?: string): seal is ReasoningSignature {
-  return seal?.dialect === OPENAI_RESPONSES && (seal.maker === undefined || seal.maker === maker);
+export function isOwn(signature: ReasoningSignature | undefined, owner?: string): signature is ReasoningSignature {
+  return signature?.dialect === OPENAI_RESPONSES && (signature.owner === undefined || signature.owner === owner);
 }
 
 const MEMBERS = ['phase', 'namespace'];
@@ -28,10 +28,10 @@ export function memberSignature(item: JsonObject): ReasoningSignature | undefine
 }
 
 /** The members in a text's or call's signature of this format. */
-export function signedMembers(seal: ReasoningSignature | undefined): JsonObject {
-  if (!isOwn(seal)) return {};
+export function signedMembers(signature: ReasoningSignature | undefined): JsonObject {
+  if (!isOwn(signature)) return {};
   try {
-    const members: unknown = JSON.parse(seal.value);
+    const members: unknown = JSON.parse(signature.value);
     return isObject(members) ? members : {};
   } catch {
     return {};
@@ -42,31 +42,36 @@ export function signedMembers(seal: ReasoningSignature | undefined): JsonObject 
 export function readEncrypted(content: Json | undefined, id?: string): CarriedSignature | undefined {
   if (typeof content !== 'string' || content === '') return undefined;
   const named = id === undefined ? {} : { id };
-  return readCarriedSignature(content) ?? { seal: { dialect: OPENAI_RESPONSES, value: content, ...named } };
+  return readCarriedSignature(content) ?? { signature: { dialect: OPENAI_RESPONSES, value: content, ...named } };
 }
 
-export function writeEncrypted(seal: ReasoningSignature, of?: string): string {
-  return isOwn(seal) ? seal.value : carrySignature(seal, of);
+export function writeEncrypted(signature: ReasoningSignature, of?: string): string {
+  return isOwn(signature) ? signature.value : carrySignature(signature, of);
 }
 
 /**
  * A stored reasoning item for its signature owner, with the original signature. `undefined` if another provider owns
  * it. Other items are returned unchanged.
  */
-export function unwrapped(item: JsonObject, maker: string | undefined): JsonObject | undefined {
+export function unwrapped(item: JsonObject, owner: string | undefined): JsonObject | undefined {
   const { encrypted_content: content, ...rest } = item;
   const carried = typeof content === 'string' ? readCarriedSignature(content) : undefined;
   if (!carried) return item;
-  const { seal } = carried;
-  if (!isOwn(seal, maker)) return undefined;
-  return seal.value === '' ? rest : { ...rest, encrypted_content: seal.value };
+  const { signature } = carried;
+  if (!isOwn(signature, owner)) return undefined;
+  return signature.value === '' ? rest : { ...rest, encrypted_content: signature.value };
 }
 
 /** Marks the owner of a reasoning item whose signature only that provider accepts. */
-export function wrapped(item: JsonObject, maker: string): JsonObject {
+export function wrapped(item: JsonObject, owner: string): JsonObject {
   const { encrypted_content: content, id } = item;
   if (item.type !== 'reasoning' || (typeof content === 'string' && readCarriedSignature(content))) return item;
   const value = typeof content === 'string' ? content : '';
-  const seal: ReasoningSignature = { dialect: OPENAI_RESPONSES, value, maker, ...(typeof id === 'string' && { id }) };
-  return { ...item, encrypted_content: carrySignature(seal) };
+  const signature: ReasoningSignature = {
+    dialect: OPENAI_RESPONSES,
+    value,
+    owner,
+    ...(typeof id === 'string' && { id }),
+  };
+  return { ...item, encrypted_content: carrySignature(signature) };
 }

@@ -43,7 +43,7 @@ function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject 
         type: 'web_search',
         ...(tool.dialect === OPENAI_RESPONSES ? tool.options : searchOptions(tool, losses)),
       };
-    case 'vendor':
+    case 'native':
       if (tool.dialect === OPENAI_RESPONSES) return tool.item;
       return reportProviderTool(tool, losses);
     default:
@@ -80,7 +80,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], losses: Set
       return named(choice.name);
     case 'allowed':
       return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) };
-    case 'vendor':
+    case 'native':
       if (choice.dialect === OPENAI_RESPONSES) return choice.item;
       losses.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
       return undefined;

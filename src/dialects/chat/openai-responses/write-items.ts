@@ -41,13 +41,13 @@ class TurnWriter {
       case 'text':
       case 'refusal':
       case 'media': {
-        const members = part.type === 'text' ? JSON.stringify(signedMembers(part.seal)) : this.#members || '{}';
+        const members = part.type === 'text' ? JSON.stringify(signedMembers(part.signature)) : this.#members || '{}';
         if (members !== this.#members) this.#flush();
         this.#members = members;
         this.#content.push(part);
         return;
       }
-      case 'vendor':
+      case 'native':
         if (part.dialect !== OPENAI_RESPONSES) {
           this.#script.losses.add(`A block that only ${part.dialect} knows was dropped.`);
         } else if (isContent(part.item)) this.#content.push(part);
@@ -97,33 +97,33 @@ function isContent({ type }: JsonObject): boolean {
 }
 
 /** The provider accepts only reasoning with its own signature. */
-function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script): JsonObject | undefined {
-  const hasProof = isOwn(seal) && (seal.value !== '' || script.isOwn);
-  if (!hasProof && !(script.isOwn && !seal)) {
+function writeReasoning({ text, signature, summary }: ReasoningPart, script: Script): JsonObject | undefined {
+  const hasProof = isOwn(signature) && (signature.value !== '' || script.isOwn);
+  if (!hasProof && !(script.isOwn && !signature)) {
     script.losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
     return undefined;
   }
   const isContent = summary !== true && script.isOwn && text !== '';
   return {
     type: 'reasoning',
-    ...(seal?.id !== undefined && { id: seal.id }),
+    ...(signature?.id !== undefined && { id: signature.id }),
     summary: text === '' || isContent ? [] : [{ type: 'summary_text', text }],
     ...(isContent && { content: [{ type: 'reasoning_text', text }] }),
-    ...(seal && seal.value !== '' && { encrypted_content: seal.value }),
+    ...(signature && signature.value !== '' && { encrypted_content: signature.value }),
   };
 }
 
-function writeCallItem({ id, name, group, input, custom, seal }: ToolCallPart): JsonObject {
+function writeCallItem({ id, name, group, input, custom, signature }: ToolCallPart): JsonObject {
   const named = nameAndGroup(group, name);
   const said = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
-  if (custom) return { type: 'custom_tool_call', ...said, input, ...signedMembers(seal) };
-  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...signedMembers(seal) };
+  if (custom) return { type: 'custom_tool_call', ...said, input, ...signedMembers(signature) };
+  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...signedMembers(signature) };
 }
 
 function writeResult(result: ToolResultPart, script: Script): JsonObject {
   const parts = result.parts.flatMap((part) => {
     if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') return part;
-    if (part.type === 'vendor' && part.dialect === OPENAI_RESPONSES) return part;
+    if (part.type === 'native' && part.dialect === OPENAI_RESPONSES) return part;
     script.losses.add('A block in the result of a tool was dropped: this format cannot say it.');
     return [];
   });

@@ -13,7 +13,7 @@ export interface Script {
   losses: Set<string>;
 }
 
-export type Content = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'vendor' }>;
+export type Content = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'native' }>;
 
 /** A single text is written as a string. */
 export function writeContent(parts: readonly Content[], isAssistant: boolean, script: Script): string | Json[] {
@@ -36,7 +36,7 @@ function writePart(part: Content, isAssistant: boolean, script: Script): JsonObj
         return undefined;
       }
       return { ...writeMedia(part.media, script), ...breakpoint(part, script) };
-    case 'vendor':
+    case 'native':
       return part.item;
     default:
       return part satisfies never;

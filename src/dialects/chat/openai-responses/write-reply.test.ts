@@ -11,7 +11,7 @@ const NO_BYTES = new Uint8Array(0);
 const decoder = new TextDecoder();
 const foreign = { dialect: 'gemini', value: 'proof' };
 
-const start: ReplyEvent = { type: 'reply-start', id: 'resp_1', model: 'vendor-model', createdSeconds: 7 };
+const start: ReplyEvent = { type: 'reply-start', id: 'resp_1', model: 'provider-model', createdSeconds: 7 };
 const part = (index: number, opens: Extract<ReplyEvent, { type: 'part-start' }>['opens'], ...deltas: string[]) => [
   { type: 'part-start' as const, choice: 0, part: index, opens },
   ...deltas.map((delta) => ({ type: 'part-delta' as const, choice: 0, part: index, delta })),
@@ -20,14 +20,14 @@ const end = (index: number): ReplyEvent => ({ type: 'part-end', choice: 0, part:
 const events: ReplyEvent[] = [
   start,
   ...part(0, { type: 'reasoning' }, 'Let me ', 'see.'),
-  { type: 'part-seal', choice: 0, part: 0, seal: foreign },
+  { type: 'part-signature', choice: 0, part: 0, signature: foreign },
   end(0),
   ...part(1, { type: 'text' }, 'Hello'),
   { type: 'part-citation', choice: 0, part: 1, citation: { url: 'https://a.example', start: 0, end: 5 } },
   end(1),
   ...part(2, { type: 'tool-call', id: 'call_1', name: 'look' }, '{"a"', ':1}'),
   ...part(3, { type: 'tool-call', id: 'call_2', name: 'patch', custom: true }, 'free'),
-  { type: 'part-seal', choice: 0, part: 2, seal: foreign },
+  { type: 'part-signature', choice: 0, part: 2, signature: foreign },
   end(2),
   end(3),
   { type: 'choice-end', choice: 0, finish: { reason: 'tool-calls' } },
@@ -116,8 +116,8 @@ test("the last event has the whole output, the usage under both names, and the c
     },
   });
   const output = response.output as JsonObject[];
-  expect(readCarriedSignature(String(output[0]?.encrypted_content))).toEqual({ seal: foreign });
-  expect(readCarriedSignature(String(output[4]?.encrypted_content))).toEqual({ seal: foreign, of: 'call_1' });
+  expect(readCarriedSignature(String(output[0]?.encrypted_content))).toEqual({ signature: foreign });
+  expect(readCarriedSignature(String(output[4]?.encrypted_content))).toEqual({ signature: foreign, of: 'call_1' });
   const whole = JSON.parse(written(events, false));
   expect(whole.output.map(({ type }: JsonObject) => type)).toEqual(output.map(({ type }) => type));
 });
@@ -161,7 +161,7 @@ test('passing on changes only the model name, or nothing if that is the same', (
     const [frame] = openaiResponses.reader(chatCall(), 'text/event-stream', {}).read(new TextEncoder().encode(text));
     return frame ? decoder.decode(openaiResponses.writer(chatCall()).pass(frame)) : undefined;
   };
-  expect(pass(event('vendor-model'))).toBe(event('public-model'));
+  expect(pass(event('provider-model'))).toBe(event('public-model'));
   expect(pass(event('public-model'))).toBe(event('public-model'));
   expect(pass(': comment\n\n')).toBe(': comment\n\n');
 });
@@ -186,7 +186,7 @@ describe('a response of a server that omits members is completed', () => {
     object: 'response',
     created_at: 5,
     status: 'completed',
-    model: 'vendor-model',
+    model: 'provider-model',
     output: [],
     tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }],
     text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' } } },

@@ -33,7 +33,7 @@ interface PartState {
   piece: JsonObject;
   at: number;
   said: string;
-  seal: ReasoningSignature | undefined;
+  signature: ReasoningSignature | undefined;
   isOver: boolean;
 }
 
@@ -75,8 +75,8 @@ export class ResponseBuilder {
       case 'part-transcript':
         this.#text(this.#part(event.part), event.delta);
         return;
-      case 'part-seal':
-        this.#seal(this.#part(event.part), event.seal);
+      case 'part-signature':
+        this.#addSignature(this.#part(event.part), event.signature);
         return;
       case 'part-citation':
         this.#cite(this.#part(event.part), event.citation);
@@ -183,7 +183,7 @@ export class ResponseBuilder {
         part.item = this.#add({ id: newId('ig_'), ...body });
         return;
       }
-      case 'vendor':
+      case 'native':
         if (opens.dialect === OPENAI_RESPONSES) part.item = this.#add({ ...opens.item });
         return;
       default:
@@ -241,7 +241,7 @@ export class ResponseBuilder {
         return;
       // Audio is written as its transcript, which this format can express.
       case 'audio':
-      case 'vendor':
+      case 'native':
         return;
       default:
         opens satisfies never;
@@ -263,12 +263,12 @@ export class ResponseBuilder {
   /** The message that holds the text. It is opened with the first text, when its members are known. */
   #pieceOf(part: PartState): Item {
     if (part.item && !part.isOver) return part.item;
-    const members = isOwn(part.seal) ? part.seal.value : (this.#message?.members ?? '');
+    const members = isOwn(part.signature) ? part.signature.value : (this.#message?.members ?? '');
     if (this.#message && this.#message.members !== members) this.#closeMessage('completed');
     if (!this.#message) {
       const content: JsonObject[] = [];
       const body = { id: newId('msg_'), type: 'message', status: 'in_progress', role: 'assistant', content };
-      this.#message = { item: this.#add({ ...body, ...signedMembers(part.seal) }), content, members };
+      this.#message = { item: this.#add({ ...body, ...signedMembers(part.signature) }), content, members };
     }
     const { item, content } = this.#message;
     part.item = item;
@@ -296,21 +296,21 @@ export class ResponseBuilder {
     this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
   }
 
-  #seal(part: PartState, seal: ReasoningSignature): void {
+  #addSignature(part: PartState, signature: ReasoningSignature): void {
     const { opens, item } = part;
-    part.seal = seal;
-    if (opens.type === 'reasoning' && item) item.body.encrypted_content = writeEncrypted(seal);
-    else if (isOwn(seal) && opens.type === 'tool-call' && item) Object.assign(item.body, signedMembers(seal));
-    else if (isOwn(seal) && opens.type === 'text') this.#pieceOf(part);
+    part.signature = signature;
+    if (opens.type === 'reasoning' && item) item.body.encrypted_content = writeEncrypted(signature);
+    else if (isOwn(signature) && opens.type === 'tool-call' && item) Object.assign(item.body, signedMembers(signature));
+    else if (isOwn(signature) && opens.type === 'text') this.#pieceOf(part);
     else if (part.isOver) this.#carrySignature(part);
   }
 
   /** This format has no member for a text's or call's signature: a reasoning item that carries it follows the part. */
-  #carrySignature({ opens, seal, item }: PartState): void {
-    if (!seal || isOwn(seal) || opens.type === 'reasoning') return;
+  #carrySignature({ opens, signature, item }: PartState): void {
+    if (!signature || isOwn(signature) || opens.type === 'reasoning') return;
     const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;
-    const carrier = { id: newId('rs_'), type: 'reasoning', summary: [], encrypted_content: writeEncrypted(seal, of) };
-    this.#done(this.#add(carrier));
+    const encrypted = writeEncrypted(signature, of);
+    this.#done(this.#add({ id: newId('rs_'), type: 'reasoning', summary: [], encrypted_content: encrypted }));
   }
 
   #cite(part: PartState, citation: Citation): void {
@@ -384,7 +384,7 @@ export class ResponseBuilder {
 }
 
 function newPart(opens: PartOpening): PartState {
-  return { opens, item: undefined, piece: {}, at: 0, said: '', seal: undefined, isOver: false };
+  return { opens, item: undefined, piece: {}, at: 0, said: '', signature: undefined, isOver: false };
 }
 
 function callItem({ id, name, custom }: Opening<'tool-call'>, group: string | undefined): JsonObject {

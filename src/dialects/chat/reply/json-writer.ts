@@ -11,15 +11,15 @@ const encoder = new TextEncoder();
 
 export abstract class JsonWriter implements Writer {
   readonly contentType = 'application/json';
-  readonly #room: ReplySupport;
+  readonly #support: ReplySupport;
   #reply: Reply | undefined;
   #losses: ReplyLosses | undefined;
   protected billed: Usage | undefined;
   /** Set once a frame was passed on; nothing is written then. */
   protected passed = false;
 
-  constructor(room: ReplySupport) {
-    this.#room = room;
+  constructor(support: ReplySupport) {
+    this.#support = support;
   }
 
   get warnings(): readonly string[] {
@@ -28,7 +28,7 @@ export abstract class JsonWriter implements Writer {
 
   write(frame: Frame): Uint8Array {
     this.#reply ??= emptyReply();
-    this.#losses ??= new ReplyLosses(this.#room);
+    this.#losses ??= new ReplyLosses(this.#support);
     this.#losses.see(frame.events);
     for (const event of frame.events) addEvent(this.#reply, event);
     return NO_BYTES;

@@ -33,7 +33,7 @@ interface Loss {
 const LOSSES: { readonly [what: string]: Loss } = {
   'a block of another provider': {
     events: [
-      { type: 'part-start', ...at, opens: { type: 'vendor', dialect: 'some', item: { type: 'search_result' } } },
+      { type: 'part-start', ...at, opens: { type: 'native', dialect: 'some', item: { type: 'search_result' } } },
       { type: 'part-end', ...at },
       ended(),
     ],

@@ -31,14 +31,14 @@ export interface ReplySupport {
 
 /** Inspects the events that a writer translates. */
 export class ReplyLosses {
-  readonly #room: ReplySupport;
+  readonly #support: ReplySupport;
   #warnings: Set<string> | undefined;
   /** Part types, by choice and part. */
   readonly #types: PartType[][] = [];
   #signedText: number | undefined;
 
-  constructor(room: ReplySupport) {
-    this.#room = room;
+  constructor(support: ReplySupport) {
+    this.#support = support;
   }
 
   /** One sentence each, in the order in which they were found. */
@@ -51,28 +51,28 @@ export class ReplyLosses {
   }
 
   #event(event: ReplyEvent): void {
-    const room = this.#room;
+    const support = this.#support;
     switch (event.type) {
       case 'reply-start':
-        for (const name in event.extras) if (!room.extras.includes(name)) this.#leftOut(`\`${name}\``);
+        for (const name in event.extras) if (!support.extras.includes(name)) this.#leftOut(`\`${name}\``);
         return;
       case 'part-start':
         this.#part(event.choice, event.part, event.opens);
         return;
       case 'part-citation':
-        if (!room.shows(event.citation)) this.#leftOut('A citation');
+        if (!support.shows(event.citation)) this.#leftOut('A citation');
         return;
       case 'part-logprobs':
-        if (!room.logprobs.includes(this.#typeOf(event.choice, event.part))) this.#leftOut('`logprobs`');
+        if (!support.logprobs.includes(this.#typeOf(event.choice, event.part))) this.#leftOut('`logprobs`');
         return;
-      case 'part-seal':
+      case 'part-signature':
         this.#proof(event.choice, event.part);
         return;
       case 'choice-end':
-        if (event.choice > 0 && !room.severalChoices) this.#leftOut('Every choice but the first');
-        if (event.finish.stopSequence !== undefined && !room.stopSequence)
+        if (event.choice > 0 && !support.severalChoices) this.#leftOut('Every choice but the first');
+        if (event.finish.stopSequence !== undefined && !support.stopSequence)
           this.#leftOut('The stop sequence that was met');
-        if (event.finish.explanation !== undefined && !room.explains.includes(event.finish.reason))
+        if (event.finish.explanation !== undefined && !support.explains.includes(event.finish.reason))
           this.#leftOut('Why the reply ended');
         return;
       case 'aside':
@@ -83,7 +83,7 @@ export class ReplyLosses {
   }
 
   #part(choice: number, part: number, opens: PartOpening): void {
-    if (choice > 0 && !this.#room.severalChoices) {
+    if (choice > 0 && !this.#support.severalChoices) {
       this.#leftOut('Every choice but the first');
       return;
     }
@@ -93,16 +93,16 @@ export class ReplyLosses {
       this.#types[choice] = types;
     }
     types[part] = opens.type;
-    if (opens.type === 'vendor') {
-      if (opens.dialect !== this.#room.dialect) this.#leftOut(`${nameOf(opens)} of ${opens.dialect}`);
+    if (opens.type === 'native') {
+      if (opens.dialect !== this.#support.dialect) this.#leftOut(`${nameOf(opens)} of ${opens.dialect}`);
       return;
     }
-    const instead = this.#room.without[opens.type];
+    const instead = this.#support.without[opens.type];
     if (instead !== undefined) this.#warn(`The reply's ${opens.type} ${instead}.`);
   }
 
   #proof(choice: number, part: number): void {
-    if (!this.#room.oneTextSignature || this.#typeOf(choice, part) !== 'text') return;
+    if (!this.#support.oneTextSignature || this.#typeOf(choice, part) !== 'text') return;
     if (this.#signedText !== undefined && this.#signedText !== part)
       this.#leftOut('The reasoning signature of a text before the last');
     this.#signedText = part;
@@ -122,7 +122,7 @@ export class ReplyLosses {
   }
 }
 
-function nameOf({ item }: Extract<PartOpening, { type: 'vendor' }>): string {
+function nameOf({ item }: Extract<PartOpening, { type: 'native' }>): string {
   const name = typeof item.type === 'string' ? item.type : Object.keys(item)[0];
   return name === undefined ? 'A block' : `\`${name}\``;
 }

@@ -34,7 +34,7 @@ function tokensOfPart(part: Part): number {
       return tokensOfParts(part.parts);
     case 'media':
       return tokensOfMedia(part.media);
-    case 'vendor':
+    case 'native':
       return tokensOfText(JSON.stringify(part.item));
     default:
       return part satisfies never;

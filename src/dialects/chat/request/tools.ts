@@ -37,7 +37,7 @@ export function reportUnsupportedChoice({ dialect }: { dialect: string }, losses
 }
 
 /** Reports a tool that runs at another provider, in the words of OpenAI's formats. */
-export function reportProviderTool({ item }: Extract<Tool, { type: 'vendor' }>, losses: Set<string>): undefined {
+export function reportProviderTool({ item }: Extract<Tool, { type: 'native' }>, losses: Set<string>): undefined {
   losses.add(`The tool \`${String(item.type ?? item.name)}\` was dropped: it runs at another provider.`);
 }
 

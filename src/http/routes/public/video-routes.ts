@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { VideoAsk } from '../../../canonical/task.ts';
-import { NOT_FOUND, vendorB } from '../../../dialects/video/jimeng.ts';
-import { vendorA } from '../../../dialects/video/kling.ts';
+import { jimengVideos, NOT_FOUND } from '../../../dialects/video/jimeng.ts';
+import { klingVideos } from '../../../dialects/video/kling.ts';
 import { openaiVideos, readRemix } from '../../../dialects/video/openai-videos.ts';
-import type { DoorRequest, TaskView, VideoDoor } from '../../../dialects/video/video-format.ts';
+import type { TaskView, VideoFormat, VideoFormatRequest } from '../../../dialects/video/video-format.ts';
 import { videoGenerations } from '../../../dialects/video/video-generations.ts';
 import { warningsHeader } from '../../../gateway/reply-headers.ts';
 import type { Task } from '../../../tasks/task.ts';
@@ -101,13 +101,13 @@ function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
       gate: 'caller',
       scope: 'video',
       summary: 'Starts the generation of a video with a Kling body.',
-      answer: (deps, asked) => create(deps, asked, vendorA, { fromImage }),
+      answer: (deps, asked) => create(deps, asked, klingVideos, { fromImage }),
     }),
     route('GET', `${path}/:id`, {
       gate: 'caller',
       scope: 'video',
       summary: 'Shows the progress of a video, and its URL when finished.',
-      answer: (deps, asked) => show(deps, asked, vendorA),
+      answer: (deps, asked) => show(deps, asked, klingVideos),
     }),
   ];
 }
@@ -115,10 +115,10 @@ function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
 async function create(
   deps: HttpDeps,
   asked: Any,
-  door: VideoDoor,
-  how: Omit<DoorRequest, 'fields'> = {},
+  format: VideoFormat,
+  how: Omit<VideoFormatRequest, 'fields'> = {},
 ): Promise<object> {
-  return begin(deps, asked, door, door.readAsk({ fields: await fieldsOf(asked), ...how }));
+  return begin(deps, asked, format, format.readAsk({ fields: await fieldsOf(asked), ...how }));
 }
 
 async function remix(deps: HttpDeps, asked: Any): Promise<object> {
@@ -131,24 +131,24 @@ async function fieldsOf({ read, headers }: Any): Promise<JsonObject> {
   return readMembers(await read(), headers.get('content-type') ?? '');
 }
 
-async function begin(deps: HttpDeps, asked: Any, door: VideoDoor, ask: VideoAsk): Promise<Response> {
+async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: VideoAsk): Promise<Response> {
   const { headers, caller } = asked;
   const idempotencyKey = headers.get('idempotency-key');
   const task = await deps.videos.create({
     caller,
-    door: door.name,
+    format: format.name,
     ask,
     strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
   });
   const view = viewOf(deps, task, asked);
-  const reply = Response.json(door.writeCreated?.(view) ?? door.writeTask(view));
+  const reply = Response.json(format.writeCreated?.(view) ?? format.writeTask(view));
   if (task.warnings?.length) reply.headers.set('x-modelport-warnings', warningsHeader(task.warnings));
   return reply;
 }
 
-async function show(deps: HttpDeps, asked: Any, door: VideoDoor): Promise<object> {
-  return door.writeTask(viewOf(deps, await deps.videos.find(asked.caller, asked.path.id ?? ''), asked));
+async function show(deps: HttpDeps, asked: Any, format: VideoFormat): Promise<object> {
+  return format.writeTask(viewOf(deps, await deps.videos.find(asked.caller, asked.path.id ?? ''), asked));
 }
 
 const MOST_LISTED = 100;
@@ -209,13 +209,13 @@ async function answerJimeng(
   const { Action: action, Version: version } = asked.query;
   if (!action) throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
   if (!version) throw missing('Version', 'such as 2022-08-31');
-  if (action === 'CVSync2AsyncSubmitTask') return create(deps, asked, vendorB);
+  if (action === 'CVSync2AsyncSubmitTask') return create(deps, asked, jimengVideos);
   if (action !== 'CVSync2AsyncGetResult') throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
   const { task_id: id } = await fieldsOf(asked);
   if (typeof id !== 'string')
     throw new GatewayError('invalid_request', '`task_id` must be the id of a task.', { param: 'task_id' });
   try {
-    return vendorB.writeTask(viewOf(deps, await deps.videos.find(asked.caller, id), asked));
+    return jimengVideos.writeTask(viewOf(deps, await deps.videos.find(asked.caller, id), asked));
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'not_found') return NOT_FOUND;
     throw thrown;

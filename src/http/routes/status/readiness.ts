@@ -20,7 +20,7 @@ export function createReadiness({
   patienceMs = PATIENCE_MS,
 }: ReadinessSettings): () => Promise<Readiness> {
   let last: { readiness: Readiness; at: number } | undefined;
-  let asking: Promise<Readiness> | undefined;
+  let pending: Promise<Readiness> | undefined;
 
   async function askAnew(): Promise<Readiness> {
     try {
@@ -28,14 +28,14 @@ export function createReadiness({
       last = { readiness, at: now() };
       return readiness;
     } finally {
-      asking = undefined;
+      pending = undefined;
     }
   }
 
   return async () => {
     if (last && now() - last.at < HOLDS_MS) return last.readiness;
-    asking ??= askAnew();
-    return await within(asking, patienceMs);
+    pending ??= askAnew();
+    return await within(pending, patienceMs);
   };
 }
 

@@ -39,8 +39,8 @@ export function readCitations(
 }
 
 /** Whether the source has a URL or a text. */
-export function isShown({ url, citedText, vendor }: Citation): boolean {
-  return url !== undefined || citedText !== undefined || vendor?.dialect === GEMINI;
+export function isShown({ url, citedText, native }: Citation): boolean {
+  return url !== undefined || citedText !== undefined || native?.dialect === GEMINI;
 }
 
 /** `groundingMetadata` of a candidate. `texts`: its text parts by index. */
@@ -71,7 +71,7 @@ function sourceOf(chunk: JsonObject): Citation {
     ...(typeof uri === 'string' && uri !== '' && { url: uri }),
     ...(typeof title === 'string' && title !== '' && { title }),
     ...(isObject(chunk.retrievedContext) && typeof text === 'string' && { citedText: text }),
-    vendor: { dialect: GEMINI, item: { chunk } },
+    native: { dialect: GEMINI, item: { chunk } },
   };
 }
 
@@ -80,12 +80,12 @@ function recitedOf(source: JsonObject): Citation {
   return {
     ...(typeof uri === 'string' && uri !== '' && { url: uri }),
     ...(typeof title === 'string' && title !== '' && { title }),
-    vendor: { dialect: GEMINI, item: { source } },
+    native: { dialect: GEMINI, item: { source } },
   };
 }
 
-function chunkOf({ url, title, citedText, vendor }: Citation): JsonObject {
-  const own = vendor?.dialect === GEMINI && isObject(vendor.item) ? vendor.item.chunk : undefined;
+function chunkOf({ url, title, citedText, native }: Citation): JsonObject {
+  const own = native?.dialect === GEMINI && isObject(native.item) ? native.item.chunk : undefined;
   if (isObject(own)) return own;
   if (url !== undefined || citedText === undefined) {
     return { web: { ...(url !== undefined && { uri: url }), title: title ?? url ?? '' } };

@@ -21,7 +21,7 @@ export interface PartsPlace {
 interface OpenPart {
   number: number;
   type: PartOpening['type'];
-  isSealed: boolean;
+  isSigned: boolean;
   /** The next piece opens another part, even if it has the same type. */
   isOver: boolean;
   mimeType?: string;
@@ -63,13 +63,13 @@ export class PartsDecoder {
 
   read(part: JsonObject, events: ReplyEvent[]): void {
     const { text, functionCall, inlineData, thought, thoughtSignature, ...others } = part;
-    const seal = readSignature(thoughtSignature);
+    const signature = readSignature(thoughtSignature);
     const isThought = thought === true;
-    if (isObject(functionCall)) this.#call(functionCall, seal, events);
-    else if (isObject(inlineData)) this.#media(part, inlineData, isThought, seal, events);
-    else if (typeof text === 'string') this.#text(isThought ? 'reasoning' : 'text', text, seal, events);
-    else if (Object.keys(others).length > 0) this.#vendor(part, events);
-    else if (seal) this.#lateSignature(isThought ? 'reasoning' : 'text', seal, events);
+    if (isObject(functionCall)) this.#call(functionCall, signature, events);
+    else if (isObject(inlineData)) this.#media(part, inlineData, isThought, signature, events);
+    else if (typeof text === 'string') this.#text(isThought ? 'reasoning' : 'text', text, signature, events);
+    else if (Object.keys(others).length > 0) this.#native(part, events);
+    else if (signature) this.#lateSignature(isThought ? 'reasoning' : 'text', signature, events);
   }
 
   /** Opens an empty text, for sources without a text. */
@@ -89,7 +89,7 @@ export class PartsDecoder {
 
   #begin(opens: PartOpening, events: ReplyEvent[]): OpenPart {
     this.close(events);
-    const open: OpenPart = { number: this.#count++, type: opens.type, isSealed: false, isOver: false };
+    const open: OpenPart = { number: this.#count++, type: opens.type, isSigned: false, isOver: false };
     this.#open = open;
     events.push({ type: 'part-start', choice: this.#place.choice, part: open.number, opens });
     if (opens.type === 'text') this.texts.push({ part: open.number, text: '' });
@@ -101,39 +101,44 @@ export class PartsDecoder {
     events.push({ type: 'part-delta', choice: this.#place.choice, part: open.number, delta });
   }
 
-  #seal(open: OpenPart, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
-    if (!seal) return;
-    open.isSealed = true;
-    events.push({ type: 'part-seal', choice: this.#place.choice, part: open.number, seal });
+  #addSignature(open: OpenPart, signature: ReasoningSignature | undefined, events: ReplyEvent[]): void {
+    if (!signature) return;
+    open.isSigned = true;
+    events.push({ type: 'part-signature', choice: this.#place.choice, part: open.number, signature });
   }
 
-  #text(type: 'text' | 'reasoning', text: string, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
+  #text(
+    type: 'text' | 'reasoning',
+    text: string,
+    signature: ReasoningSignature | undefined,
+    events: ReplyEvent[],
+  ): void {
     if (text === '') {
-      if (seal) this.#lateSignature(type, seal, events);
+      if (signature) this.#lateSignature(type, signature, events);
       return;
     }
     let open = this.#open;
-    const goesOn = open?.type === type && !open.isOver && !(seal && open.isSealed);
+    const goesOn = open?.type === type && !open.isOver && !(signature && open.isSigned);
     if (!open || !goesOn) open = this.#begin({ type }, events);
     this.#delta(open, text, events);
     if (type === 'text' && this.lastText) this.lastText.text += text;
-    this.#seal(open, seal, events);
+    this.#addSignature(open, signature, events);
     // The signature of reasoning ends its part; that of a text may come with its first piece.
-    if (seal && type === 'reasoning') open.isOver = true;
+    if (signature && type === 'reasoning') open.isOver = true;
   }
 
   /**
    * A signature in a part of its own belongs to the part before it. One with empty reasoning belongs only to reasoning.
    */
-  #lateSignature(type: 'text' | 'reasoning', seal: ReasoningSignature, events: ReplyEvent[]): void {
+  #lateSignature(type: 'text' | 'reasoning', signature: ReasoningSignature, events: ReplyEvent[]): void {
     let open = this.#open;
-    const isOwner = open && !open.isSealed && open.type !== 'vendor' && (type === 'text' || open.type === 'reasoning');
+    const isOwner = open && !open.isSigned && open.type !== 'native' && (type === 'text' || open.type === 'reasoning');
     if (!open || !isOwner) open = this.#begin({ type }, events);
-    this.#seal(open, seal, events);
+    this.#addSignature(open, signature, events);
     open.isOver = true;
   }
 
-  #call(call: JsonObject, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
+  #call(call: JsonObject, signature: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     const { name, id, args, partialArgs, willContinue } = call;
     if (typeof name !== 'string' || name === '') {
       this.#open?.args?.add(partialArgs);
@@ -149,7 +154,7 @@ export class PartsDecoder {
       const json = JSON.stringify(args ?? {});
       this.#delta(open, tool?.isCustom ? unwrapFreeText(json) : json, events);
     }
-    this.#seal(open, seal, events);
+    this.#addSignature(open, signature, events);
   }
 
   /** Generates an id if the provider omitted it or used it twice. */
@@ -165,7 +170,7 @@ export class PartsDecoder {
     part: JsonObject,
     data: JsonObject,
     isThought: boolean,
-    seal: ReasoningSignature | undefined,
+    signature: ReasoningSignature | undefined,
     events: ReplyEvent[],
   ): void {
     const { mimeType, data: base64 } = data;
@@ -173,23 +178,23 @@ export class PartsDecoder {
     const isAudio = typeof mimeType === 'string' && mimeType.startsWith('audio/');
     // An image among the thoughts is a draft, not part of the answer.
     if (isThought || typeof base64 !== 'string' || !(isImage || isAudio)) {
-      this.#vendor(part, events);
+      this.#native(part, events);
       return;
     }
     if (isAudio) {
-      this.#audio(mimeType, base64, seal, events);
+      this.#audio(mimeType, base64, signature, events);
       return;
     }
     this.images++;
     const open = this.#begin({ type: 'image', mimeType }, events);
     this.#delta(open, base64, events);
-    this.#seal(open, seal, events);
+    this.#addSignature(open, signature, events);
   }
 
   /** All audio of a reply has one type, so the pieces form one part. */
-  #audio(mimeType: string, base64: string, seal: ReasoningSignature | undefined, events: ReplyEvent[]): void {
+  #audio(mimeType: string, base64: string, signature: ReasoningSignature | undefined, events: ReplyEvent[]): void {
     let open = this.#open;
-    if (!open?.audio || open.mimeType !== mimeType || open.isSealed) {
+    if (!open?.audio || open.mimeType !== mimeType || open.isSigned) {
       const { turn, choice } = this.#place;
       const id = mintCallId(turn, choice, this.#count, mimeType).replace('call_', 'audio_');
       open = this.#begin({ type: 'audio', id, mimeType }, events);
@@ -197,10 +202,10 @@ export class PartsDecoder {
       open.audio = new Base64Join();
     }
     this.#delta(open, open.audio?.add(base64) ?? '', events);
-    this.#seal(open, seal, events);
+    this.#addSignature(open, signature, events);
   }
 
-  #vendor(part: JsonObject, events: ReplyEvent[]): void {
-    this.#begin({ type: 'vendor', dialect: GEMINI, item: part }, events);
+  #native(part: JsonObject, events: ReplyEvent[]): void {
+    this.#begin({ type: 'native', dialect: GEMINI, item: part }, events);
   }
 }

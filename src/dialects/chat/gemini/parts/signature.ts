@@ -13,16 +13,16 @@ const NO_PROOFS: readonly string[] = [SKIP_VALIDATION, 'context_engineering_is_t
 
 export function readSignature(signature: Json | undefined): ReasoningSignature | undefined {
   if (typeof signature !== 'string' || NO_PROOFS.includes(signature)) return undefined;
-  return readCarriedSignature(signature)?.seal ?? { dialect: GEMINI, value: signature };
+  return readCarriedSignature(signature)?.signature ?? { dialect: GEMINI, value: signature };
 }
 
 /** A signature for the client, which sends it back unchanged. */
-export function carriedSignature(seal: ReasoningSignature | undefined): { thoughtSignature?: string } {
-  if (!seal) return {};
-  return { thoughtSignature: seal.dialect === GEMINI ? seal.value : carrySignature(seal) };
+export function carriedSignature(signature: ReasoningSignature | undefined): { thoughtSignature?: string } {
+  if (!signature) return {};
+  return { thoughtSignature: signature.dialect === GEMINI ? signature.value : carrySignature(signature) };
 }
 
 /** A signature for the provider, which accepts only its own. */
-export function ownSignature(seal: ReasoningSignature | undefined): { thoughtSignature?: string } {
-  return seal?.dialect === GEMINI ? { thoughtSignature: seal.value } : {};
+export function ownSignature(signature: ReasoningSignature | undefined): { thoughtSignature?: string } {
+  return signature?.dialect === GEMINI ? { thoughtSignature: signature.value } : {};
 }

@@ -8,33 +8,33 @@ import { carriedSignature } from './signature.ts';
 type CallOpening = Extract<PartOpening, { type: 'tool-call' }>;
 
 /** A complete part. Returns an empty list for an empty part. */
-export function writePart({ opens, content, transcript, seal }: ReplyPart): JsonObject[] {
-  const signature = carriedSignature(seal);
+export function writePart({ opens, content, transcript, signature }: ReplyPart): JsonObject[] {
+  const signed = carriedSignature(signature);
   switch (opens.type) {
     case 'text':
     case 'refusal':
-      return content === '' && !seal ? [] : [{ text: content, ...signature }];
+      return content === '' && !signature ? [] : [{ text: content, ...signed }];
     case 'reasoning':
-      return content === '' && !seal ? [] : [{ text: content, thought: true, ...signature }];
+      return content === '' && !signature ? [] : [{ text: content, thought: true, ...signed }];
     case 'tool-call':
-      return [writeCallPart(opens, content, signature)];
+      return [writeCallPart(opens, content, signed)];
     case 'image':
-      return [{ inlineData: { mimeType: opens.mimeType, data: content }, ...signature }];
+      return [{ inlineData: { mimeType: opens.mimeType, data: content }, ...signed }];
     case 'audio': {
       const words = transcript ? [{ text: transcript }] : [];
       if (content === '') return words;
-      return [...words, { inlineData: { mimeType: audioType(opens), data: content }, ...signature }];
+      return [...words, { inlineData: { mimeType: audioType(opens), data: content }, ...signed }];
     }
-    case 'vendor':
+    case 'native':
       return opens.dialect === GEMINI ? [opens.item] : [];
     default:
       return opens satisfies never;
   }
 }
 
-export function writeCallPart({ id, name, custom }: CallOpening, input: string, signature: JsonObject): JsonObject {
+export function writeCallPart({ id, name, custom }: CallOpening, input: string, signed: JsonObject): JsonObject {
   const args = custom ? wrapFreeText(input) : (argsOf(input) ?? { input });
-  return { functionCall: { id, name, args }, ...signature };
+  return { functionCall: { id, name, args }, ...signed };
 }
 
 /** The arguments as an object. Returns `undefined` if they are not an object or incomplete. */

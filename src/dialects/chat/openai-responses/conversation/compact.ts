@@ -86,7 +86,7 @@ function narratedPart(part: Part): Part[] {
     case 'reasoning':
       return [];
     case 'text': {
-      const { seal: _, ...text } = part;
+      const { signature: _, ...text } = part;
       return [text];
     }
     default:
@@ -100,7 +100,7 @@ function passCall({ origin, model: asked, thread }: ChatCall, model: string, qui
   const warnings = new Set<string>();
   if (model !== asked) body.set('model', model);
   const input = body.get('input');
-  if (Array.isArray(input)) body.set('input', withOwnSignatures(input, thread?.maker, warnings));
+  if (Array.isArray(input)) body.set('input', withOwnSignatures(input, thread?.owner, warnings));
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
   return { body: body.encode(), warnings: [...warnings] };
 }

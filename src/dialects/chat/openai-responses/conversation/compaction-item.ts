@@ -23,13 +23,13 @@ export function writeCompaction(id: string, summary: string): JsonObject {
 /** The summary in the gateway's own item; `undefined` for all other items, also for a provider's compaction. */
 function summaryIn({ type, encrypted_content: content }: JsonObject): string | undefined {
   const carried = type === COMPACTION && typeof content === 'string' ? readCarriedSignature(content) : undefined;
-  return carried?.seal.dialect === COMPACTION ? `${PREFACE}\n\n${carried.seal.value}` : undefined;
+  return carried?.signature.dialect === COMPACTION ? `${PREFACE}\n\n${carried.signature.value}` : undefined;
 }
 
 /** The item as a user turn, which every format and model supports. */
 export function compactedTurn(item: JsonObject): Message | undefined {
   const text = summaryIn(item);
-  return text === undefined ? undefined : { role: 'user', parts: [{ type: 'text', text, seal: EXPANDED }] };
+  return text === undefined ? undefined : { role: 'user', parts: [{ type: 'text', text, signature: EXPANDED }] };
 }
 
 /** The item as an input item for a provider of this format. */

@@ -74,11 +74,11 @@ export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<Ch
 }
 
 /** The items of a turn as input items. */
-function turnItems({ input, output, maker }: KeptTurn): JsonObject[] {
+function turnItems({ input, output, owner }: KeptTurn): JsonObject[] {
   const said = output.filter(isWhole);
   // Reasoning is accepted only before the item that it led to.
   while (isLooseThought(said.at(-1))) said.pop();
-  return [...input, ...said].map((item) => handedIn(item, maker));
+  return [...input, ...said].map((item) => handedIn(item, owner));
 }
 
 /** Reasoning that carries the signature of the item before it belongs to that item. */
@@ -89,9 +89,9 @@ function isLooseThought(item: JsonObject | undefined): boolean {
 }
 
 function itemNamed(id: unknown, turns: readonly KeptTurn[]): JsonObject | undefined {
-  for (const { input, output, maker } of turns) {
+  for (const { input, output, owner } of turns) {
     const item = [...input, ...output].find((one) => one.id === id);
-    if (item) return handedIn(item, maker);
+    if (item) return handedIn(item, owner);
   }
   return undefined;
 }
@@ -114,8 +114,8 @@ const PLAIN = new Set(Object.keys(ID_PREFIXES));
  * Removes ids, which are the gateway's or another provider's. Reasoning keeps its id, because providers compare it with
  * the item that follows.
  */
-function handedIn(item: JsonObject, maker: string | undefined): JsonObject {
-  const kept = maker === undefined ? item : wrapped(item, maker);
+function handedIn(item: JsonObject, owner: string | undefined): JsonObject {
+  const kept = owner === undefined ? item : wrapped(item, owner);
   if (item.type === 'reasoning' || !PLAIN.has(String(item.type))) return kept;
   const { id: _, status: __, ...rest } = kept;
   return rest;

@@ -25,14 +25,14 @@ const OTHER_RATES = { perCharacter: 25_013n, perCall: 2_000_003n };
 type Raw = { readonly [member: string]: unknown };
 type Counts = { [rate in keyof typeof RATES | keyof typeof OTHER_RATES]?: number };
 
-export interface VendorBill {
+export interface ProviderBill {
   price: Price;
   /** Nano-USD, rounded up once. */
   amount: bigint;
 }
 
 /** `undefined` if the provider reported nothing. */
-export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
+export function providerBill(recorded: RecordedCase): ProviderBill | undefined {
   const counts = countsOf(recorded);
   if (!counts) return undefined;
   const { perCharacter = 0, perCall = 0, ...tokens } = counts;
@@ -85,7 +85,7 @@ const OPENROUTER_PRICES: readonly [model: RegExp, price: Price][] = [
 ];
 
 /** The cost that OpenRouter reports for tokens, without web searches; `undefined` if it reports none. */
-export function openrouterBill(recorded: RecordedCase): VendorBill | undefined {
+export function openrouterBill(recorded: RecordedCase): ProviderBill | undefined {
   const reply = payloads(recorded)
     .map((payload) => record(payload.response) ?? payload)
     .findLast((payload) => number(record(payload.usage)?.cost) > 0);

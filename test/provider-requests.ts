@@ -1,11 +1,11 @@
 /** Parses requests to providers of all formats into one form, without any code of the gateway. */
-import type { VendorName } from './vendor-answers.ts';
+import type { ProviderName } from './provider-answers.ts';
 
 export type SentPart =
   | { type: 'text'; text: string }
   | { type: 'image' | 'document' | 'audio'; mediaType?: string; data?: string; url?: string }
-  | { type: 'reasoning'; text: string; seal?: string }
-  | { type: 'call'; id?: string; name: string; args: unknown; seal?: string }
+  | { type: 'reasoning'; text: string; signature?: string }
+  | { type: 'call'; id?: string; name: string; args: unknown; signature?: string }
   | { type: 'result'; id?: string; text: string; images: number; failed?: boolean };
 
 /** Consecutive messages of one role are one turn; tool results belong to the user. */
@@ -30,8 +30,8 @@ export interface Sent {
 type Body = any;
 
 /** Parses the body of a request to a provider. */
-export function readSent(vendor: VendorName, body: Body): Sent {
-  const sent = READERS[vendor](body);
+export function readSent(provider: ProviderName, body: Body): Sent {
+  const sent = READERS[provider](body);
   return { ...sent, turns: joined(sent.turns) };
 }
 
@@ -45,7 +45,7 @@ function joined(turns: readonly SentTurn[]): SentTurn[] {
   return merged;
 }
 
-const READERS: { readonly [vendor in VendorName]: (body: Body) => Sent } = {
+const READERS: { readonly [provider in ProviderName]: (body: Body) => Sent } = {
   chat: (body) => ({
     system: body.messages.filter(isSystem).map(textOf).join('\n'),
     turns: body.messages.filter((message: Body) => !isSystem(message)).map(chatTurn),
@@ -160,7 +160,7 @@ function messagePart(block: Body): SentPart {
     case 'document':
       return { type: block.type, mediaType: block.source.media_type, data: block.source.data, url: block.source.url };
     case 'thinking':
-      return { type: 'reasoning', text: block.thinking, seal: block.signature };
+      return { type: 'reasoning', text: block.thinking, signature: block.signature };
     case 'tool_use':
       return { type: 'call', id: block.id, name: block.name, args: block.input };
     case 'tool_result': {
@@ -180,7 +180,7 @@ function messagePart(block: Body): SentPart {
 }
 
 function geminiPart(part: Body): SentPart {
-  const { inlineData, fileData, functionCall, functionResponse, thoughtSignature: seal } = part;
+  const { inlineData, fileData, functionCall, functionResponse, thoughtSignature: signature } = part;
   const media = inlineData ?? fileData;
   if (media) {
     const kinds: { [kind: string]: 'image' | 'audio' } = { image: 'image', audio: 'audio' };
@@ -193,7 +193,7 @@ function geminiPart(part: Body): SentPart {
       id: functionCall.id,
       name: functionCall.name,
       args: functionCall.args ?? {},
-      ...(seal && { seal }),
+      ...(signature && { signature }),
     };
   }
   if (functionResponse) {
@@ -207,7 +207,7 @@ function geminiPart(part: Body): SentPart {
       ...('error' in response && { failed: true }),
     };
   }
-  if (part.thought) return { type: 'reasoning', text: part.text, ...(seal && { seal }) };
+  if (part.thought) return { type: 'reasoning', text: part.text, ...(signature && { signature }) };
   return { type: 'text', text: part.text };
 }
 
@@ -226,7 +226,7 @@ function responseTurn(item: Body): SentTurn {
     }
     case 'reasoning': {
       const text = item.summary.map((part: Body) => part.text).join('');
-      return { role: 'assistant', parts: [{ type: 'reasoning', text, seal: item.encrypted_content }] };
+      return { role: 'assistant', parts: [{ type: 'reasoning', text, signature: item.encrypted_content }] };
     }
     default:
       return {

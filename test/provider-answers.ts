@@ -2,7 +2,7 @@
 import { endOf, FEW, type Said } from './said.ts';
 import type { Answer } from './upstream/answer.ts';
 
-export interface Vendor {
+export interface ProviderAnswers {
   /** The row of the providers table. */
   type: string;
   upstreamModel: string;
@@ -11,14 +11,14 @@ export interface Vendor {
   error(status: number, message: string): Answer;
 }
 
-export type VendorName = 'chat' | 'messages' | 'gemini' | 'responses';
+export type ProviderName = 'chat' | 'messages' | 'gemini' | 'responses';
 
 /** A signature that only its own provider accepts. */
-export const SEAL = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
+export const SIGNATURE = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
 
 const openaiError = (status: number, message: string): Answer => ({
   status,
-  json: { error: { message, type: 'invalid_request_error', param: null, code: 'vendor_code' } },
+  json: { error: { message, type: 'invalid_request_error', param: null, code: 'provider_code' } },
 });
 
 const textOf = ({ texts = [] }: Said) => texts.join('');
@@ -45,7 +45,7 @@ const chatFinish = (said: Said) =>
   });
 const CHAT_BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'upstream-model' };
 
-const chat: Vendor = {
+const chat: ProviderAnswers = {
   type: 'openai-compatible',
   upstreamModel: 'upstream-model',
   whole(said) {
@@ -96,7 +96,7 @@ const messageCitations = (said: Said) =>
     cited_text: textOf(said),
   }));
 const messageBlocks = ({ thought, texts, calls = [], ...said }: Said) => [
-  ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: SEAL }]),
+  ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: SIGNATURE }]),
   ...(texts
     ? [{ type: 'text', text: texts.join(''), ...(said.sources && { citations: messageCitations({ ...said, texts }) }) }]
     : []),
@@ -120,7 +120,7 @@ const messageUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW 
 });
 const MESSAGE = { id: 'msg_upstream', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' };
 
-const messages: Vendor = {
+const messages: ProviderAnswers = {
   type: 'anthropic',
   upstreamModel: 'claude-sonnet-4-5',
   whole: (said) => ({
@@ -143,7 +143,7 @@ const messages: Vendor = {
     if (said.thought !== undefined) {
       const deltas = [
         { type: 'thinking_delta', thinking: said.thought },
-        { type: 'signature_delta', signature: SEAL },
+        { type: 'signature_delta', signature: SIGNATURE },
       ];
       blocks.push([{ type: 'thinking', thinking: '', signature: '' }, deltas]);
     }
@@ -214,11 +214,11 @@ const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
   ...texts.map((text) => ({ text })),
   ...calls.map(({ id, name, args }) => ({
     functionCall: { ...(id !== '' && { id }), name, args },
-    ...(thought !== undefined && { thoughtSignature: SEAL }),
+    ...(thought !== undefined && { thoughtSignature: SIGNATURE }),
   })),
 ];
 
-const gemini: Vendor = {
+const gemini: ProviderAnswers = {
   type: 'google',
   upstreamModel: 'gemini-2.5-flash',
   whole: (said) => ({ json: geminiAnswer(said, geminiParts(said)) }),
@@ -280,7 +280,7 @@ const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
           type: 'reasoning',
           id: 'rs_1',
           summary: [{ type: 'summary_text', text: thought }],
-          encrypted_content: SEAL,
+          encrypted_content: SIGNATURE,
         },
       ]),
   ...(texts
@@ -304,7 +304,7 @@ const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
   })),
 ];
 
-const responses: Vendor = {
+const responses: ProviderAnswers = {
   type: 'openai',
   // A model that supports tools only in Responses.
   upstreamModel: 'gpt-6-astra',
@@ -366,4 +366,4 @@ const responses: Vendor = {
   error: openaiError,
 };
 
-export const VENDORS: { readonly [name in VendorName]: Vendor } = { chat, messages, gemini, responses };
+export const PROVIDERS: { readonly [name in ProviderName]: ProviderAnswers } = { chat, messages, gemini, responses };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { nanoCost, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
+import { authorized, FILM, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene(
   { environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } },
@@ -22,10 +22,10 @@ describe.concurrent('a task in progress', () => {
   test('continues after an unknown status, its progress never decreases, and the video is stored', async () => {
     const stage = await videoStage();
     stage.script(
-      vendorVideo('queued'),
-      vendorVideo('in_progress', { progress: 60 }),
-      vendorVideo('marinating', { progress: 20 }),
-      vendorVideo('completed', { progress: 100 }),
+      providerVideo('queued'),
+      providerVideo('in_progress', { progress: 60 }),
+      providerVideo('marinating', { progress: 20 }),
+      providerVideo('completed', { progress: 100 }),
       videoAnswer,
     );
     const id = await created(stage);
@@ -46,7 +46,7 @@ describe.concurrent('a task in progress', () => {
 
   test('fails without a charge if its provider does not know it any more', async () => {
     const stage = await videoStage();
-    stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
+    stage.script(providerVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
@@ -55,7 +55,7 @@ describe.concurrent('a task in progress', () => {
   test('survives temporary failures of its provider', async () => {
     const stage = await videoStage();
     const broken = { status: 500, json: { error: { message: 'broken' } } };
-    stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), videoAnswer);
+    stage.script(providerVideo('queued'), broken, broken, providerVideo('completed'), videoAnswer);
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
@@ -64,10 +64,10 @@ describe.concurrent('a task in progress', () => {
   test('requests a new link after one has expired', async () => {
     const stage = await videoStage();
     const at = (link: string) =>
-      vendorVideo('completed', { url: `${scene.upstream.url}/links/${stage.model}/${link}` });
+      providerVideo('completed', { url: `${scene.upstream.url}/links/${stage.model}/${link}` });
     scene.upstream.script(`/links/${stage.model}/old`, { status: 403, text: 'expired' });
     scene.upstream.script(`/links/${stage.model}/new`, videoAnswer);
-    stage.script(vendorVideo('queued'), at('old'), at('new'));
+    stage.script(providerVideo('queued'), at('old'), at('new'));
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     const [old] = scene.upstream.journal(`/links/${stage.model}/old`);
@@ -78,7 +78,7 @@ describe.concurrent('a task in progress', () => {
 
   test('fails without a charge if its result is too large', async () => {
     const stage = await videoStage();
-    stage.script(vendorVideo('queued'), vendorVideo('completed'), { ...videoAnswer, bytes: Buffer.alloc(5000) });
+    stage.script(providerVideo('queued'), providerVideo('completed'), { ...videoAnswer, bytes: Buffer.alloc(5000) });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
@@ -87,8 +87,8 @@ describe.concurrent('a task in progress', () => {
   test("fails with the provider's message", async () => {
     const stage = await videoStage();
     stage.script(
-      vendorVideo('queued'),
-      vendorVideo('failed', { error: { code: 'moderation_blocked', message: 'Not this.' } }),
+      providerVideo('queued'),
+      providerVideo('failed', { error: { code: 'moderation_blocked', message: 'Not this.' } }),
     );
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last).toMatchObject({ status: 'failed', error: { code: 'moderation_blocked', message: 'Not this.' } });
@@ -99,7 +99,7 @@ describe.concurrent('a task in progress', () => {
 describe('the start of a task', () => {
   test('sends an image of a form as a file; an image that is too large is refused, and nothing is held', async () => {
     const stage = await videoStage();
-    stage.script(vendorVideo('queued'), vendorVideo('failed'));
+    stage.script(providerVideo('queued'), providerVideo('failed'));
     const send = (bytes: number) => {
       const form = new FormData();
       form.append('model', stage.model);
@@ -135,7 +135,7 @@ describe('the start of a task', () => {
       baseUrls: [`${await refusingUrl()}/v1`, `${scene.upstream.url}/busy/v1`, `${scene.upstream.url}/takes/v1`],
     });
     scene.upstream.script('/busy/', { status: 429, json: { error: { message: 'busy' } } });
-    scene.upstream.script('/takes/', vendorVideo('queued'), vendorVideo('failed'));
+    scene.upstream.script('/takes/', providerVideo('queued'), providerVideo('failed'));
     const answer = await create(stage);
     expect(answer.status).toBe(200);
     const { id } = (await answer.json()) as VideoView;
@@ -152,7 +152,7 @@ describe('the start of a task', () => {
   ])('%s: it is unknown whether the task was started, so it is not started again', async (_, reply) => {
     const stage = await videoStage({ targets: 2 });
     stage.script(reply);
-    stage.scriptTarget(1, vendorVideo('queued'));
+    stage.scriptTarget(1, providerVideo('queued'));
     const answer = await create(stage);
     expect(answer.status).toBeGreaterThanOrEqual(500);
     expect(answer.headers.get('x-should-retry')).toBe('false');
@@ -183,7 +183,7 @@ describe('the start of a task', () => {
     const baseUrl = `${scene.upstream.url}/${stage.model.replace('model-', '')}/t0/v1`;
     const credentials = ['sk-one', 'sk-two', 'sk-three'];
     await scene.gateway.admin('PUT', `/providers/${provider}`, { type: 'openai', baseUrl, credentials });
-    stage.script(vendorVideo('queued'), vendorVideo('in_progress'), vendorVideo('completed'), videoAnswer);
+    stage.script(providerVideo('queued'), providerVideo('in_progress'), providerVideo('completed'), videoAnswer);
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     const keys = stage.journal().map(({ headers }) => headers.authorization);

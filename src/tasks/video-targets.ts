@@ -10,7 +10,7 @@ import type { Task, TaskTarget } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
 /** A target that can generate videos. */
-export interface Maker {
+export interface VideoTarget {
   choice: ModelTarget;
   provider: Provider;
   video: VideoAdapter;
@@ -20,14 +20,19 @@ export interface Maker {
 export const REMOVED = { code: 'upstream_failed', message: 'The provider is no longer configured.' } as const;
 
 /** The task's own target, or `undefined` if it is no longer configured. */
-export function makerOf(deps: TaskDeps, { ask, target }: Task): Maker | undefined {
+export function videoTargetOf(deps: TaskDeps, { ask, target }: Task): VideoTarget | undefined {
   const model = deps.catalog.find(ask.model);
   const choice = model?.targets.find((one) => one.provider === target?.provider && one.model === target.model);
-  return choice && makerAt(deps, choice, target?.key);
+  return choice && videoTargetAt(deps, choice, target?.key);
 }
 
 /** With the credential that `key` identifies, if it still exists; otherwise with `given`, or the next one. */
-export function makerAt(deps: TaskDeps, choice: ModelTarget, key?: string, given?: string): Maker | undefined {
+export function videoTargetAt(
+  deps: TaskDeps,
+  choice: ModelTarget,
+  key?: string,
+  given?: string,
+): VideoTarget | undefined {
   const provider = deps.provider(choice.type);
   const baseUrl = choice.baseUrl ?? provider?.baseUrl;
   if (!provider?.video || baseUrl === undefined) return undefined;
@@ -79,7 +84,7 @@ function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapte
 }
 
 /** What a task stores to find its target again. A provider knows a task only by the credential that started it, so that is stored too. */
-export function nameOf({ choice: { provider, model, credentials }, target: { credential } }: Maker): TaskTarget {
+export function nameOf({ choice: { provider, model, credentials }, target: { credential } }: VideoTarget): TaskTarget {
   const several = credentials.length > 1 && credential !== undefined;
   return { provider, model, ...(several && { key: digestOf(credential) }) };
 }
