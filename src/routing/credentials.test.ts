@@ -80,7 +80,12 @@ test('a clock that jumps an hour ahead and back keeps no credential away for tha
 });
 
 describe('what a provider says is left', () => {
-  const left = { requests: 2, tokens: 1000, resetMs: 5000 };
+  const resetMs = 5000;
+  const left = { requests: { left: 2, resetMs }, tokens: { left: 1000, resetMs } };
+  const none = (resetMs: number, tokens = 0) => ({
+    requests: { left: 0, resetMs },
+    tokens: { left: tokens, resetMs },
+  });
 
   test('is used up by what is sent, before the provider says 429', () => {
     const credentials = createCredentials();
@@ -101,18 +106,49 @@ describe('what a provider says is left', () => {
 
   test('a later word counts, and a reset is believed for a minute at most', () => {
     const credentials = createCredentials();
-    credentials.remains(single, 'k1', { requests: 0, tokens: 0, resetMs: 86_400_000 }, 0);
+    credentials.remains(single, 'k1', none(86_400_000), 0);
     expect(credentials.unusable(single, 59_999)).toEqual({ until: 60_000, limited: true });
     expect(credentials.unusable(single, 60_000)).toBeUndefined();
-    credentials.remains(single, 'k1', { requests: 0, tokens: 0, resetMs: 9000 }, 60_000);
+    credentials.remains(single, 'k1', none(9000), 60_000);
     credentials.remains(single, 'k1', left, 60_001);
     expect(credentials.unusable(single, 60_001)).toBeUndefined();
+  });
+
+  test('each limit has its own reset', () => {
+    const credentials = createCredentials();
+    const tokens = { left: 0, resetMs: 40_000 };
+    credentials.remains(target, 'k1', { requests: { left: 0, resetMs: 1000 }, tokens }, 0);
+    expect(three.map(() => credentials.choose(target, 999))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 1000))).toContain('k1');
+    expect(three.map(() => credentials.choose(target, 39_999, [], 5))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 40_000, [], 5))).toContain('k1');
+  });
+
+  test('a limit that refills steadily lets a call in as soon as there is enough for it', () => {
+    const credentials = createCredentials();
+    const tokens = { left: 0, resetMs: 50_000, limit: 150_000 };
+    credentials.remains(target, 'k1', { requests: { left: 0, resetMs: 1000, limit: 60 }, tokens }, 0);
+    expect(three.map(() => credentials.choose(target, 16))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 17))).toContain('k1');
+    expect(three.map(() => credentials.choose(target, 99, [], 300))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 100, [], 300))).toContain('k1');
+    credentials.spend(target, 'k1', 300);
+    expect(three.map(() => credentials.choose(target, 199, [], 300))).not.toContain('k1');
+    expect(three.map(() => credentials.choose(target, 200, [], 300))).toContain('k1');
+  });
+
+  test('a 429 that says how long to wait overrides them', () => {
+    const credentials = createCredentials();
+    credentials.remains(single, 'k1', none(50_000), 0);
+    credentials.failed(single, 'k1', limited(2), 0);
+    expect(credentials.unusable(single, 1999)).toEqual({ until: 2000, limited: true });
+    expect(credentials.unusable(single, 2000)).toBeUndefined();
   });
 
   test('an admin sees which credentials are left out, by their place', () => {
     const credentials = createCredentials();
     credentials.failed(target, 'k1', refused, 0);
-    credentials.remains(target, 'k3', { requests: 0, tokens: 9, resetMs: 2000 }, 0);
+    credentials.remains(target, 'k3', none(2000, 9), 0);
     expect(credentials.cooling(target, 0)).toEqual([
       { place: 1, until: 10_000, reason: 'refused' },
       { place: 3, until: 2000, reason: 'limited' },

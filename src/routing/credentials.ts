@@ -1,6 +1,6 @@
 /** Which of a provider's credentials a call uses: in turn, and none that the provider lately refused or limited. */
 import type { GatewayError } from '../canonical/errors.ts';
-import type { RemainingLimits } from './remaining-limits.ts';
+import type { Remaining, RemainingLimits } from './remaining-limits.ts';
 
 /** A target as far as its credentials go. */
 export interface Credentialed {
@@ -60,11 +60,19 @@ interface Cooldown {
   isTold: boolean;
 }
 
-/** What is left of a provider's rate limit, less what was sent since it said so. */
+/** One limit of a provider, as it stood at `since`, less what was sent since then. */
 interface Allowance {
-  requests: number;
-  tokens: number;
+  left: number;
+  since: number;
+  /** What comes back each millisecond. */
+  perMs: number;
+  /** From then on the limit is unknown, and bars nobody. */
   until: number;
+}
+
+interface Allowances {
+  requests: Allowance | undefined;
+  tokens: Allowance | undefined;
 }
 
 /** A credential that was refused, or whose account is empty, is tried again after so long: by one call, which has others to go on with. */
@@ -86,7 +94,7 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
   /** By `ownKey` what concerns the credential as such, by `limitKey` its rate limit on one model. Empty while all is well. */
   const cooldowns = new Map<string, Cooldown>();
   /** By `limitKey`. Empty while no provider says that little is left. */
-  const allowances = new Map<string, Allowance>();
+  const allowances = new Map<string, Allowances>();
   /** How many credentials each provider has handed out. */
   const turns = new Map<string, number>();
 
@@ -103,25 +111,25 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
     return cooldown.until > now;
   }
 
-  function isUsedUp(target: Credentialed, credential: string | undefined, now: number, tokens: number): boolean {
-    if (allowances.size === 0) return false;
+  /** When the provider's limits let a call of so many tokens in; a time that has passed where they do now. */
+  function allowedAt(target: Credentialed, credential: string | undefined, now: number, tokens: number): number {
+    if (allowances.size === 0) return 0;
     const key = limitKey(target, credential);
     const left = allowances.get(key);
-    if (!left) return false;
-    if (left.until <= now || left.until - now > LONGEST_MS) {
-      allowances.delete(key);
-      return false;
-    }
-    return left.requests < 1 || left.tokens < tokens;
+    if (!left) return 0;
+    const requestsAt = reaches(left.requests, 1, now);
+    const tokensAt = reaches(left.tokens, tokens, now);
+    if (isOver(left.requests, now) && isOver(left.tokens, now)) allowances.delete(key);
+    return Math.max(requestsAt, tokensAt);
   }
 
-  function untilOf(target: Credentialed, credential: string | undefined): number {
+  function untilOf(target: Credentialed, credential: string | undefined, now: number): number {
     const cooldown = cooldownOf(target, credential)?.until ?? 0;
-    return Math.max(cooldown, allowances.get(limitKey(target, credential))?.until ?? 0);
+    return Math.max(cooldown, allowedAt(target, credential, now, 0));
   }
 
-  const soonest = (target: Credentialed) =>
-    target.credentials.reduce((a, b) => (untilOf(target, b) < untilOf(target, a) ? b : a));
+  const soonest = (target: Credentialed, now: number) =>
+    target.credentials.reduce((a, b) => (untilOf(target, b, now) < untilOf(target, a, now) ? b : a));
 
   function chooseAmong(
     target: Credentialed,
@@ -136,12 +144,12 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       if (tried.includes(credential)) continue;
       const cooldown = cooldownOf(target, credential);
       if (cooldown && isCooling(cooldown, now)) continue;
-      if (isUsedUp(target, credential, now, tokens)) continue;
+      if (allowedAt(target, credential, now, tokens) > now) continue;
       if (cooldown) cooldown.until = now + PROBE_MS;
       turns.set(provider, turn + i + 1);
       return credential;
     }
-    return tried.length === 0 ? soonest(target) : undefined;
+    return tried.length === 0 ? soonest(target, now) : undefined;
   }
 
   return {
@@ -155,8 +163,8 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       if (allowances.size === 0) return;
       const left = allowances.get(limitKey(target, credential));
       if (!left) return;
-      left.requests--;
-      left.tokens -= tokens;
+      if (left.requests) left.requests.left--;
+      if (left.tokens) left.tokens.left -= tokens;
     },
 
     failed(target, credential, error, now) {
@@ -168,6 +176,8 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       const ms = limited ? limitedMs(error, failures) : backOff(REFUSED_FIRST_MS, LONGEST_MS, failures);
       const isTold = limited && (error.retryAfterSeconds ?? 0) > 0;
       cooldowns.set(key, { failures, until: now + ms, limited, isTold });
+      // The wait that it asks for says more than its remaining limits do.
+      if (isTold) allowances.delete(key);
       const place = credential === undefined ? 0 : target.credentials.indexOf(credential) + 1;
       if (!limited && !before) refused?.(target.provider, place, ms / 1000);
       return true;
@@ -181,9 +191,11 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       if ((cooldowns.get(limit)?.until ?? 0) <= now) cooldowns.delete(limit);
     },
 
-    remains(target, credential, { requests, tokens, resetMs }, now) {
-      const until = now + Math.min(resetMs, LONGEST_MS);
-      allowances.set(limitKey(target, credential), { requests, tokens, until });
+    remains(target, credential, { requests, tokens }, now) {
+      allowances.set(limitKey(target, credential), {
+        requests: requests && allowanceOf(requests, now),
+        tokens: tokens && allowanceOf(tokens, now),
+      });
     },
 
     unusable(target, now) {
@@ -195,10 +207,10 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       for (const credential of credentials.length > 0 ? credentials : NONE) {
         const cooldown = cooldownOf(target, credential);
         const isOut = cooldown !== undefined && isCooling(cooldown, now);
-        if (!isOut && !isUsedUp(target, credential, now, 0)) return undefined;
+        if (!isOut && allowedAt(target, credential, now, 0) <= now) return undefined;
         if (isOut && !cooldown.limited) limited = false;
         if (isOut && cooldown.limited && !cooldown.isTold) guessed = true;
-        until = Math.min(until, untilOf(target, credential));
+        until = Math.min(until, untilOf(target, credential, now));
       }
       return { until, limited, ...(guessed && { guessed }) };
     },
@@ -208,7 +220,7 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       if (credentials.length < 2 || (cooldowns.size === 0 && allowances.size === 0)) return credentials;
       const left = credentials.filter((one) => {
         const cooldown = cooldownOf(target, one);
-        return !(cooldown && isCooling(cooldown, now)) && !isUsedUp(target, one, now, 0);
+        return !(cooldown && isCooling(cooldown, now)) && allowedAt(target, one, now, 0) <= now;
       });
       return left.length > 0 ? left : credentials;
     },
@@ -217,9 +229,9 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       return target.credentials.flatMap((credential, index): CoolingCredential[] => {
         const cooldown = cooldownOf(target, credential);
         const isOut = cooldown !== undefined && isCooling(cooldown, now);
-        if (!isOut && !isUsedUp(target, credential, now, 0)) return [];
+        if (!isOut && allowedAt(target, credential, now, 0) <= now) return [];
         const reason = isOut && !cooldown.limited ? 'refused' : 'limited';
-        return [{ place: index + 1, until: untilOf(target, credential), reason }];
+        return [{ place: index + 1, until: untilOf(target, credential, now), reason }];
       });
     },
 
@@ -248,6 +260,24 @@ const NONE: readonly undefined[] = [undefined];
 
 const ownKey = ({ provider }: Credentialed, credential = '') => `${provider}\n${credential}`;
 const limitKey = ({ id }: Credentialed, credential = '') => `${id}\n\n${credential}`;
+
+function allowanceOf({ left, resetMs, limit }: Remaining, now: number): Allowance {
+  const perMs = limit === undefined ? 0 : (limit - left) / resetMs;
+  return { left, since: now, perMs, until: now + Math.min(resetMs, LONGEST_MS) };
+}
+
+/** A time beyond the longest wait is one of a clock that was set back. */
+function isOver(allowance: Allowance | undefined, now: number): boolean {
+  return !allowance || allowance.until <= now || allowance.until - now > LONGEST_MS;
+}
+
+/** When so much is left; at the latest when the limit is whole again. */
+function reaches(allowance: Allowance | undefined, amount: number, now: number): number {
+  if (!allowance || isOver(allowance, now)) return 0;
+  const { left, since, perMs, until } = allowance;
+  if (left >= amount) return 0;
+  return perMs > 0 ? Math.min(Math.ceil(since + (amount - left) / perMs), until) : until;
+}
 
 const backOff = (first: number, longest: number, failures: number) => Math.min(first * 2 ** (failures - 1), longest);
 

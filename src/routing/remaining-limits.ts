@@ -1,11 +1,19 @@
 /** What a provider says is left of its rate limits, in the headers of its responses. */
 import { waitMs } from '../canonical/retry-after.ts';
 
-/** What is left until the reset. What a provider does not say is infinite. */
-export interface RemainingLimits {
-  requests: number;
-  tokens: number;
+/** What is left of one limit. */
+export interface Remaining {
+  left: number;
+  /** In how many milliseconds the limit is whole again. */
   resetMs: number;
+  /** The limit itself, where the provider refills it steadily. Without it nothing comes back before the reset. */
+  limit?: number;
+}
+
+/** What a provider does not say is absent. */
+export interface RemainingLimits {
+  requests?: Remaining;
+  tokens?: Remaining;
 }
 
 /** A response: the value of its header of this lower-case name. */
@@ -13,42 +21,53 @@ export interface HasHeaders {
   header(name: string): string | undefined;
 }
 
-/** OpenAI's names, which most providers use, and Anthropic's. */
-const NAMES = [
-  {
-    prefix: 'x-ratelimit-',
-    remaining: (what: string) => `remaining-${what}`,
-    reset: (what: string) => `reset-${what}`,
-  },
-  {
-    prefix: 'anthropic-ratelimit-',
-    remaining: (what: string) => `${what}-remaining`,
-    reset: (what: string) => `${what}-reset`,
-  },
-] as const;
+/** The names of the headers for one limit. */
+interface Names {
+  left: string;
+  reset: string;
+  limit: string;
+}
 
-const SETS = NAMES.map(({ prefix, remaining, reset }) => ({
-  requests: prefix + remaining('requests'),
-  tokens: prefix + remaining('tokens'),
-  requestsReset: prefix + reset('requests'),
-  tokensReset: prefix + reset('tokens'),
-}));
+/** Most providers use OpenAI's names. */
+const openai = (what: string): Names => ({
+  left: `x-ratelimit-remaining-${what}`,
+  reset: `x-ratelimit-reset-${what}`,
+  limit: `x-ratelimit-limit-${what}`,
+});
+const anthropic = (what: string): Names => ({
+  left: `anthropic-ratelimit-${what}-remaining`,
+  reset: `anthropic-ratelimit-${what}-reset`,
+  limit: `anthropic-ratelimit-${what}-limit`,
+});
 
-/** `undefined`: the response says nothing of it. */
+const SETS = [openai, anthropic].map((names) => ({ requests: names('requests'), tokens: names('tokens') }));
+
+/**
+ * What the headers of a response say is left; `undefined`: nothing that can be obeyed. Each limit has its own reset. OpenAI and Anthropic
+ * document limits that refill steadily, whose reset is the time at which they are full; both also send the limit.
+ *
+ * @example
+ * // x-ratelimit-remaining-requests: 0, x-ratelimit-reset-requests: 1s, x-ratelimit-limit-requests: 60
+ * remainingLimits(response) // { requests: { left: 0, resetMs: 1000, limit: 60 } }
+ */
 export function remainingLimits(response: HasHeaders): RemainingLimits | undefined {
-  const header = (name: string) => response.header(name);
   for (const names of SETS) {
-    const requests = countOf(header(names.requests));
-    const tokens = countOf(header(names.tokens));
-    if (requests === undefined && tokens === undefined) continue;
-    const clock = header('date');
-    const ofRequests = requests === undefined ? undefined : waitMs(header(names.requestsReset), clock);
-    const ofTokens = tokens === undefined ? undefined : waitMs(header(names.tokensReset), clock);
-    const resetMs = Math.max(ofRequests ?? 0, ofTokens ?? 0) || (waitMs(header('x-ratelimit-reset'), clock) ?? 0);
-    if (resetMs <= 0) return undefined;
-    return { requests: requests ?? Number.POSITIVE_INFINITY, tokens: tokens ?? Number.POSITIVE_INFINITY, resetMs };
+    const requests = remaining(response, names.requests);
+    const tokens = remaining(response, names.tokens);
+    if (requests || tokens) return { ...(requests && { requests }), ...(tokens && { tokens }) };
   }
   return undefined;
+}
+
+function remaining(response: HasHeaders, names: Names): Remaining | undefined {
+  const left = countOf(response.header(names.left));
+  if (left === undefined) return undefined;
+  const clock = response.header('date');
+  const ownReset = waitMs(response.header(names.reset), clock);
+  const resetMs = ownReset || waitMs(response.header('x-ratelimit-reset'), clock) || 0;
+  if (resetMs <= 0) return undefined;
+  const limit = ownReset ? countOf(response.header(names.limit)) : undefined;
+  return { left, resetMs, ...(limit !== undefined && limit > left && { limit }) };
 }
 
 function countOf(value: string | null | undefined): number | undefined {

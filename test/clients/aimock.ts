@@ -6,8 +6,15 @@ import { join } from 'node:path';
 import { freePort } from '../free-port.ts';
 import { clientNode, clientsFolder, installClients } from './install.ts';
 
+/** What aimock does to every request: an answer 500, no JSON, a connection that ends in mid-answer, 429. */
+export type AimockFault = 'drop' | 'malformed' | 'disconnect' | 'rateLimit';
+
 export interface Aimock {
   readonly url: string;
+  /** The number of requests so far. */
+  requests(): Promise<number>;
+  /** From now on every request has this fault; `undefined`: none has. */
+  setFault(fault: AimockFault | undefined): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,6 +39,17 @@ export async function startAimock(fixtures: readonly object[], chaos: number): P
   }
   return {
     url,
+    async requests() {
+      const journal = (await (await fetch(`${url}/__aimock/journal`)).json()) as readonly unknown[];
+      return journal.length;
+    },
+    async setFault(fault) {
+      const answer = await fetch(`${url}/__aimock/chaos`, {
+        method: 'POST',
+        body: JSON.stringify(fault ? { [`${fault}Rate`]: 1 } : {}),
+      });
+      if (!answer.ok) throw new Error(`aimock did not take the fault: ${await answer.text()}`);
+    },
     async stop() {
       child.kill();
       await exited;

@@ -109,12 +109,25 @@ describe('with faults', () => {
     await scene.assertClean();
   }, 60_000);
 
-  test("the client's own retries succeed", async () => {
-    const stage = await stageAt(wild);
-    const view = await client.run({ way: 'chat', ...stage.at, request: chatRequest(stage.model), maxRetries: 6 });
-    expect(view.error).toBeUndefined();
-    const calls = await stage.settled();
-    expect(calls.filter((call) => call.outcome === 'ok')).toHaveLength(1);
-    expect(calls).toHaveLength(view.attempts);
-  }, 60_000);
+  test.each(['drop', 'malformed', 'disconnect', 'rateLimit'] as const)(
+    "the client's own retries succeed after two failures: %s",
+    async (fault) => {
+      const stage = await stageAt(calm);
+      const before = await calm.requests();
+      await calm.setFault(fault);
+      const running = client.run(
+        { way: 'chat', ...stage.at, request: chatRequest(stage.model), maxRetries: 8 },
+        50_000,
+      );
+      while ((await calm.requests()) < before + 2) await Bun.sleep(10);
+      await calm.setFault(undefined);
+      const view = await running;
+      expect(view.error).toBeUndefined();
+      expect(view.attempts).toBeGreaterThan(1);
+      const calls = await stage.settled();
+      expect(calls.filter((call) => call.outcome === 'ok')).toHaveLength(1);
+      expect(calls).toHaveLength(view.attempts);
+    },
+    60_000,
+  );
 });
