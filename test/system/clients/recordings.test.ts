@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { AGES } from '../../clients/ages-client.ts';
 import { type Reading, readAll } from '../../clients/recordings-client.ts';
+import { shapeOfBody } from '../../conformance/body-shape.ts';
 import { MANNERS, meaningOf } from '../../conformance/meaning.ts';
 import {
   isFailure,
@@ -131,9 +132,9 @@ function isReadBy(library: string, { stream, tools }: Reading, hasUsage: boolean
   return hasUsage && (age === undefined || recording % 4 === Number(age) % 4);
 }
 
-/** All readings take two minutes of processor time. Without this setting each library reads every third recording, each one others. */
+/** All readings take minutes of processor time. Without this setting each library reads one body of each shape. */
 const READS_ALL = process.env.MODELPORT_TEST_ALL_READINGS === '1';
-const SHARE = READS_ALL ? 1 : 3;
+const AT_LEAST = READS_ALL ? 50_000 : 10_000;
 
 const LIBRARIES = Object.entries(AGES).flatMap(([format, names]) => names.map((library) => ({ library, format })));
 
@@ -148,21 +149,25 @@ describe.skipIf(!hasFixtures)('recordings', () => {
       translations.push(...all.flatMap((source) => translationsInto(chat, source, { call: { wantsUsage: false } })));
       const readings = translations.map(readingOf);
       const recordings = new Map(all.map((source, at) => [source, at]));
-      const places = (library: string, format: string, turn: number) =>
-        [...readings.entries()].flatMap(([place, reading]) => {
+      const shapes = READS_ALL ? [] : translations.map((each) => `${each.status} ${shapeOfBody(each.body)}`);
+      const places = (library: string, format: string) => {
+        const read = new Set<string>();
+        return [...readings.entries()].flatMap(([place, reading]) => {
           if (reading.format !== format) return [];
           const translation = translations[place]!;
           const recording = recordings.get(translation.source) ?? 0;
-          // By groups of four, since the ages of the AI SDK take turns at every four streams.
-          const isTurn = (Math.floor(recording / 4) + turn) % SHARE === 0;
-          const isRead = isReadBy(library, reading, place < usual, recording) && !isBeyond(library, translation);
-          return isTurn && isRead ? place : [];
+          if (!isReadBy(library, reading, place < usual, recording) || isBeyond(library, translation)) return [];
+          const shape = shapes[place] ?? String(place);
+          if (read.has(shape)) return [];
+          read.add(shape);
+          return place;
         });
-      const rows = LIBRARIES.map((row, turn) => ({ ...row, places: places(row.library, row.format, turn) }));
-      expect(rows.reduce((sum, row) => sum + row.places.length, 0)).toBeGreaterThan(50_000 / SHARE);
+      };
+      const rows = LIBRARIES.map((row) => ({ ...row, places: places(row.library, row.format) }));
+      expect(rows.reduce((sum, row) => sum + row.places.length, 0)).toBeGreaterThan(AT_LEAST);
       if (!READS_ALL)
         console.log(
-          'Two thirds of the readings of recordings by client libraries are skipped: MODELPORT_TEST_ALL_READINGS=1 reads all.',
+          'Recorded replies whose shape a client library has read already are skipped: MODELPORT_TEST_ALL_READINGS=1 reads all.',
         );
       const faults = await readAll(readings, rows);
       expect(
