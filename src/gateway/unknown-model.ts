@@ -1,18 +1,18 @@
 /** The error for an unknown model. It names the most similar model, and how to configure a provider where there is none. */
 import { type Caller, mayCall } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { Model } from '../catalog/catalog.ts';
+import type { Catalog, Model } from '../catalog/catalog.ts';
 import { isWildcard } from '../catalog/names.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
 const SWITCH_ON =
   'set its key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY …) or add it to modelport.yaml, and start again';
 
-export function unknownModel(deps: GatewayDeps, caller: Caller, name: string): GatewayError {
+type ModelDeps = Pick<GatewayDeps, 'catalog' | 'provider'>;
+
+export function unknownModel(deps: ModelDeps, caller: Caller, name: string): GatewayError {
   const models = deps.catalog.list();
-  const named = models.filter((model) => !isWildcard(model.name));
-  const callable = caller.models ? named.filter((model) => mayCall(caller, model)) : named;
-  const near = nearestName(name, callable);
+  const near = nearestModel(deps.catalog, caller, name);
   const sentences = [`The model \`${name}\` does not exist or you do not have access to it.`];
   if (near !== undefined) sentences.push(`Did you mean \`${near}\`?`);
   if (models.length === 0) sentences.push(`No provider is configured here: ${SWITCH_ON}.`);
@@ -22,7 +22,13 @@ export function unknownModel(deps: GatewayDeps, caller: Caller, name: string): G
   return new GatewayError('model_not_found', sentences.join(' '), { param: 'model' });
 }
 
-function isShipped(deps: GatewayDeps, { targets }: Model): boolean {
+/** The most similar name of the models that the caller may call. */
+export function nearestModel(catalog: Catalog, caller: Caller, name: string): string | undefined {
+  const named = catalog.list().filter((model) => !isWildcard(model.name));
+  return nearestName(name, caller.models ? named.filter((model) => mayCall(caller, model)) : named);
+}
+
+function isShipped(deps: ModelDeps, { targets }: Model): boolean {
   return targets.every(({ type }) => deps.provider(type)?.failsOnRequest);
 }
 

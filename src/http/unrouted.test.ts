@@ -48,11 +48,25 @@ test.each([
   ['POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions'],
   ['GET', '/api/v1/models', '/v1/models'],
   ['GET', '/models', '/v1/models'],
+  ['POST', '/v1//chat/completions', '/v1/chat/completions'],
+  ['POST', '/V1/chat/completions', '/v1/chat/completions'],
+  ['POST', '/anthropic/v1/messages', '/v1/messages'],
+  ['POST', '/api/openai/v1/responses', '/v1/responses'],
+  ['POST', '/v1beta/openai/chat/completions', '/v1/chat/completions'],
+  ['POST', '/openai/deployments/gpt-4o/chat/completions?api-version=1', '/v1/chat/completions'],
 ])('%s %s names the correct base URL', async (method, path, meant) => {
   const { status, error } = await refusal(method, path);
   expect(status).toBe(404);
   expect(error.message).toContain(`did you mean ${meant}?`);
   expect(error.message).toContain('ends in `/v1`, once');
+});
+
+test.each(['/v1', '/v1/', '/v1beta', '/openai/v1/'])('%s alone is called a base URL', async (path) => {
+  for (const method of ['GET', 'POST']) {
+    const { status, error } = await refusal(method, path);
+    expect(status).toBe(404);
+    expect(error.message).toContain('is a base URL, not an endpoint');
+  }
 });
 
 test('a path that resembles no route gets no suggestion', async () => {

@@ -47,15 +47,29 @@ const LONGEST_CORRECTED = 200;
 /** The path that was probably meant, if `isKnown` accepts it: the base URL lacks a part or has one too many. */
 export function pathMeant(path: string, isKnown: (path: string) => boolean): string | undefined {
   if (path.length > LONGEST_CORRECTED) return undefined;
+  const tidy = path.replace(/\/{2,}/g, '/').replace(/^\/v1(?:beta)?(?=\/)/i, (version) => version.toLowerCase());
   const meant = [
-    `/v1${path}`,
-    `/v1beta${path}`,
-    path.replace(/^\/(?:v1|v1beta|api)(?=\/v1(beta)?\/)/, ''),
-    withoutRepeat(path, 1),
-    withoutRepeat(path, 2),
-    path.endsWith('/') ? path.slice(0, -1) : path,
+    tidy,
+    `/v1${tidy}`,
+    `/v1beta${tidy}`,
+    ...withoutPrefix(tidy),
+    withoutRepeat(tidy, 1),
+    withoutRepeat(tidy, 2),
+    tidy.endsWith('/') ? tidy.slice(0, -1) : tidy,
   ];
   return meant.find((one) => one !== path && isKnown(one));
+}
+
+/** Azure's path has the most: `/openai/deployments/{model}/chat/completions`. */
+const MOST_PREFIXES = 3;
+
+/** For a base URL made for another service, such as `/anthropic` or `/v1beta/openai`: what is behind it. */
+function withoutPrefix(path: string): string[] {
+  const parts = path.split('/').slice(1);
+  return Array.from({ length: Math.min(MOST_PREFIXES, parts.length - 1) }, (_, dropped) => {
+    const rest = `/${parts.slice(dropped + 1).join('/')}`;
+    return /^\/v1(beta)?\//.test(rest) ? rest : `/v1${rest}`;
+  });
 }
 
 /** For a base URL that is the complete endpoint: the client appended its path again. */
@@ -65,7 +79,13 @@ function withoutRepeat(path: string, parts: number): string {
   return all.slice(-2 * parts, -parts).join('/') === last ? all.slice(0, -parts).join('/') : path;
 }
 
+const BASE_ALONE = /^(\/openai)?\/v1(beta)?\/?$/;
+
 export function nothingAt(path: string, meant: string | undefined): GatewayError {
+  if (BASE_ALONE.test(path)) {
+    const sentence = `${path} is a base URL, not an endpoint: clients append the rest, for example /v1/chat/completions or /v1/models. GET /openapi.json lists the endpoints.`;
+    return new GatewayError('not_found', sentence);
+  }
   if (meant === undefined)
     return new GatewayError('not_found', `There is nothing at ${path}. GET /openapi.json lists the endpoints.`);
   return new GatewayError('not_found', `There is nothing at ${path}: did you mean ${meant}? ${BASES}`);

@@ -6,6 +6,7 @@ import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
+import { unknownModel } from '../gateway/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail } from './finish.ts';
@@ -244,10 +245,7 @@ function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
   }
   const model = deps.catalog.find(nameFor(caller, name));
   deps.access.allowScope(caller, 'video');
-  if (!model) {
-    const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case matters.`;
-    throw new GatewayError('model_not_found', sentence, { param: 'model' });
-  }
+  if (!model) throw unknownModel(deps, caller, name);
   deps.access.allowModel(caller, model, name);
   if (model.kind !== 'video') {
     throw new GatewayError(

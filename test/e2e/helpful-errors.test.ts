@@ -30,6 +30,26 @@ test('an unknown model gets the nearest name, and how to enable a provider if th
   expect(far.message).not.toContain('Did you mean');
 });
 
+test('so does an unknown model of a video, and one that is looked up', async () => {
+  const video = await refused(JSON.stringify({ model: 'sandbox-vide', prompt: 'x' }), '/v1/videos');
+  expect(video).toMatchObject({ status: 404, message: expect.stringContaining('Did you mean `sandbox-video`?') });
+  const headers = { authorization: `Bearer ${gateway.apiKey}` };
+  for (const path of ['/v1/models/sandbox-cht', '/v1beta/models/sandbox-cht', '/v1/models/models%2Fsandbox-cht']) {
+    const response = await fetch(gateway.url + path, { headers });
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect([path, response.status]).toEqual([path, 404]);
+    expect(error.message).toContain('Did you mean `sandbox-chat`?');
+  }
+});
+
+test('an image model is refused in a text completion, which has no place for an image', async () => {
+  const body = JSON.stringify({ model: 'sandbox-image', prompt: 'a cat' });
+  expect(await refused(body, '/v1/completions')).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('POST /v1/images/generations'),
+  });
+});
+
 test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/completions', '/v1/embeddings', '/v1/rerank'])(
   '%s gives the position of invalid JSON, and says if the body is empty',
   async (path) => {

@@ -4,6 +4,7 @@ import { type Caller, mayCall, nameFor } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Catalog, Model } from '../../../catalog/catalog.ts';
 import { isWildcard } from '../../../catalog/names.ts';
+import { nearestModel } from '../../../gateway/unknown-model.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
 import { modelPath } from './google-path.ts';
@@ -92,7 +93,9 @@ function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Sh
   // Google's clients write "models/x" where others write "x".
   const model = known(id) ?? (id.startsWith('models/') ? known(id.slice('models/'.length)) : undefined);
   if (!model) {
-    const sentence = `There is no model "${id}" that this key can call. GET /v1/models lists the available models.`;
+    const near = nearestModel(deps.catalog, caller, id.replace(/^models\//, ''));
+    const hint = near === undefined ? '' : ` Did you mean \`${near}\`?`;
+    const sentence = `There is no model \`${id}\` that this key can call.${hint} GET /v1/models lists the available models.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
   switch (shape) {
