@@ -119,7 +119,8 @@ function destinationsOf(deps: GatewayDeps, { dialect }: RequestOrigin, call: Cal
 
 /** Image models can be called in conversations; speech models too, where the call asks for audio. */
 function alsoConverses({ kind }: Model, call: ChatCall): boolean {
-  return kind === 'image' || (kind === 'speech' && call.modalities?.includes('audio') === true);
+  // A text completion has no place for an image.
+  return (kind === 'image' && !call.completion) || (kind === 'speech' && call.modalities?.includes('audio') === true);
 }
 
 /** Some targets may be sent a speech request, others the conversation: the hold covers the more expensive one. */

@@ -318,6 +318,15 @@ describe('a translated stream', () => {
     expect(blocksOf(payloads).length).toBe(1);
   });
 
+  test('has an id of its own if the provider gave none', () => {
+    const nameless = { ...start, id: '' } as ReplyEvent;
+    const ids = [whole([nameless, end]).id, whole([nameless, end]).id];
+    const [opening] = streamed([nameless, stop, end]);
+    ids.push((opening as unknown as { message: { id: string } }).message.id);
+    for (const id of ids) expect(id).toMatch(/^msg_[0-9A-Za-z]{24}$/);
+    expect(new Set(ids).size).toBe(3);
+  });
+
   test('reports an error without an end, and keeps idle streams open', () => {
     const writer = anthropicMessages.writer(chatCall());
     const text = decoder.decode(writer.fail(new GatewayError('upstream_unavailable', 'Too busy.')));

@@ -1,5 +1,7 @@
 /** Writes the events of a reply as a stream of this format: one block at a time, numbered without gaps. */
+
 import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
+import { newId } from '../../../canonical/id.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -37,9 +39,11 @@ export function eventText(payload: { type: string } & JsonObject): string {
   return `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
 }
 
-/** Message ids have the prefix `msg_`, which users of the libraries expect. */
+/** Message ids have the prefix `msg_`, which users of the libraries expect. Some providers give none. */
 export function messageId(id: string): string {
-  return id.startsWith('msg_') ? id : `msg_${id.replace(/[^a-zA-Z0-9_-]/g, '')}`;
+  if (id.startsWith('msg_')) return id;
+  const legal = id.replace(/[^a-zA-Z0-9_-]/g, '');
+  return legal === '' ? newId('msg_') : `msg_${legal}`;
 }
 
 export class BlockStreamBuilder {

@@ -76,6 +76,17 @@ describe('writing a reply of another format', () => {
     expect(found.slice(0, -1).every((one) => one.usage === null)).toBe(true);
   });
 
+  test('has an id of its own if the provider gave none', () => {
+    const nameless = { bytes: new Uint8Array(), events: [{ type: 'reply-start' as const, id: '', model: 'm' }] };
+    const ids = [false, true].map((stream) => {
+      const writer = createWriter(callOf({ ...asked, stream }));
+      const written = join([writer.write(nameless), ...frames.slice(1).map((one) => writer.write(one)), writer.end()]);
+      return /"id":"([^"]*)"/.exec(written)?.[1] ?? '';
+    });
+    for (const id of ids) expect(id).toMatch(/^cmpl-[0-9A-Za-z]{24}$/);
+    expect(ids[0]).not.toBe(ids[1]);
+  });
+
   test('usage is not written unless requested', () => {
     const writer = createWriter(callOf({ ...asked, stream: true }));
     expect(join([...frames.map((one) => writer.write(one)), writer.end()])).not.toContain('usage');

@@ -1,6 +1,8 @@
 /** Writes a text completion reply, streaming or not, from events, or passes the provider's bytes on. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
+import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -67,8 +69,9 @@ function headOf(call: ChatCall, event: Extract<ReplyEvent, { type: 'reply-start'
   return { id: completionId(event.id), created: event.createdSeconds ?? call.receivedSeconds ?? 0 };
 }
 
-/** Replaces the prefix of a chat id by that of this format. */
+/** Replaces the prefix of a chat id by that of this format. Some providers give no id. */
 function completionId(id: string): string {
+  if (id === '') return newId('cmpl-');
   return id.startsWith('chatcmpl-') ? `cmpl-${id.slice('chatcmpl-'.length)}` : id;
 }
 
