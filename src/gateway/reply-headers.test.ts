@@ -6,6 +6,10 @@ describe('x-modelport-warnings', () => {
     expect(warningsHeader(['`a` was dropped.', '`b` was dropped.'])).toBe('`a` was dropped. `b` was dropped.');
   });
 
+  test('has a plain apostrophe for a typographic one', () => {
+    expect(warningsHeader(['The model’s maximum.'])).toBe("The model's maximum.");
+  });
+
   test('is printable ASCII of limited length: nothing in it ends the header', () => {
     const value = warningsHeader([`\`é\r\nset-cookie: x\``, 'x'.repeat(10_000)]);
     expect(value).toStartWith('`???set-cookie: x`');

@@ -47,6 +47,7 @@ const MAX_WARNINGS_LENGTH = 4000;
 export function warningsHeader(warnings: readonly string[]): string {
   return warnings
     .join(' ')
+    .replaceAll('’', "'")
     .replace(/[^\x20-\x7e]/g, '?')
     .slice(0, MAX_WARNINGS_LENGTH);
 }

@@ -6,11 +6,13 @@ import type { TSchema } from 'typebox';
 import { GatewayError } from '../../canonical/errors.ts';
 import { MessagesRequest } from '../chat/anthropic-messages/request-schema.ts';
 import { GenerateRequest } from '../chat/gemini/request-schema.ts';
+import { ChatRequest } from '../chat/openai-chat/request-schema.ts';
 import { CompletionRequest } from '../chat/openai-completions/request-schema.ts';
 import { ResponsesRequest } from '../chat/openai-responses/request-schema.ts';
 import { callerNames } from './request-shape.ts';
 
 const SCHEMAS: { readonly [dialect: string]: TSchema } = {
+  'openai-chat': ChatRequest,
   'openai-responses': ResponsesRequest,
   'openai-responses-compact': ResponsesRequest,
   'openai-completions': CompletionRequest,
@@ -46,16 +48,44 @@ export function inCallerNames(sentence: string, dialect: string): string {
   return own ? sentence.replace(QUOTED, (quoted, name: string) => (own[name] ? `\`${own[name]}\`` : quoted)) : sentence;
 }
 
+/** Names of OpenAI's other formats and newer models, as providers have them in their errors: the name in chat completions. */
+const OTHER_NAMES: readonly (readonly [name: string, inChat: string])[] = [
+  ['max_output_tokens', 'max_tokens'],
+  ['max_completion_tokens', 'max_tokens'],
+  ['input', 'messages'],
+  ['text.format', 'response_format'],
+  ['text.verbosity', 'verbosity'],
+  ['reasoning.effort', 'reasoning_effort'],
+];
+
+/** A member's path in the format of chat completions. */
+function inChat(param: string): string {
+  for (const [name, other] of OTHER_NAMES) {
+    if (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`))
+      return other + param.slice(name.length);
+  }
+  return param;
+}
+
 /**
- * Replaces the member names in an error that was found while writing for a provider of another format: in its message
- * and its `param`.
+ * Replaces the member names in an error that was found while writing for a provider of another format, or that such a
+ * provider returned: in its message and its `param`.
  */
 export function errorInCallerNames(thrown: unknown, dialect: string): unknown {
   if (!(thrown instanceof GatewayError) || !(dialect in SCHEMAS)) return thrown;
   const { param } = thrown;
-  const [, first = '', rest = ''] = /^([a-z_]+)(.*)$/.exec(param ?? '') ?? [];
+  const own = param === undefined ? undefined : paramIn(param, dialect);
+  let message = inCallerNames(thrown.message, dialect);
+  // Providers put the name in other quotes. Only the member of the error is replaced there: other quoted words are values.
+  if (own !== undefined && own !== param) {
+    for (const quote of ["'", '"']) message = message.replaceAll(quote + param + quote, quote + own + quote);
+  }
+  return own === param && message === thrown.message ? thrown : thrown.reworded(message, own);
+}
+
+function paramIn(param: string, dialect: string): string {
+  const chat = inChat(param);
+  const [, first = '', rest = ''] = /^([a-z_]+)(.*)$/.exec(chat) ?? [];
   const own = namesIn(dialect)?.[first];
-  const message = inCallerNames(thrown.message, dialect);
-  if (own === undefined && message === thrown.message) return thrown;
-  return thrown.reworded(message, own === undefined ? param : own + rest);
+  return own === undefined ? chat : own + rest;
 }

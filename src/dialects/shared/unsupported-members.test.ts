@@ -12,6 +12,11 @@ test('members of another format are told apart from absent ones', () => {
   expect(unsupportedMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
 });
 
+test('an empty list asks for nothing: LangChain always sends `safetySettings`', () => {
+  const call = chatCall({ extras: { gemini: { safetySettings: [], labels: {} } } });
+  expect(unsupportedMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
+});
+
 test.each([
   ['openai-responses', 'previous_response_id'],
   ['openai-responses', 'conversation'],

@@ -4,7 +4,7 @@
  */
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JsonObject } from '../../canonical/json.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
 
 /**
  * Members that name data stored by a provider. Without that data the model would answer another question, so the
@@ -49,10 +49,17 @@ export function unsupportedMembers({ extras, thread, origin }: ChatCall, own: st
 }
 
 function unsupportedNames(members: JsonObject, dialect: string): string[] {
-  const names = Object.keys(members).filter((name) => members[name] !== null && !DONE_HERE[dialect]?.has(name));
+  const names = Object.keys(members).filter(
+    (name) => asksForSomething(members[name]) && !DONE_HERE[dialect]?.has(name),
+  );
   const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
   if (kept !== undefined) throw keptElsewhere(kept);
   return names;
+}
+
+/** Libraries send an empty list where their user set nothing, for example LangChain as `safetySettings`. */
+function asksForSomething(value: Json | undefined): boolean {
+  return value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
 function compactedElsewhere(param: string): GatewayError {
