@@ -30,12 +30,6 @@ export interface LoadReport {
   lateChunks: number;
 }
 
-/** After this many failures a run ends early: the gateway is gone. */
-const MAX_FAILURES = 1000;
-/** How long answers are awaited after the end of the run. */
-const GRACE_SECONDS = 5;
-const OPENING_AT_ONCE = 50;
-
 interface Connection {
   feed(bytes: Buffer): void;
   closed(): void;
@@ -179,6 +173,8 @@ export async function runLoad(load: Load): Promise<LoadReport> {
 type Shape<Type> = Extract<Load['shape'], { type: Type }>;
 type Open = () => Promise<Line>;
 
+const OPENING_AT_ONCE = 50;
+
 async function openLines(open: Open, count: number): Promise<Line[]> {
   const lines: Line[] = [];
   while (lines.length < count) {
@@ -187,6 +183,11 @@ async function openLines(open: Open, count: number): Promise<Line[]> {
   }
   return lines;
 }
+
+/** After this many failures a run ends early: the gateway is gone. */
+const MAX_FAILURES = 1000;
+/** How long answers are awaited after the end of the run. */
+const GRACE_SECONDS = 5;
 
 /** Every connection sends the next request when it has its answer. */
 async function runClosed(

@@ -5,6 +5,13 @@ import { CHAIN_START, entryHash } from '../src/store/entry-hash.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { EntryRow } from '../src/store/store.ts';
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
+/** One account has a fifth of all calls. */
+const HOT_OF = 5;
+const TOP_UP = 10n ** 15n;
+
 export interface BooksAsked {
   dataDir: string;
   databaseUrl?: string | undefined;
@@ -16,51 +23,13 @@ export interface BooksAsked {
   until: number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
-/** One account has a fifth of all calls. */
-const HOT_OF = 5;
-const TOP_UP = 10n ** 15n;
-
 /** The value of a column: text, an integer, or null. */
 type Cell = string | number | bigint | null;
-const ENTRY_COLUMNS = [
-  'account',
-  'seq',
-  'kind',
-  'amount',
-  'balance_after',
-  'counter',
-  'call_id',
-  'note',
-  'idempotency_key',
-  'at',
-  'hash',
-];
-const CALL_COLUMNS = [
-  'id',
-  'account',
-  'key',
-  'at',
-  'model',
-  'provider',
-  'target_model',
-  'dialect',
-  'upstream_dialect',
-  'stream',
-  'status',
-  'outcome',
-  'attempts',
-  'cost',
-  'price_id',
-  'usage',
-  'duration_ms',
-  'first_byte_ms',
-  'entry_seq',
-  'input_tokens',
-  'output_tokens',
-];
+const ENTRY_COLUMNS = `account seq kind amount balance_after counter call_id note idempotency_key at hash`.split(' ');
+const CALL_COLUMNS =
+  `id account key at model provider target_model dialect upstream_dialect stream status outcome attempts cost price_id usage duration_ms first_byte_ms entry_seq input_tokens output_tokens`.split(
+    ' ',
+  );
 const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_tokens', 'output_tokens'];
 const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
 const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];

@@ -30,27 +30,12 @@ export interface Baseline {
   lateFramesPercent: number;
 }
 
-const CONNECTIONS = 32;
-const REQUESTS_PER_SECOND = 200;
-const STREAMS_PER_SECOND = 100;
-const SHORT_STREAM: Pace = { chunks: 3, everyMs: 5 };
 /** Few streams with fast chunks, so that the cost of a chunk is not hidden by the cost of a request. */
 const CHUNK_STREAMS = 40;
 const CHUNK_EVERY_MS = 5;
 const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
-const LATE_MS = 50;
 const SETTLE_MS = 2000;
-/**
- * The warm-up ends after this many answers or this time. For about 20,000 requests the compiler uses as much processor time as the
- * requests; it is done after 50,000.
- */
-const WARM_UP_ANSWERS = 60_000;
-const WARM_UP_SECONDS = 40;
-/** The same for chunks. */
-const WARM_UP_CHUNKS = 100_000;
-const SAMPLE_MS = 250;
-const GRACE_SECONDS = 30;
 
 export async function measureBaseline(endpoint: Endpoint, seconds: number): Promise<Baseline> {
   const closed = await closedLoad(endpoint, seconds);
@@ -98,6 +83,15 @@ export async function measurePeer(peer: Running, seconds: number, baseline: Base
   };
 }
 
+/**
+ * The warm-up ends after this many answers or this time. For about 20,000 requests the compiler uses as much processor time as the
+ * requests; it is done after 50,000.
+ */
+const WARM_UP_ANSWERS = 60_000;
+const WARM_UP_SECONDS = 40;
+/** The same for chunks. */
+const WARM_UP_CHUNKS = 100_000;
+
 /** The just-in-time compiler needs time; the gateway is measured after that. */
 async function warmUp(peer: Running, seconds: number): Promise<void> {
   const until = performance.now() + WARM_UP_SECONDS * 1000;
@@ -108,17 +102,24 @@ async function warmUp(peer: Running, seconds: number): Promise<void> {
 
 const latePercent = ({ chunks, lateChunks }: LoadReport): number => (100 * lateChunks) / chunks;
 
+const LATE_MS = 50;
+const GRACE_SECONDS = 30;
+
 function send(endpoint: Endpoint, shape: Load['shape'], seconds: number, pace?: Pace): Promise<LoadReport> {
   const request = { ...endpoint, path: CHAT_PATH, body: writeRequest(pace), shape, lateMs: LATE_MS };
   return load(request, seconds + GRACE_SECONDS);
 }
 
+const CONNECTIONS = 32;
 const closedLoad = (endpoint: Endpoint, seconds: number) =>
   send(endpoint, { type: 'closed', connections: CONNECTIONS, seconds }, seconds);
 
+const REQUESTS_PER_SECOND = 200;
 const pacedLoad = (endpoint: Endpoint, seconds: number) =>
   send(endpoint, { type: 'paced', perSecond: REQUESTS_PER_SECOND, seconds }, seconds);
 
+const STREAMS_PER_SECOND = 100;
+const SHORT_STREAM: Pace = { chunks: 3, everyMs: 5 };
 const streamedLoad = (endpoint: Endpoint, seconds: number) =>
   send(endpoint, { type: 'paced', perSecond: STREAMS_PER_SECOND, seconds }, seconds, SHORT_STREAM);
 
@@ -133,6 +134,8 @@ async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
   const report = await work();
   return { report, microseconds: treeUse(peer.pid).cpuMicroseconds - before };
 }
+
+const SAMPLE_MS = 250;
 
 /** Samples the highest memory until `stop`. */
 function sampleMemory(peer: Running) {

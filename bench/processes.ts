@@ -16,13 +16,10 @@ export interface TreeUse {
   largestMb: number;
 }
 
-const MB = 1_000_000;
-/** The unit of these times on Linux: hundredths of a second. */
-const TICK_MICROSECONDS = 10_000;
-const PAGE_BYTES = 4096;
-
 /** `proc` if the kernel has /proc, otherwise `ps`, with a lower resolution. */
 export const PROCESS_SOURCE = existsSync('/proc/self/stat') ? 'proc' : 'ps';
+
+const MB = 1_000_000;
 
 export function treeUse(root: number, rows = processRows()): TreeUse {
   const tree = treeOf(root, rows);
@@ -56,6 +53,10 @@ function rowsOfProc(): ProcessRow[] {
   }
   return rows;
 }
+
+/** The unit of the times in `/proc` on Linux: hundredths of a second. */
+const TICK_MICROSECONDS = 10_000;
+const PAGE_BYTES = 4096;
 
 /** Parses a line of `/proc/PID/stat`; the name in brackets may contain anything. */
 export function readStat(line: string): ProcessRow {

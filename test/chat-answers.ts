@@ -7,6 +7,16 @@ export const USED = { input: 11, output: 7 };
 
 const BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'upstream-model' };
 
+/** A reply's body with these tokens. */
+export const chatReply = (content: string, [input, output]: readonly [input: number, output: number]) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+});
+
 /** A non-streaming response with `USAGE`. */
 export function wholeAnswer(text: string, more: Answer = {}): Answer {
   const message = { role: 'assistant', content: text, refusal: null };

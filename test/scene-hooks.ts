@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import type { GatewaySetup } from './gateway-process.ts';
 import { type Scene, startScene } from './scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
 
 /** Starting a gateway takes about a second, and much longer on a busy machine. */
 const START_MS = 60_000;
@@ -26,13 +27,23 @@ export function useScene(setup: GatewaySetup = {}, { checksEachTest = true } = {
   return onceStarted(() => started);
 }
 
-/** Starts a client library for this test file and stops it at the end. */
-export function useClient<Client extends { stop(): void }>(start: () => Promise<Client>): Client {
+/** Starts a client library or a mock upstream for this test file and stops it at the end. */
+export function useClient<Client extends { stop(): void | Promise<void> }>(start: () => Promise<Client>): Client {
   let started: Client | undefined;
   beforeAll(async () => {
     started = await start();
   }, INSTALL_MS);
   afterAll(() => started?.stop(), START_MS);
+  return onceStarted(() => started);
+}
+
+/** Starts a scripted upstream for this test file, without a gateway, and closes it at the end. */
+export function useUpstream(): ScriptedUpstream {
+  let started: ScriptedUpstream | undefined;
+  beforeAll(async () => {
+    started = await startScriptedUpstream();
+  }, START_MS);
+  afterAll(() => started?.close(), START_MS);
   return onceStarted(() => started);
 }
 

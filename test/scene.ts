@@ -57,6 +57,8 @@ export interface Stage {
   scriptTarget(target: number, ...answers: Answer[]): void;
   /** Requests received upstream, by all targets. */
   journal(): JournalEntry[];
+  /** Waits until the first request upstream has ended, and checks that the gateway aborted it. */
+  upstreamAborted(): Promise<void>;
   /** The recorded calls once nothing is held any more. Checks that they explain the balance. */
   settled(): Promise<CallView[]>;
   /** The one call, settled. */
@@ -116,13 +118,15 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);
     const settled = () => settledCalls(gateway, caller, amount);
+    const journal = () => upstream.journal(`/${id}/`);
     return {
       model,
       caller,
       at: { baseURL: `${gateway.url}/v1`, apiKey: caller.key },
       script: (...answers) => upstream.script(`/${id}/t0/`, ...answers),
       scriptTarget: (target, ...answers) => upstream.script(`/${id}/t${target}/`, ...answers),
-      journal: () => upstream.journal(`/${id}/`),
+      journal,
+      upstreamAborted: () => firstAborted(journal),
       settled,
       async settledCall() {
         const calls = await settled();
@@ -162,6 +166,12 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       }
     },
   };
+}
+
+async function firstAborted(journal: Stage['journal']): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!journal()[0]?.endedMs && performance.now() < deadline) await Bun.sleep(10);
+  expect(journal()[0]?.aborted).toBe(true);
 }
 
 async function settledCalls(gateway: GatewayProcess, caller: TestCaller, amount: string): Promise<CallView[]> {

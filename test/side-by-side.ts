@@ -1,4 +1,5 @@
 /** Runs one check for many cases, several at a time, and reports all failures. */
+import { FORMATS, type Format } from './clients/formats-client.ts';
 
 const AT_A_TIME = 6;
 
@@ -21,3 +22,7 @@ export async function sideBySide<T>(
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
   if (failures.length > 0) throw new Error(`${failures.length} of ${cases.length} fail:\n\n${failures.join('\n\n')}`);
 }
+
+/** The body of a test that checks each chat format, several at a time. */
+export const inEachFormat = (check: (format: Format) => Promise<void>) => (): Promise<void> =>
+  sideBySide(FORMATS, (format) => format, check);

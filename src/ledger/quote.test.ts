@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../test/chat-call.ts';
 import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import { recordedUsage } from '../../test/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../canonical/call.ts';
@@ -8,21 +9,8 @@ import { allTokens, quote } from './quote.ts';
 
 const estimateInput = (call: ChatCall) => allTokens(estimateTokens(call));
 
-function chat(text: string, more: Partial<ChatCall> = {}): ChatCall {
-  return {
-    kind: 'chat',
-    model: 'm',
-    origin: { dialect: 'd', body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
-    tools: [],
-    sampling: {},
-    wantsUsage: false,
-    ...more,
-  };
-}
+const chat = (text: string, more: Partial<ChatCall> = {}): ChatCall =>
+  chatCall({ messages: [{ role: 'user', parts: [{ type: 'text', text }] }], ...more });
 
 const withMedia = (media: Media) => chat('', { messages: [{ role: 'user', parts: [{ type: 'media', media }] }] });
 const inline = (base64Length: number) => ({ type: 'inline', base64: 'A'.repeat(base64Length) }) as const;

@@ -1,4 +1,4 @@
-/** Starts aimock, an independent mock upstream, with its fault injection, in a separate process. */
+/** Starts aimock, an independent mock upstream, with its fault injection, in a separate process; and answers for chat. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,39 @@ export interface Aimock {
   stop(): Promise<void>;
 }
 
+/** Two with the same fixtures. */
+export interface Aimocks {
+  /** Without faults. */
+  readonly calm: Aimock;
+  /** With random faults. */
+  readonly wild: Aimock;
+  stop(): Promise<void>;
+}
+
 const STARTED_WITHIN_MS = 10_000;
+const CHAOS = 0.12;
+
+export const CHAT_TEXT = 'Hello from aimock, with some words to stream.';
+/** A tool call for the weather, a text for its result, and `CHAT_TEXT` for everything else. */
+export const CHAT_FIXTURES = [
+  {
+    match: { userMessage: 'weather', hasToolResult: false },
+    response: { toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: { city: 'Oslo' } }] },
+  },
+  { match: { userMessage: 'weather', hasToolResult: true }, response: { content: 'It is sunny in Oslo.' } },
+  { match: {}, response: { content: CHAT_TEXT } },
+];
+
+export async function startAimocks(fixtures: readonly object[]): Promise<Aimocks> {
+  const [calm, wild] = await Promise.all([startAimock(fixtures, 0), startAimock(fixtures, CHAOS)]);
+  return {
+    calm,
+    wild,
+    async stop() {
+      await Promise.all([calm.stop(), wild.stop()]);
+    },
+  };
+}
 
 /** `chaos`: the probability of each fault: dropped, malformed, disconnected, rate limited. */
 export async function startAimock(fixtures: readonly object[], chaos: number): Promise<Aimock> {

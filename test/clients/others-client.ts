@@ -28,6 +28,18 @@ export interface OtherView {
 
 export type OthersClient = ClientChild<OtherCall, OtherView>;
 
+/** Speech from the official library. Throws if it throws. */
+export async function speechBy(
+  client: OthersClient,
+  at: OtherCall['at'],
+  request: object,
+): Promise<{ type: string; bytes: Buffer }> {
+  const { reply, error } = await client.run({ call: 'openai speech', at, request });
+  if (error) throw new Error(JSON.stringify(error));
+  const { type, base64 } = reply as { type: string; base64: string };
+  return { type, bytes: Buffer.from(base64, 'base64') };
+}
+
 export function startOthersClient(): Promise<OthersClient> {
   return startChild('others-child.mjs');
 }

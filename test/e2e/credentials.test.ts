@@ -1,5 +1,6 @@
 /** A provider with several credentials, some of which it refuses: calls continue with the others. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { chatReply } from '../chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
 import { PRICE } from '../scene.ts';
 
@@ -11,14 +12,7 @@ let caller: TestCaller;
 let refusals: { [credential: string]: Refusal } = {};
 let used: string[] = [];
 
-const answer = {
-  id: 'c1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
-};
+const answer = chatReply('hello', [5, 2]);
 const provider = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,

@@ -1,9 +1,9 @@
 /** Invalid requests and clients that do not read: refused with an error, within limits. */
 import { describe, expect, test } from 'bun:test';
-import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { costOf, nanoCost, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
+import { askWithoutReading } from '../unread-answer.ts';
 
 const MAX_BODY_BYTES = 200_000;
 
@@ -83,14 +83,7 @@ describe('clients', () => {
     const stage = await scene.stage();
     const line = 'x'.repeat(64 * 1024);
     stage.script(streamAnswer(Array.from({ length: 1000 }, () => line)));
-    const body = JSON.stringify(chatRequest(stage.model, { stream: true }));
-    const { hostname, port } = new URL(scene.gateway.url);
-    const socket = connect(Number(port), hostname);
-    socket.pause();
-    socket.on('error', () => {});
-    socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${stage.caller.key}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    );
+    const socket = askWithoutReading(stage, '/v1/chat/completions', chatRequest(stage.model, { stream: true }));
     await Bun.sleep(1500);
     const held = stage.journal()[0]?.sentBytes ?? 0;
     expect(held).toBeGreaterThan(0);

@@ -1,31 +1,20 @@
 /** Provider tools in each format: refused without a price, charged by it; and video modes. */
 import { expect, test } from 'bun:test';
 import { PROVIDERS } from '../provider-answers.ts';
+import { responsesReply } from '../responses-reply.ts';
 import { useScene } from '../scene-hooks.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
 
 const PRICE = { input: 1, output: 1, perToolCall: 0.01 };
 const hello = [{ role: 'user', content: 'Hi' }];
-const RESPONSE = {
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
+const SEARCHES = ['a', 'b'].map((query, index) => ({
+  type: 'web_search_call',
+  id: `ws_${index + 1}`,
   status: 'completed',
-  model: 'gpt-6',
-  output: [
-    { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'a' } },
-    { type: 'web_search_call', id: 'ws_2', status: 'completed', action: { type: 'search', query: 'b' } },
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 1000, output_tokens: 1000, total_tokens: 2000 },
-};
+  action: { type: 'search', query },
+}));
+const RESPONSE = { ...responsesReply([1000, 1000], SEARCHES), model: 'gpt-6' };
 
 test('searches in a response are charged even if its usage does not count them', async () => {
   const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price: PRICE });

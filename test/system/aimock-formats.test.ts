@@ -2,32 +2,18 @@
  * Every official library with aimock in each of its formats: without faults, and with random drops, malformed data, disconnects and rate
  * limits.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Aimock, startAimock } from '../clients/aimock.ts';
-import {
-  CLIENTS,
-  type Conversation,
-  type ConversationView,
-  FORMATS,
-  type FormatsClient,
-  startFormatsClient,
-} from '../clients/formats-client.ts';
+
+import { describe, expect, test } from 'bun:test';
+import { type Aimock, CHAT_FIXTURES, CHAT_TEXT, startAimocks } from '../clients/aimock.ts';
+import type { Conversation, ConversationView } from '../clients/formats-client.ts';
+import { CLIENTS, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 
-const CHAOS = 0.12;
 const ROUNDS = 6;
-const TEXT = 'Hello from aimock, with some words to stream.';
 
-const FIXTURES = [
-  {
-    match: { userMessage: 'weather', hasToolResult: false },
-    response: { toolCalls: [{ id: 'call_1', name: 'get_weather', arguments: { city: 'Oslo' } }] },
-  },
-  { match: { userMessage: 'weather', hasToolResult: true }, response: { content: 'It is sunny in Oslo.' } },
-  { match: {}, response: { content: TEXT } },
-];
 const WEATHER = {
   name: 'get_weather',
   description: 'The weather at a place.',
@@ -41,23 +27,9 @@ const PATHS: { readonly [provider in ProviderName]: string } = {
   responses: '/v1',
 };
 
-let scene: Scene;
-let libraries: FormatsClient;
-let calm: Aimock;
-let wild: Aimock;
-beforeAll(async () => {
-  [scene, libraries, calm, wild] = await Promise.all([
-    startScene(),
-    startFormatsClient(),
-    startAimock(FIXTURES, 0),
-    startAimock(FIXTURES, CHAOS),
-  ]);
-}, 300_000);
-afterAll(async () => {
-  libraries.stop();
-  await Promise.all([calm.stop(), wild.stop()]);
-  await scene.close();
-}, 60_000);
+const scene = useScene({}, { checksEachTest: false });
+const libraries = useClient(startFormatsClient);
+const mocks = useClient(() => startAimocks(CHAT_FIXTURES));
 
 function stageAt(provider: ProviderName, mock: Aimock): Promise<Stage> {
   const { type, upstreamModel } = PROVIDERS[provider];
@@ -78,11 +50,11 @@ for (const provider of FORMATS) {
           CLIENTS,
           (client) => client,
           async (client) => {
-            const stage = await stageAt(provider, calm);
+            const stage = await stageAt(provider, mocks.calm);
             for (const stream of [false, true]) {
               const said = await talk(stage, { client, stream, prompt: 'Say hello.' });
               expect(said.error).toBeUndefined();
-              expect(said.turns).toMatchObject([{ text: TEXT }]);
+              expect(said.turns).toMatchObject([{ text: CHAT_TEXT }]);
               // It gives another finish reason for a tool call, which the AI SDK follows.
               if (client === 'ai-gemini' && provider === 'gemini') continue;
               const called = await talk(stage, { client, stream, tools: [WEATHER], prompt: 'What is the weather?' });
@@ -109,10 +81,10 @@ for (const provider of FORMATS) {
         ({ client, round }) => `${client}, ${round}`,
         async ({ client, round }) => {
           // A separate target for each call: repeated failures would start a cooldown.
-          const stage = await stageAt(provider, wild);
+          const stage = await stageAt(provider, mocks.wild);
           const { error, turns } = await talk(stage, { client, stream: round % 2 === 0, prompt: 'Say hello.' });
           if (error) failed++;
-          else expect(turns).toMatchObject([{ text: TEXT }]);
+          else expect(turns).toMatchObject([{ text: CHAT_TEXT }]);
           const call = await stage.settledCall();
           expect(call.outcome === 'ok').toBe(error === undefined);
           // It reports no tokens in these formats, or those that are charged.

@@ -1,12 +1,12 @@
 /** The official libraries for embeddings and audio with aimock, without and with faults. */
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Aimock, startAimock } from '../clients/aimock.ts';
-import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+import { expect, setDefaultTimeout, test } from 'bun:test';
+import { type Aimock, startAimocks } from '../clients/aimock.ts';
+import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
 setDefaultTimeout(60_000);
 
-const CHAOS = 0.12;
 const ROUNDS = 12;
 const VECTOR = [0.125, -0.5, 0.75];
 const SOUND = Buffer.from('ID3 audio that aimock made up');
@@ -18,24 +18,9 @@ const FIXTURES = [
   { match: { endpoint: 'translation' }, response: { transcription: { text: 'What was meant.', duration: 3 } } },
 ];
 
-let scene: Scene;
-let client: OthersClient;
-let calm: Aimock;
-let wild: Aimock;
-beforeAll(async () => {
-  [scene, client, calm, wild] = await Promise.all([
-    startScene(),
-    startOthersClient(),
-    startAimock(FIXTURES, 0),
-    startAimock(FIXTURES, CHAOS),
-  ]);
-}, 320_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await Promise.all([calm.stop(), wild.stop()]);
-  await scene.close();
-}, 60_000);
+const scene = useScene();
+const client = useClient(startOthersClient);
+const mocks = useClient(() => startAimocks(FIXTURES));
 
 const stageAt = (kind: string, price: object, ...mocks: Aimock[]) =>
   scene.stage({ type: 'openai', kind, price: { ...price }, baseUrls: mocks.map(({ url }) => `${url}/v1`) });
@@ -48,7 +33,7 @@ async function asked(stage: Stage, call: OtherCall['call'], request: object): Pr
 }
 
 test('embeddings, as base64, as floats and through the AI SDK', async () => {
-  const stage = await stageAt('embed', { input: 1 }, calm);
+  const stage = await stageAt('embed', { input: 1 }, mocks.calm);
   for (const more of [{}, { encoding_format: 'float' }]) {
     const reply = await asked(stage, 'openai embeddings', { input: ['a', 'b'], ...more });
     expect(reply).toMatchObject({
@@ -63,11 +48,11 @@ test('embeddings, as base64, as floats and through the AI SDK', async () => {
 });
 
 test('speech, transcriptions and translations', async () => {
-  const speech = await stageAt('speech', { perMillionCharacters: 15 }, calm);
+  const speech = await stageAt('speech', { perMillionCharacters: 15 }, mocks.calm);
   const spoken = await asked(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
   expect(spoken).toMatchObject({ base64: SOUND.toString('base64') });
   expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
-  const heard = await stageAt('transcription', { perSecond: 0.001 }, calm);
+  const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
   const file = Buffer.alloc(64_000).toString('base64');
   expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });
   expect(await asked(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
@@ -79,9 +64,9 @@ test('speech, transcriptions and translations', async () => {
 });
 
 test('with a second target behind a faulty upstream every call is answered and charged once', async () => {
-  const stage = await stageAt('embed', { input: 1 }, wild, calm);
+  const stage = await stageAt('embed', { input: 1 }, mocks.wild, mocks.calm);
   const file = Buffer.alloc(600_000, 1).toString('base64');
-  const heard = await stageAt('transcription', { perSecond: 0.001 }, wild, calm);
+  const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.wild, mocks.calm);
   for (let round = 0; round < ROUNDS; round++) {
     expect(await asked(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({ data: [{ embedding: VECTOR }] });
     expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });

@@ -7,7 +7,7 @@ import { readSent } from '../provider-requests.ts';
 import type { Said } from '../said.ts';
 import type { Stage, StageSetup } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { inEachFormat, sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 
 const scene = useScene();
@@ -112,26 +112,24 @@ describe('the order of events', () => {
   }
 });
 
-test('case 6: the Google library keeps its chat: the first answer goes upstream once, merged, nothing empty', () =>
-  sideBySide(
-    FORMATS,
-    (provider) => provider,
-    async (provider) => {
-      const stage = await stageFor(provider);
-      for (const texts of [['One ', 'two'], ['Three']]) stage.script(PROVIDERS[provider].stream({ texts }));
-      const view = await talk(stage, { client: 'gemini', way: 'chat', prompts: ['First', 'Second'] });
-      expect(view.error).toBeUndefined();
-      const { texts, history } = view.told as { texts: string[]; history: { role: string }[] };
-      expect(texts).toEqual(['One two', 'Three']);
-      expect(history.filter(({ role }) => role === 'user')).toHaveLength(2);
-      const { turns } = readSent(provider, stage.journal()[1]?.body);
-      expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-      const said = turns[1]?.parts.map((part) => (part.type === 'text' ? part.text : '?'));
-      expect(said?.join('')).toBe('One two');
-      expect(said).not.toContain('');
-      expect(await stage.settled()).toHaveLength(2);
-    },
-  ));
+test(
+  'case 6: the Google library keeps its chat: the first answer goes upstream once, merged, nothing empty',
+  inEachFormat(async (provider) => {
+    const stage = await stageFor(provider);
+    for (const texts of [['One ', 'two'], ['Three']]) stage.script(PROVIDERS[provider].stream({ texts }));
+    const view = await talk(stage, { client: 'gemini', way: 'chat', prompts: ['First', 'Second'] });
+    expect(view.error).toBeUndefined();
+    const { texts, history } = view.told as { texts: string[]; history: { role: string }[] };
+    expect(texts).toEqual(['One two', 'Three']);
+    expect(history.filter(({ role }) => role === 'user')).toHaveLength(2);
+    const { turns } = readSent(provider, stage.journal()[1]?.body);
+    expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    const said = turns[1]?.parts.map((part) => (part.type === 'text' ? part.text : '?'));
+    expect(said?.join('')).toBe('One two');
+    expect(said).not.toContain('');
+    expect(await stage.settled()).toHaveLength(2);
+  }),
+);
 
 test('case 15: every library lists the same models', async () => {
   const stage = await scene.stage({ model: 'team/Model-1.5:free' });
@@ -251,28 +249,26 @@ describe('requests', () => {
     await stage.settled();
   });
 
-  test('case 50: a tool that takes free text is wrapped and unwrapped where the provider has functions alone', () =>
-    sideBySide(
-      FORMATS,
-      (provider) => provider,
-      async (provider) => {
-        const stage = await stageFor(provider);
-        const patch = '*** Begin Patch\n"quoted" }\n*** End Patch';
-        const call = { id: 'call_1', name: 'apply_patch', args: { input: patch } };
-        if (provider !== 'responses') stage.script(PROVIDERS[provider].whole({ calls: [call] }));
-        else {
-          const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: patch };
-          const whole = PROVIDERS.responses.whole({ texts: [] }).json as object;
-          stage.script({ json: { ...whole, output: [item] } });
-        }
-        const tools = [{ type: 'custom', name: 'apply_patch', description: 'Patches.' }];
-        const request = { model: stage.model, input: 'Patch it', store: false, tools };
-        const response = await stage.post('/v1/responses', request);
-        const { output } = (await response.json()) as { output: object[] };
-        expect(output).toMatchObject([{ type: 'custom_tool_call', name: 'apply_patch', input: patch }]);
-        await stage.settled();
-      },
-    ));
+  test(
+    'case 50: a tool that takes free text is wrapped and unwrapped where the provider has functions alone',
+    inEachFormat(async (provider) => {
+      const stage = await stageFor(provider);
+      const patch = '*** Begin Patch\n"quoted" }\n*** End Patch';
+      const call = { id: 'call_1', name: 'apply_patch', args: { input: patch } };
+      if (provider !== 'responses') stage.script(PROVIDERS[provider].whole({ calls: [call] }));
+      else {
+        const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: patch };
+        const whole = PROVIDERS.responses.whole({ texts: [] }).json as object;
+        stage.script({ json: { ...whole, output: [item] } });
+      }
+      const tools = [{ type: 'custom', name: 'apply_patch', description: 'Patches.' }];
+      const request = { model: stage.model, input: 'Patch it', store: false, tools };
+      const response = await stage.post('/v1/responses', request);
+      const { output } = (await response.json()) as { output: object[] };
+      expect(output).toMatchObject([{ type: 'custom_tool_call', name: 'apply_patch', input: patch }]);
+      await stage.settled();
+    }),
+  );
 });
 
 function thinkingConfig({ generationConfig }: Payload): unknown {
@@ -287,28 +283,26 @@ async function chatOnce(stage: Stage, model: string, messages: readonly object[]
   return body.choices?.[0]?.message;
 }
 
-test('case 37: a prompt that Google refuses has no answer: told in each format, nothing falls over', () =>
-  sideBySide(
-    FORMATS,
-    (client) => client,
-    async (client) => {
-      const words = { chat: 'content_filter', messages: 'refusal', gemini: 'SAFETY', responses: 'content_filter' };
-      for (const stream of [false, true]) {
-        const stage = await stageFor('gemini');
-        const blocked = {
-          promptFeedback: { blockReason: 'SAFETY' },
-          usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 },
-          modelVersion: 'gemini-2.5-flash',
-        };
-        const events = [`data: ${JSON.stringify(blocked)}\r\n\r\n`];
-        stage.script(stream ? { events, withoutTerminator: true } : { json: blocked });
-        const { error, turns } = await talk(stage, { client, stream });
-        expect(error).toBeUndefined();
-        expect(turns).toMatchObject([{ text: '', finish: words[client] }]);
-        await stage.settled();
-      }
-    },
-  ));
+test(
+  'case 37: a prompt that Google refuses has no answer: told in each format, nothing falls over',
+  inEachFormat(async (client) => {
+    const words = { chat: 'content_filter', messages: 'refusal', gemini: 'SAFETY', responses: 'content_filter' };
+    for (const stream of [false, true]) {
+      const stage = await stageFor('gemini');
+      const blocked = {
+        promptFeedback: { blockReason: 'SAFETY' },
+        usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 },
+        modelVersion: 'gemini-2.5-flash',
+      };
+      const events = [`data: ${JSON.stringify(blocked)}\r\n\r\n`];
+      stage.script(stream ? { events, withoutTerminator: true } : { json: blocked });
+      const { error, turns } = await talk(stage, { client, stream });
+      expect(error).toBeUndefined();
+      expect(turns).toMatchObject([{ text: '', finish: words[client] }]);
+      await stage.settled();
+    }
+  }),
+);
 
 describe('case 49: an error within a stream', () => {
   const error = { message: 'The engine is overloaded.', type: 'server_error', code: 'overloaded' };
@@ -319,22 +313,20 @@ describe('case 49: an error within a stream', () => {
     responses: `event: error\ndata: ${JSON.stringify({ ...error, type: 'error', sequence_number: 4 })}\n\n`,
   };
   for (const client of FORMATS) {
-    test(`reaches ${client} as its exception, whoever said it; what came before is charged`, () =>
-      sideBySide(
-        FORMATS,
-        (provider) => provider,
-        async (provider) => {
-          const stage = await stageFor(provider);
-          const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
-          const before = events.slice(0, -(provider === 'gemini' ? 1 : 3));
-          stage.script({ events: [...before, errors[provider]], withoutTerminator: true });
-          const { error: thrown, turns, heard } = await talk(stage, { client, stream: true });
-          expect(heard.join('')).toStartWith('one ');
-          expect(turns).toEqual([]);
-          expect(thrown?.class).toMatch(/Error$/);
-          expect(thrown?.message).not.toMatch(/undefined|\[object/);
-          expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
-        },
-      ));
+    test(
+      `reaches ${client} as its exception, whoever said it; what came before is charged`,
+      inEachFormat(async (provider) => {
+        const stage = await stageFor(provider);
+        const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
+        const before = events.slice(0, -(provider === 'gemini' ? 1 : 3));
+        stage.script({ events: [...before, errors[provider]], withoutTerminator: true });
+        const { error: thrown, turns, heard } = await talk(stage, { client, stream: true });
+        expect(heard.join('')).toStartWith('one ');
+        expect(turns).toEqual([]);
+        expect(thrown?.class).toMatch(/Error$/);
+        expect(thrown?.message).not.toMatch(/undefined|\[object/);
+        expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
+      }),
+    );
   }
 });

@@ -1,20 +1,14 @@
 /**
  * Every refusal and failure as each official library throws it, non-streaming and streaming: class, status, readable message, and charge.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  CLIENTS,
-  type Client,
-  type Conversation,
-  type ConversationView,
-  FORMATS,
-  type FormatsClient,
-  startFormatsClient,
-} from '../clients/formats-client.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Client, Conversation, ConversationView } from '../clients/formats-client.ts';
+import { CLIENTS, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { FORMAT_OF } from '../e2e/scenario.ts';
 import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { costOf, nanoCost, type Stage, type StageSetup } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
+import { inEachFormat, sideBySide } from '../side-by-side.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const MOST_BYTES = 20_000;
@@ -25,23 +19,10 @@ const PATIENCE = {
   MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '3000',
 };
 
-let scene: Scene;
+const scene = useScene({ environment: { ...PATIENCE, MODELPORT_MAX_BODY_BYTES: String(MOST_BYTES) } });
 /** A gateway with keep-alives after 100 ms. In `scene` every failure is answered with its status before the first keep-alive. */
-let quick: Scene;
-let libraries: FormatsClient;
-beforeAll(async () => {
-  const environment = { ...PATIENCE, MODELPORT_MAX_BODY_BYTES: String(MOST_BYTES) };
-  [scene, quick, libraries] = await Promise.all([
-    startScene({ environment }),
-    startScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '100' } }),
-    startFormatsClient(),
-  ]);
-}, 300_000);
-afterEach(() => Promise.all([scene.assertClean(), quick.assertClean()]));
-afterAll(async () => {
-  libraries.stop();
-  await Promise.all([scene.close(), quick.close()]);
-}, 60_000);
+const quick = useScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '100' } });
+const libraries = useClient(startFormatsClient);
 
 type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
@@ -57,6 +38,13 @@ function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
 function newStage(provider: ProviderName, more: StageSetup = {}, where = scene): Promise<Stage> {
   const { type, upstreamModel } = PROVIDERS[provider];
   return where.stage({ type, upstreamModel, ...more });
+}
+
+/** A stream of four texts that fails before its last events. */
+function unfinished(provider: ProviderName, does: 'cut' | 'silence'): Answer {
+  const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+  const events = answer.events?.length ?? 0;
+  return { ...answer, fault: { before: events - (provider === 'gemini' ? 1 : 3), does } };
 }
 
 /** A key of the stage's account with its own limits. */
@@ -253,76 +241,51 @@ for (const client of CLIENTS) {
 
     test(
       'a stream that breaks off is an error, no answer, and charged as far as it came',
-      () =>
-        sideBySide(
-          FORMATS,
-          (provider) => provider,
-          async (provider) => {
-            const stage = await newStage(provider);
-            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
-            const events = answer.events?.length ?? 0;
-            stage.script({
-              ...answer,
-              paceMs: 5,
-              fault: { before: events - (provider === 'gemini' ? 1 : 3), does: 'cut' },
-            });
-            const { error, turns, heard } = await talk(stage, { client, stream: true });
-            expect(error).toBeDefined();
-            expect(turns).toEqual([]);
-            expect(heard.join('')).toStartWith('one ');
-            const call = await stage.settledCall();
-            expect(call).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
-            expect(nanoCost(call)).toBeGreaterThan(0n);
-          },
-        ),
+      inEachFormat(async (provider) => {
+        const stage = await newStage(provider);
+        stage.script({ ...unfinished(provider, 'cut'), paceMs: 5 });
+        const { error, turns, heard } = await talk(stage, { client, stream: true });
+        expect(error).toBeDefined();
+        expect(turns).toEqual([]);
+        expect(heard.join('')).toStartWith('one ');
+        const call = await stage.settledCall();
+        expect(call).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+        expect(nanoCost(call)).toBeGreaterThan(0n);
+      }),
       60_000,
     );
 
     test(
       'an abort in mid-stream ends the upstream at once; what was delivered is charged once',
-      () =>
-        sideBySide(
-          FORMATS,
-          (provider) => provider,
-          async (provider) => {
-            const stage = await newStage(provider);
-            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
-            const events = answer.events?.length ?? 0;
-            stage.script({ ...answer, fault: { before: events - (provider === 'gemini' ? 1 : 3), does: 'silence' } });
-            const { error, heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
-            expect(error?.status ?? null).toBeNull();
-            expect(heard.join('')).toStartWith('one two ');
-            const left = performance.now();
-            while (!stage.journal()[0]?.endedMs && performance.now() - left < 10_000) await Bun.sleep(10);
-            expect(stage.journal()[0]?.aborted).toBe(true);
-            const call = await stage.settledCall();
-            expect(call).toMatchObject({
-              outcome: 'aborted',
-              usage: { source: expect.stringMatching(/^(counted|partial)$/) },
-            });
-            expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
-            expect(nanoCost(call)).toBeGreaterThan(0n);
-          },
-        ),
+      inEachFormat(async (provider) => {
+        const stage = await newStage(provider);
+        stage.script(unfinished(provider, 'silence'));
+        const { error, heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
+        expect(error?.status ?? null).toBeNull();
+        expect(heard.join('')).toStartWith('one two ');
+        await stage.upstreamAborted();
+        const call = await stage.settledCall();
+        expect(call).toMatchObject({
+          outcome: 'aborted',
+          usage: { source: expect.stringMatching(/^(counted|partial)$/) },
+        });
+        expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+        expect(nanoCost(call)).toBeGreaterThan(0n);
+      }),
       60_000,
     );
 
     test(
       "a failure that passes: the client's own retry gets it through, one call is charged",
-      () =>
-        sideBySide(
-          FORMATS,
-          (provider) => provider,
-          async (provider) => {
-            const stage = await newStage(provider);
-            stage.script(PROVIDERS[provider].error(500, 'busy'), PROVIDERS[provider].whole({ texts: ['Hello'] }));
-            const view = await talk(stage, { client, stream: false, retries: 2 });
-            expect(view).toMatchObject({ attempts: 2, turns: [{ text: 'Hello' }] });
-            const [failed, ok] = await stage.settled();
-            expect(failed).toMatchObject({ outcome: 'failed', cost: '0' });
-            expect(ok && nanoCost(ok)).toBe(costOf({ input: 11, output: 7 }));
-          },
-        ),
+      inEachFormat(async (provider) => {
+        const stage = await newStage(provider);
+        stage.script(PROVIDERS[provider].error(500, 'busy'), PROVIDERS[provider].whole({ texts: ['Hello'] }));
+        const view = await talk(stage, { client, stream: false, retries: 2 });
+        expect(view).toMatchObject({ attempts: 2, turns: [{ text: 'Hello' }] });
+        const [failed, ok] = await stage.settled();
+        expect(failed).toMatchObject({ outcome: 'failed', cost: '0' });
+        expect(ok && nanoCost(ok)).toBe(costOf({ input: 11, output: 7 }));
+      }),
       60_000,
     );
 
@@ -335,26 +298,18 @@ for (const client of CLIENTS) {
 
     test(
       'silence before the first word and within the answer is bridged',
-      () =>
-        sideBySide(
-          FORMATS,
-          (provider) => provider,
-          async (provider) => {
-            const stage = await newStage(provider, {}, quick);
-            const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
-            const spoken = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
-            stage.script(
-              { ...answer, fault: { before: 0, does: 350 } },
-              { ...spoken, fault: { before: 2, does: 350 } },
-            );
-            for (const _ of [1, 2]) {
-              const { error, turns } = await talk(stage, { client, stream: true });
-              expect(error).toBeUndefined();
-              expect(turns).toMatchObject([{ text: 'one two three', usage: { input: 11, output: 7 } }]);
-            }
-            expect(await stage.settled()).toHaveLength(2);
-          },
-        ),
+      inEachFormat(async (provider) => {
+        const stage = await newStage(provider, {}, quick);
+        const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
+        const spoken = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
+        stage.script({ ...answer, fault: { before: 0, does: 350 } }, { ...spoken, fault: { before: 2, does: 350 } });
+        for (const _ of [1, 2]) {
+          const { error, turns } = await talk(stage, { client, stream: true });
+          expect(error).toBeUndefined();
+          expect(turns).toMatchObject([{ text: 'one two three', usage: { input: 11, output: 7 } }]);
+        }
+        expect(await stage.settled()).toHaveLength(2);
+      }),
       60_000,
     );
   });

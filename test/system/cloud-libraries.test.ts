@@ -1,13 +1,13 @@
 /** What the gateway sends to a cloud equals what the cloud's own library sends for the same call: both call the same scripted upstream. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { googleExchange } from '../../src/providers/clouds/google-token.ts';
-import type { ClientChild } from '../clients/child.ts';
-import { type CloudCall, type CloudView, startCloudsClient } from '../clients/clouds-client.ts';
+import { type CloudCall, startCloudsClient } from '../clients/clouds-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
 import { messageAnswer } from '../message-answer.ts';
-import { type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import type { Stage, StageSetup } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { verifySignature } from '../signature-v4.ts';
 import type { Answer } from '../upstream/answer.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
@@ -18,16 +18,9 @@ const NOVA = 'us.amazon.nova-2-lite-v1:0';
 const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-let scene: Scene;
-let libraries: ClientChild<CloudCall, CloudView>;
+const scene = useScene({}, { checksEachTest: false });
+const libraries = useClient(startCloudsClient);
 let last = 0;
-beforeAll(async () => {
-  [scene, libraries] = await Promise.all([startScene(), startCloudsClient()]);
-}, 300_000);
-afterAll(async () => {
-  libraries.stop();
-  await scene.close();
-}, 60_000);
 
 interface Sent {
   /** Below the configured URL. */

@@ -3,7 +3,7 @@
  * tokens.
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { startOthersClient } from '../clients/others-client.ts';
+import { speechBy, startOthersClient } from '../clients/others-client.ts';
 import { nanoOf, type Stage } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
 
@@ -45,13 +45,8 @@ const whole = (bytes: Buffer, mimeType: string) => ({
 });
 const COST = 5n * 1000n + 40n * 12_000n;
 
-async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; bytes: Buffer }> {
-  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
-  const { reply, error } = await client.run({ call: 'openai speech', at, request: asked(stage, more) });
-  if (error) throw new Error(JSON.stringify(error));
-  const { type, base64 } = reply as { type: string; base64: string };
-  return { type, bytes: Buffer.from(base64, 'base64') };
-}
+const spoken = (stage: Stage, more: object = {}) =>
+  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, asked(stage, more));
 
 describe('samples', () => {
   test.each(['byte', 'whole', { seed: 11 }] as const)(

@@ -1,10 +1,10 @@
 /** The whole process tree is killed under load: after a restart the ledger is consistent and no hold stays open. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { chatRequest, USED } from '../chat-answers.ts';
 import { ENGINES, type TestDatabase } from '../engines.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { loadModels, scriptLoadModels } from '../load-models.ts';
+import { costOf, nanoOf } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 /** For a longer run set, for example, MODELPORT_KILLS=50. */
@@ -24,27 +24,14 @@ describe.each(ENGINES)('$name', (engine) => {
 
   const start = () =>
     startGateway({
-      providers: ['whole', 'streamed'].map((name) => ({
-        name,
-        type: 'openai-compatible',
-        baseUrl: `${upstream.url}/${name}/v1`,
-        credential: 'sk-fake',
-      })),
-      models: ['whole', 'streamed'].map((name) => ({
-        name,
-        kind: 'chat',
-        price: PRICE,
-        maxOutputTokens: 100,
-        targets: [{ provider: name, model: 'upstream-model' }],
-      })),
+      ...loadModels(upstream),
       dataFolder: settings.dataDir,
       ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
     });
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
-    upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
-    upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 15 }));
+    scriptLoadModels(upstream, 15);
     ({ settings } = await engine.freshDatabase());
     gateway = await start();
     caller = await gateway.newCaller(CREDIT);

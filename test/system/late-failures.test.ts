@@ -1,31 +1,21 @@
 /** Rare failures: clients that stay connected without reading, very long refusals, replies that fail at their end. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { connect } from 'node:net';
+import { expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { type Scene, startScene } from '../scene.ts';
+import { useScene } from '../scene-hooks.ts';
+import { askWithoutReading } from '../unread-answer.ts';
 
 const KEEP_ALIVE_MS = 1000;
 const WHOLE_MS = 4000;
 
-let scene: Scene;
-beforeAll(async () => {
-  const environment = { MODELPORT_KEEP_ALIVE_MS: String(KEEP_ALIVE_MS), MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS) };
-  scene = await startScene({ environment });
-}, 60_000);
-afterEach(() => scene.assertClean());
-afterAll(() => scene.close(), 30_000);
+const scene = useScene({
+  environment: { MODELPORT_KEEP_ALIVE_MS: String(KEEP_ALIVE_MS), MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS) },
+});
 
 test('a client that stays connected without reading is settled after the maximum time of a call', async () => {
   const stage = await scene.stage();
   const line = 'x'.repeat(64 * 1024);
   stage.script(streamAnswer(Array.from({ length: 1000 }, () => line)));
-  const body = JSON.stringify(chatRequest(stage.model, { stream: true }));
-  const { hostname, port } = new URL(scene.gateway.url);
-  const socket = connect(Number(port), hostname);
-  socket.pause();
-  socket.on('error', () => {});
-  const head = `host: x\r\nauthorization: Bearer ${stage.caller.key}\r\ncontent-length: ${body.length}`;
-  socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+  const socket = askWithoutReading(stage, '/v1/chat/completions', chatRequest(stage.model, { stream: true }));
   await Bun.sleep(WHOLE_MS + 1000);
   expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
   socket.destroy();

@@ -1,22 +1,15 @@
 /** The official library directly with the replayer. What works here must work through the gateway. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type ClientView, type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { type ClientView, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
+import { useClient, useUpstream } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
-let upstream: ScriptedUpstream;
-let client: OpenaiClient;
+const upstream = useUpstream();
+const client = useClient(() => startOpenaiClient());
 let last = 0;
-
-beforeAll(async () => {
-  [upstream, client] = await Promise.all([startScriptedUpstream(), startOpenaiClient()]);
-}, 300_000);
-afterAll(async () => {
-  client.stop();
-  await upstream.close();
-});
 
 const request = {
   model: 'any',

@@ -1,20 +1,12 @@
 /** The official openai library with answers scripted for each case: retries, pass-through, choices, calls, silence, aborts. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { type ClientView, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
+import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 
-let scene: Scene;
-let client: OpenaiClient;
-beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '200' } });
-  client = await startOpenaiClient();
-}, 300_000);
-afterEach(() => scene.assertClean());
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
+const scene = useScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '200' } });
+const client = useClient(() => startOpenaiClient());
 
 const run = (stage: Stage, scenario: Omit<Scenario, 'baseURL' | 'apiKey'>): Promise<ClientView> =>
   client.run({ ...stage.at, ...scenario });

@@ -1,9 +1,10 @@
 /** The official openai library with recorded replies: through the gateway its user sees what the provider's own user sees. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
+import { describe, expect, test } from 'bun:test';
+import { type ClientView, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 import { recordedUsage } from '../recorded-usage.ts';
-import { costOf, nanoCost, PRICE, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, PRICE, type Stage } from '../scene.ts';
+import { useClient, useScene } from '../scene-hooks.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
@@ -16,16 +17,9 @@ const ROWS: { [provider: string]: string } = {
   'google-openai-compat': 'openai-compatible',
 };
 
-let scene: Scene;
-let client: OpenaiClient;
+const scene = useScene({}, { checksEachTest: false });
+const client = useClient(() => startOpenaiClient());
 let directs = 0;
-beforeAll(async () => {
-  [scene, client] = await Promise.all([startScene(), startOpenaiClient()]);
-}, 300_000);
-afterAll(async () => {
-  client.stop();
-  await scene.close();
-}, 60_000);
 
 const CHAT = recordedCases('openai-chat');
 const WHOLE = CHAT.filter((recorded) => !recorded.stream && recorded.status === 200);

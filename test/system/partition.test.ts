@@ -8,8 +8,9 @@ import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts
 import { type DatabaseLink, openDatabaseLink } from '../database-link.ts';
 import { ENGINES } from '../engines.ts';
 import { type CallView, type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { modelsAt } from '../load-models.ts';
 import { hasPostgres, testPostgres } from '../postgres.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { costOf, nanoOf } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 /** Gateways on one machine see each other's processes, so one of them runs in another PID namespace. */
@@ -43,21 +44,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined | false>
 const callOf = async (watcher: GatewayProcess, caller: TestCaller) =>
   (await watcher.calls(caller))[0] as (CallView & { provisional?: boolean }) | undefined;
 
-const setupOf = (upstream: ScriptedUpstream) => ({
-  providers: NAMES.map((name) => ({
-    name,
-    type: 'openai-compatible',
-    baseUrl: `${upstream.url}/${name}/v1`,
-    credential: 'sk-fake',
-  })),
-  models: NAMES.map((name) => ({
-    name,
-    kind: 'chat' as const,
-    price: PRICE,
-    maxOutputTokens: 1000,
-    targets: [{ provider: name, model: 'upstream-model' }],
-  })),
-});
+const setupOf = (upstream: ScriptedUpstream) => modelsAt(upstream, NAMES, 1000);
 
 async function startUpstream(): Promise<ScriptedUpstream> {
   const upstream = await startScriptedUpstream();

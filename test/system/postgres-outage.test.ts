@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { chatRequest, USED } from '../chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { loadModels, scriptLoadModels } from '../load-models.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { costOf, nanoOf } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const WORKERS = 12;
@@ -22,25 +23,12 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   beforeAll(async () => {
     postgres = await startPostgres();
     upstream = await startScriptedUpstream();
-    upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
-    upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 30 }));
+    scriptLoadModels(upstream, 30);
     folder = mkdtempSync(join(tmpdir(), 'modelport-outage-'));
     gateway = await startGateway({
       dataFolder: folder,
       environment: { DATABASE_URL: await postgres.freshDatabase() },
-      providers: ['whole', 'streamed'].map((name) => ({
-        name,
-        type: 'openai-compatible',
-        baseUrl: `${upstream.url}/${name}/v1`,
-        credential: 'sk-fake',
-      })),
-      models: ['whole', 'streamed'].map((name) => ({
-        name,
-        kind: 'chat' as const,
-        price: PRICE,
-        maxOutputTokens: 100,
-        targets: [{ provider: name, model: 'upstream-model' }],
-      })),
+      ...loadModels(upstream),
     });
     caller = await gateway.newCaller('10.00');
   }, 60_000);

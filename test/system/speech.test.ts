@@ -1,6 +1,6 @@
 /** Speech through the running gateway: the official library with the sandbox and a recording, and providers that fail. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { startOthersClient } from '../clients/others-client.ts';
+import { speechBy, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
 import { nanoOf, type Stage } from '../scene.ts';
 import { useClient, useScene } from '../scene-hooks.ts';
@@ -22,13 +22,8 @@ const audio = (more: object = {}) => ({ bytes: SOUND, headers: { 'content-type':
 const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
 const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
 
-async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; bytes: Buffer }> {
-  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
-  const { reply, error } = await client.run({ call: 'openai speech', at, request: asked(stage, more) });
-  if (error) throw new Error(JSON.stringify(error));
-  const { type, base64 } = reply as { type: string; base64: string };
-  return { type, bytes: Buffer.from(base64, 'base64') };
-}
+const spoken = (stage: Stage, more: object = {}) =>
+  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, asked(stage, more));
 
 describe('the sandbox', () => {
   const onSandbox = async () => ({ ...(await scene.stage()), model: 'sandbox-speech' });

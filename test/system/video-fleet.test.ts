@@ -11,6 +11,9 @@ import { hasPostgres, testPostgres } from '../postgres.ts';
 import { nanoOf } from '../scene.ts';
 import { authorized, FILM, SECOND_PRICE, type VideoView } from '../videos.ts';
 
+/** The provider's record of one task. */
+type TaskRecord = { starts: number; polls: number[]; asking: number; videos: number };
+
 const TASKS = 2000;
 const PROCESSES = 4;
 /** Concurrent clients at each process. */
@@ -21,20 +24,12 @@ const SOONEST_LOOK_MS = 4000;
 /** The maximum of tasks in progress in one process. */
 const PLACES = 64;
 
-/** The provider's record of one task. */
-interface GeneratedImage {
-  starts: number;
-  polls: number[];
-  asking: number;
-  videos: number;
-}
-
 /** A provider in OpenAI's format that counts requests. It finishes nothing before `finish`, and no task before its second poll. */
 function startProvider() {
-  const tasks = new Map<string, GeneratedImage>();
+  const tasks = new Map<string, TaskRecord>();
   const seen = { twiceAtOnce: 0, asking: 0, mostAtOnce: 0 };
   let finishes = false;
-  async function poll(id: string, made: GeneratedImage, signal: AbortSignal): Promise<Response> {
+  async function poll(id: string, made: TaskRecord, signal: AbortSignal): Promise<Response> {
     made.polls.push(Date.now());
     made.asking++;
     seen.asking++;

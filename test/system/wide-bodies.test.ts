@@ -1,19 +1,12 @@
 /** Bodies made to keep the process busy: the others are served meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { chatReply } from '../chat-answers.ts';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { messageAnswer } from '../message-answer.ts';
 
 let gateway: GatewayProcess;
 let upstream: ReturnType<typeof Bun.serve>;
-const REPLY = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
-};
-
+const REPLY = chatReply('hi', [5, 1]);
 const MESSAGE = messageAnswer('hi', { input_tokens: 5, output_tokens: 1 });
 
 beforeAll(async () => {

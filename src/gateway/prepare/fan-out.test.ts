@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../test/chat-call.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame } from '../../dialects/dialect.ts';
@@ -9,21 +10,12 @@ import { fanOut, merge } from './fan-out.ts';
 const MANY = { name: 'many' } as Dialect;
 const SINGLE = { name: 'single', singleChoice: true } as Dialect;
 
-function callWith(change: Partial<ChatCall>): ChatCall {
-  return {
-    kind: 'chat',
-    model: 'm',
-    origin: { dialect: 'openai-completions', body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    stream: false,
-    messages: [{ role: 'user', parts: [{ type: 'text', text: 'first' }] }],
-    tools: [],
-    sampling: {},
-    wantsUsage: false,
-    ...change,
-  };
-}
+const FIRST: Partial<ChatCall> = {
+  origin: { dialect: 'openai-completions', body: new Uint8Array() },
+  stream: false,
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'first' }] }],
+};
+const callWith = (change: Partial<ChatCall>): ChatCall => chatCall({ ...FIRST, ...change });
 
 describe('fanOut', () => {
   test('one prompt and one choice is the call itself', () => {

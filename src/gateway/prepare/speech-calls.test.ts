@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../test/chat-call.ts';
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -7,21 +8,8 @@ import { asSpeech, spokenReply } from './speech-calls.ts';
 
 const turn = (role: Message['role'], text: string): Message => ({ role, parts: [{ type: 'text', text }] });
 
-function callOf(messages: Message[], more: Partial<ChatCall> = {}): ChatCall {
-  return {
-    kind: 'chat',
-    model: 'm',
-    origin: { dialect: 'openai-chat', body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    stream: false,
-    messages,
-    tools: [],
-    sampling: {},
-    wantsUsage: false,
-    ...more,
-  };
-}
+const callOf = (messages: Message[], more: Partial<ChatCall> = {}): ChatCall =>
+  chatCall({ stream: false, messages, ...more });
 
 describe('a conversation as a request for speech', () => {
   test('the last turn is spoken, instructions say how, the voice is the one asked for', () => {

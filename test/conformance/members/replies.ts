@@ -1,6 +1,8 @@
 /** A value for every member of every format's reply, as the official libraries declare them. */
 import type { Json, JsonObject } from '../../../src/canonical/json.ts';
+import { chatReply } from '../../chat-answers.ts';
 import { messageAnswer } from '../../message-answer.ts';
+import { REASONING_ITEM, responsesReply } from '../../responses-reply.ts';
 import { GIVEN, type Group } from './group.ts';
 import { PNG } from './samples.ts';
 
@@ -9,15 +11,10 @@ const OWN = { idle: 'the name or the time of a reply: ours has its own' };
 const COUNT = { idle: 'usage has one record behind all formats' };
 const WORD = { idle: 'the same in every reply' };
 
-const completion = (choice: JsonObject, more: JsonObject = {}): JsonObject => ({
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop', ...choice }],
-  usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
-  ...more,
-});
+const completion = (choice: JsonObject, more: JsonObject = {}): JsonObject => {
+  const reply = chatReply('Hi', [5, 7]);
+  return { ...reply, choices: [{ ...reply.choices[0], ...choice }], ...more };
+};
 const says = (message: JsonObject): JsonObject =>
   completion({ message: { role: 'assistant', content: 'Hi', ...message } });
 const call: JsonObject = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
@@ -267,25 +264,7 @@ const GEMINI_GROUPS: Group[] = [
   },
 ];
 
-const response = (more: JsonObject, ...items: Json[]): JsonObject => ({
-  id: 'resp_1',
-  object: 'response',
-  created_at: 1,
-  model: 'm',
-  status: 'completed',
-  output: [
-    ...items,
-    {
-      type: 'message',
-      id: 'msg_1',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
-    },
-  ],
-  usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
-  ...more,
-});
+const response = (more: JsonObject, ...items: Json[]): JsonObject => ({ ...responsesReply([5, 7], items), ...more });
 
 const RESPONSES: Group[] = [
   {
@@ -369,12 +348,7 @@ const RESPONSES: Group[] = [
     dialect: 'openai-responses',
     body: ({ item }) => (item === undefined ? response({}) : response({}, item)),
     members: {
-      item: {
-        type: 'reasoning',
-        id: 'rs_1',
-        summary: [{ type: 'summary_text', text: 'Hm.' }],
-        encrypted_content: 'proof',
-      },
+      item: REASONING_ITEM,
       'item ': { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{}' },
       'item  ': { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'write', input: 'a' },
       'item   ': {

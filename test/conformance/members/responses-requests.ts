@@ -1,5 +1,6 @@
 /** A value for every member of a Responses request. */
 import type { JsonObject } from '../../../src/canonical/json.ts';
+import { REASONING_ITEM } from '../../responses-reply.ts';
 import { GIVEN, type Group } from './group.ts';
 import { HIDDEN, PDF, PNG, SCHEMA, STORED } from './samples.ts';
 
@@ -191,12 +192,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
         input: [{ role: 'user', content: 'Hello' }, ...(more.item ? [more.item] : []), { role: 'user', content: 'So' }],
       }),
     members: {
-      item: {
-        type: 'reasoning',
-        id: 'rs_1',
-        summary: [{ type: 'summary_text', text: 'Hm.' }],
-        encrypted_content: 'proof',
-      },
+      item: REASONING_ITEM,
       'item ': { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'rain' } },
       'item  ': { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'I will not say that.' }] },
       'item   ': { type: 'compaction', encrypted_content: 'proof' },

@@ -1,18 +1,8 @@
 /** Rules of the specification beyond the types of members. */
 import { expect } from 'bun:test';
 import { at, FUNCTION, USAGE } from './reply-fields.ts';
-import {
-  type Any,
-  asked,
-  eventsOf,
-  expectKind,
-  type Rule,
-  replyOf,
-  rule,
-  type Sent,
-  send,
-  type World,
-} from './world.ts';
+import type { Any, Rule, Sent, World } from './world.ts';
+import { asked, eventsOf, expectKind, replyOf, rule, send } from './world.ts';
 
 const chunksOf = (data: string[]): Any[] => data.filter((one) => one !== '[DONE]').map((one) => JSON.parse(one));
 const isEventStream = (type: string) => expect(type).toContain('text/event-stream');

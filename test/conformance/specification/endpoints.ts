@@ -1,17 +1,7 @@
 /** Rules for endpoints, credentials, errors, versions and balance. */
 import { expect } from 'bun:test';
-import {
-  type Any,
-  asked,
-  expectKind,
-  type Rule,
-  refusalOf,
-  replyOf,
-  rule,
-  type Sent,
-  send,
-  type World,
-} from './world.ts';
+import type { Any, Rule, Sent, World } from './world.ts';
+import { asked, expectKind, refusalOf, replyOf, rule, send } from './world.ts';
 
 const VENDOR_B = '/vendor-b/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
 

@@ -1,19 +1,7 @@
 /** Rules for generateContent and video tasks. */
 import { expect } from 'bun:test';
-import {
-  type Any,
-  asked,
-  eventsOf,
-  expectKind,
-  type Kind,
-  type Rule,
-  refusalOf,
-  replyOf,
-  rule,
-  type Sent,
-  send,
-  type World,
-} from './world.ts';
+import type { Any, Kind, Rule, Sent, World } from './world.ts';
+import { asked, eventsOf, expectKind, refusalOf, replyOf, rule, send } from './world.ts';
 
 const contents = (...parts: object[]) => [{ role: 'user', parts }];
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -14,6 +14,16 @@ import { answerTo, CREDENTIAL } from './lying-provider.ts';
 import { createPlanner, type Plan } from './plan.ts';
 import { createVideos, VIDEO_MODEL, type Videos } from './videos.ts';
 
+interface Storm {
+  field: Field;
+  books: Books;
+  planner: ReturnType<typeof createPlanner>;
+  plans: Map<string, Plan>;
+  tolds: (Omit<Told, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
+  upstream: ScriptedUpstream;
+  videos: Videos;
+}
+
 export const ROUNDS = Number(process.env.MODELPORT_ATTACK_ROUNDS ?? 2);
 const SEED = Number(process.env.MODELPORT_ATTACK_SEED ?? Date.now() % 1_000_000);
 
@@ -25,16 +35,6 @@ const CALLERS = 10;
 const AGREES_WITHIN_MS = 90_000;
 /** The minimum of complete answers: a storm in which everything is refused tests nothing. */
 const LEAST_COMPLETE = 5;
-
-interface Storm {
-  field: Field;
-  books: Books;
-  planner: ReturnType<typeof createPlanner>;
-  plans: Map<string, Plan>;
-  tolds: (Omit<Told, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
-  upstream: ScriptedUpstream;
-  videos: Videos;
-}
 
 export async function storm(engine: 'SQLite' | 'Postgres'): Promise<void> {
   try {
