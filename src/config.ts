@@ -149,7 +149,7 @@ export interface Config {
   adminListen?: ListenPlace;
   adminHosts: readonly string[];
   /** How long responses and reasoning signatures are stored; 0: not at all. */
-  kept: { responsesMs: number; proofsMs: number };
+  kept: { responsesMs: number; proofsMs: number; accountCacheBytes: number };
   /** The contents of modelport.yaml, for `applyCatalogue`. */
   file: CatalogueForm;
   /** Its path. Absent: there is no file. */
@@ -226,13 +226,18 @@ export function loadConfig(
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
     trustedProxies: readRanges(env, 'MODELPORT_TRUSTED_PROXIES'),
-    kept: {
-      responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
-      proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
-    },
+    kept: readKept(env),
     ...readFile(env, folder),
     providers: readProviders(env, providerVariables, folder),
   });
+}
+
+function readKept(env: Environment): Config['kept'] {
+  return {
+    responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
+    proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
+    accountCacheBytes: readWhole(env, 'MODELPORT_CACHE_ACCOUNT_BYTES', 1_048_576, 2 ** 40),
+  };
 }
 
 function readTimeLimits(env: Environment): TimeLimits {

@@ -18,6 +18,8 @@ export interface TokenRates {
 export interface Price extends TokenRates {
   /** Nano-USD. Applied to each video, and to each search of a reranking call if the provider counts them. */
   perCall?: Money;
+  /** Of a call that is answered from the cache, in the place of everything else. Absent: nothing. */
+  perCacheHit?: Money;
   /** For each call of a provider tool (such as a search). */
   perToolCall?: Money;
   /** Charged once if the provider ran any tool. */

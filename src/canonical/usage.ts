@@ -1,10 +1,10 @@
 /** The usage of a call. The usage objects of all formats are derived from it. */
 
 /**
- * The source of the figures: the provider's final report, its last partial report, the gateway's count of delivered output, or its estimate
- * of the input after the client disconnected without output.
+ * The source of the figures: the provider's final report, its last partial report, the gateway's count of delivered output, its estimate
+ * of the input after the client disconnected without output, or the earlier call whose stored reply was given again.
  */
-export type UsageSource = 'reported' | 'partial' | 'counted' | 'estimated';
+export type UsageSource = 'reported' | 'partial' | 'counted' | 'estimated' | 'cached';
 
 /**
  * In tokens unless stated otherwise. `input` and `output` are totals that include the members below them, whatever the provider's format

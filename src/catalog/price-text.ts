@@ -40,6 +40,7 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   imageInput: perMillion('imageInput', 'tokens'),
   imageOutput: perMillion('imageOutput', 'tokens'),
   perCall: each('perCall', 'call'),
+  perCacheHit: each('perCacheHit', 'call answered from the cache'),
   perToolCall: each('perToolCall', 'call of a provider tool'),
   perToolUse: each('perToolUse', 'call that uses provider tools'),
   perImage: each('perImage', 'image'),

@@ -56,6 +56,10 @@ describe.each(ENGINES)('$name', (engine) => {
     expect((await edge.store.keyById(key.id))?.aliases).toEqual({ x: 'alpha', y: 'gamma:8b' });
     await run('keys update', key.id, '--caller-routing', 'off');
     expect((await edge.store.keyById(key.id))?.callerRouting).toBe(false);
+    await run('keys update', key.id, '--cache', 'on');
+    expect((await edge.store.keyById(key.id))?.cacheSeconds).toBe(3600);
+    await run('keys update', key.id, '--cache', 'none');
+    expect(await edge.store.keyById(key.id)).not.toHaveProperty('cacheSeconds');
     await run('keys update', key.id, '--aliases', 'none', '--caller-routing', 'none');
     expect(await edge.store.keyById(key.id)).not.toHaveProperty('callerRouting');
     expect(await edge.store.keyById(key.id)).not.toHaveProperty('aliases');

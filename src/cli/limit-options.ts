@@ -23,11 +23,12 @@ export const KEY_OPTIONS = {
   models: text,
   aliases: text,
   'caller-routing': text,
+  cache: text,
   addresses: text,
   scopes: text,
   ...LIMIT_OPTIONS,
 };
-export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--caller-routing on|off] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
+export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--caller-routing on|off] [--cache on|SECONDS] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
 
 /** Removes a limit. */
 const NONE = 'none';
@@ -62,6 +63,8 @@ export function readKeyChanges(given: Given): KeyChange {
   if (aliases !== undefined) change.aliases = aliases === NONE ? null : readAliases(aliases);
   const routing = given.option('caller-routing');
   if (routing !== undefined) change.callerRouting = readSwitch(routing, 'caller-routing');
+  const cache = given.option('cache');
+  if (cache !== undefined) change.cacheSeconds = cache === NONE ? null : readCacheSeconds(cache);
   for (const [option, wrong] of LISTS) {
     const written = given.option(option);
     if (written === undefined) continue;
@@ -78,6 +81,16 @@ function readSwitch(written: string, option: string): boolean | null {
   if (written === NONE) return null;
   if (written !== 'on' && written !== 'off') throw new UsageError(`--${option} must be on or off.`);
   return written === 'on';
+}
+
+/** An hour. */
+const CACHE_SECONDS = 3600;
+
+function readCacheSeconds(written: string): number {
+  const seconds = written === 'on' ? CACHE_SECONDS : Number(written);
+  if (!Number.isSafeInteger(seconds) || seconds < 1)
+    throw new UsageError('--cache must be on (for an hour), none, or a number of seconds.');
+  return seconds;
 }
 
 function readAliases(written: string): { [name: string]: string } {

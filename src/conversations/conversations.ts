@@ -1,6 +1,7 @@
 /** Storage of conversations: responses that can be continued, and reasoning signatures for clients whose format cannot carry them. */
 import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../store/kept.ts';
 import { createKeepBatch } from './keep-batch.ts';
+import { createReplyCache, type ReplyCache } from './reply-cache.ts';
 import { createSignatureStore, type SignatureStore } from './signature-store.ts';
 
 export interface MemorySettings {
@@ -8,6 +9,8 @@ export interface MemorySettings {
   responsesMs: number;
   /** How long the signatures of a turn are stored; 0: not at all. */
   proofsMs: number;
+  /** The most that is stored of the replies of an account for the same requests. Absent: 64 MiB. */
+  accountCacheBytes?: number;
 }
 
 export interface Memory {
@@ -22,6 +25,8 @@ export interface Memory {
   /** `false` if there is no such response. */
   forgetResponse(account: string, id: string, now: number): Promise<boolean>;
   readonly signatureStore: SignatureStore;
+  /** Replies that are given again to the same request. */
+  readonly replies: ReplyCache;
   /** Removes expired rows, a limited number at a time. Call it often: it returns at once if nothing is due. */
   sweep(now: number): Promise<void>;
 }
@@ -31,9 +36,14 @@ export type RememberedResponse = Omit<NewResponseRow, 'expiresAt'>;
 /** The maximum of signature rows in the database; a turn has two. */
 const MOST_PROOFS = 1_000_000;
 const SWEEP_PAUSE_MS = 600_000;
+const ACCOUNT_CACHE_BYTES = 64 * 1024 * 1024;
 
-export function createMemory(kept: KeptStore, { responsesMs, proofsMs }: MemorySettings): Memory {
+export function createMemory(
+  kept: KeptStore,
+  { responsesMs, proofsMs, accountCacheBytes = ACCOUNT_CACHE_BYTES }: MemorySettings,
+): Memory {
   const batch = createKeepBatch(kept);
+  const replies = createReplyCache(kept.replies, accountCacheBytes);
   let nextSweep = 0;
   return {
     keepsResponses: responsesMs > 0,
@@ -43,7 +53,9 @@ export function createMemory(kept: KeptStore, { responsesMs, proofsMs }: MemoryS
     responsesWith: async (account, items, now) => (items.length > 0 ? kept.responsesWith(account, items, now) : []),
     forgetResponse: (account, id, now) => kept.forgetResponse(account, id, now),
     signatureStore: createSignatureStore(kept, proofsMs),
+    replies,
     async sweep(now) {
+      await replies.sweep(now);
       if (now < nextSweep) return;
       nextSweep = now + SWEEP_PAUSE_MS;
       if (await kept.sweepKept(now, MOST_PROOFS)) nextSweep = now;

@@ -1,5 +1,7 @@
 /** Decides whether a call may begin: the model exists, the key may use it, limits and balance cover it. Takes the hold. */
 import { SCOPE_OF } from '../access/scopes.ts';
+import type { Money } from '../canonical/money.ts';
+import type { Model } from '../catalog/catalog.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
 import { askedModel } from './asked-model.ts';
 import { CallContext, type PendingCall } from './call-context.ts';
@@ -27,20 +29,10 @@ export async function admit(deps: GatewayDeps, entrant: PendingCall, underWay: S
   const { amount, checkpoint, tokens } = chain ?? candidate;
   const entering = deps.access.admit(caller, entrant.id, tokens);
   const pace = entering instanceof Promise ? await entering : entering;
-  const request: HoldRequest = {
-    callId: entrant.id,
-    account: caller.account,
-    key: caller.key,
-    amount,
-    model: model.name,
-    priceId: model.priceId,
-    at,
-    // The first attempt follows at once. If the process dies from now on, the input is charged.
-    sentAt: at,
-    checkpoint,
-  };
-  if (caller.budget) request.budget = caller.budget;
-  if (caller.accountBudget) request.accountBudget = caller.accountBudget;
+  const request = holdRequest(entrant, model, amount);
+  // The first attempt follows at once. If the process dies from now on, the input is charged.
+  request.sentAt = at;
+  request.checkpoint = checkpoint;
   try {
     const media = addressedMedia(call, deps.guard, deps.settings.maxMediaBytes);
     if (media) await inlineForFirst(deps, entrant, ready, media);
@@ -55,6 +47,15 @@ export async function admit(deps: GatewayDeps, entrant: PendingCall, underWay: S
     pace.end(0);
     throw thrown;
   }
+}
+
+/** A hold of a call that is not sent yet. */
+export function holdRequest({ id, caller, at }: PendingCall, { name, priceId }: Model, amount: Money): HoldRequest {
+  const { account, key, budget, accountBudget } = caller;
+  const request: HoldRequest = { callId: id, account, key, amount, model: name, priceId, at };
+  if (budget) request.budget = budget;
+  if (accountBudget) request.accountBudget = accountBudget;
+  return request;
 }
 
 /** Fetches the media that the first target takes inline, before the hold: a URL that cannot be fetched costs nothing. */

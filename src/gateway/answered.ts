@@ -5,12 +5,23 @@ import { attempt } from './attempt.ts';
 import type { CallContext } from './call-context.ts';
 import type { Chain } from './candidate.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import type { CachedCall } from './prepare/cached-call.ts';
 import { unlessFiltered } from './prepare/filtered-reply.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Resolves with the first target that answers. Throws the error that the client should see where none does. */
 export function answered(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
+  if (context.cache) return cached(deps, context, context.cache);
+  return asked(deps, context);
+}
+
+function asked(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
   return context.chain ? throughChain(deps, context, context.chain) : attempt(deps, context);
+}
+
+/** The stored reply, or the answer of a target, which is recorded. */
+async function cached(deps: GatewayDeps, context: CallContext, cache: CachedCall): Promise<Upstream> {
+  return cache.reply() ?? cache.recorded(await asked(deps, context), context.warnings);
 }
 
 async function throughChain(deps: GatewayDeps, context: CallContext, chain: Chain): Promise<Upstream> {

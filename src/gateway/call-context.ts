@@ -25,6 +25,7 @@ import { TOOL_FORMATS } from './extra-members.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
+import type { CachedCall } from './prepare/cached-call.ts';
 import { ReasoningCollector } from './reasoning-collector.ts';
 import type { RequestedRouting } from './requested-routing.ts';
 
@@ -115,6 +116,8 @@ export class CallContext implements PendingCall, AdmittedCall {
   firstByteMs: number | undefined;
   /** Our own count, where the provider's usage report was not believed. */
   disputed: Usage | undefined;
+  /** Of a key with a cache. */
+  cache: CachedCall | undefined;
   /** What the call was charged, once it is concluded. */
   concluded: Promise<Money> | undefined;
   /** The calls under way, of which this is one until it is concluded. */
@@ -212,12 +215,14 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
     ending = { ...conclusion, outcome: 'disputed' };
   }
   context.media?.cancel();
-  context.pace.end(used ? used.input + used.output : 0);
+  // Tokens of a stored reply were counted when it was made.
+  context.pace.end(used && used.source !== 'cached' ? used.input + used.output : 0);
   const failure = conclusion.outcome === 'aborted' ? undefined : conclusion.error;
   context.attempt?.ended(failure, used?.output ?? 0, used && used.input + used.output);
   const record = recordOf(context, ending, used, cost);
   try {
     await deps.ledger.settle(context.hold, record);
+    if (context.cache) await context.cache.keep(deps, { record, isDoubted: isDoubted(context) });
   } finally {
     deps.log(record, context.warnings.length, conclusion.error?.cause, context.route.decision);
     context.underWay.delete(context);
@@ -225,6 +230,11 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
     context.load.end();
   }
   return cost;
+}
+
+/** Whether some of the reply was not believed, or not read. */
+function isDoubted({ disputed, skippedEvents }: CallContext): boolean {
+  return disputed !== undefined || skippedEvents > 0;
 }
 
 /** Adds the searches that a provider makes for every such call and does not report. */

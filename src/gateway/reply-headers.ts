@@ -18,6 +18,7 @@ export function replyHeaders(
     'x-modelport-attempts': String(context.attempts),
   };
   if (showProvider && context.target) headers['x-modelport-provider'] = context.target.provider;
+  if (context.cache) headers['x-modelport-cache'] = context.cache.status;
   const { limits } = context.pace;
   if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
   if (context.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(context.warnings);

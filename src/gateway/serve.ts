@@ -3,19 +3,20 @@ import type { Caller } from '../access/access.ts';
 import type { Load } from '../access/work-bounds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { admit } from './admit.ts';
 import { answered } from './answered.ts';
 import { boundCall } from './call-bounds.ts';
-import { type CallContext, conclude } from './call-context.ts';
+import { type CallContext, conclude, type PendingCall } from './call-context.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
 import { explain } from './explain.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { IdleStreams } from './idle-streams.ts';
 import { loadConversation } from './prepare/load-conversation.ts';
+import { admitCached } from './prepare/reply-cache.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
 import { relayReply } from './relay-reply.ts';
 import { StreamRelay } from './relay-stream.ts';
@@ -54,7 +55,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const requestedRouting = wished?.requestedRouting;
       const own = { dialect, caller, call, strict, release, load, requestedRouting, headers };
       const entrant = { id: incoming.requestId, at, startedMs, ...own };
-      context = await admit(deps, entrant, underWay);
+      const admitting =
+        caller.row.cacheSeconds === undefined ? admit(deps, entrant, underWay) : cached(entrant, request);
+      context = await admitting;
       entering--;
       return await answer(context, incoming.client);
     } catch (thrown) {
@@ -75,6 +78,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return reply;
     }
   }
+
+  const cached = (entrant: PendingCall, request: WireRequest) => admitCached(deps, entrant, request, underWay);
 
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
     loadConversation(deps.memory, deps.settings.maxRequestBytes, dialect, call, caller, at);

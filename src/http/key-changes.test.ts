@@ -34,6 +34,8 @@ test.each([
   [{ addresses: ['10.0.0.0/99'] }, 'addresses[0]'],
   [{ concurrency: 0 }, 'concurrency'],
   [{ aliases: { 'a b': 'alpha' } }, 'aliases'],
+  [{ cacheSeconds: 0 }, 'cacheSeconds'],
+  [{ cacheSeconds: 30 * 86_400 + 1 }, 'cacheSeconds'],
   [{ aliases: { a: 'alpha*' } }, 'aliases'],
   [{ expiresAt: 'soon' }, 'expiresAt'],
   [{ account: 'other' }, 'account'],

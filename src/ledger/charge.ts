@@ -10,6 +10,7 @@ const PICO_PER_NANO = 1000n;
 
 /** A pure function. Rounds up once, at the end. */
 export function charge(usage: Usage, price: Price): Money {
+  if (usage.source === 'cached') return price.perCacheHit ?? 0n;
   const rates = ratesFor(price, usage.largestInput ?? usage.input);
   const { input = 0n, output = 0n } = rates;
   const cacheWrite = rates.cacheWrite ?? input;

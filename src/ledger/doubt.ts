@@ -90,7 +90,7 @@ function tokensOf({ output, audioOutput = 0, images = 0 }: Usage): number {
 }
 
 /** Whether the provider may read more than it was sent: stored data, search results, tool results. */
-function readsMore(call: Call): boolean {
+export function readsMore(call: Call): boolean {
   if (call.kind !== 'chat') return false;
   if (call.tools.some(({ type }) => type === 'web-search' || type === 'native')) return true;
   if (call.messages.some(({ parts }) => parts.some(namesMedia))) return true;

@@ -1,4 +1,5 @@
 /** Storage of conversations: responses that can be continued, and reasoning signatures that the client's format cannot carry. */
+import type { ReplyCacheStore } from './reply-cache.ts';
 
 /** A stored response that its account can read and continue. It has the items that its request added to the conversation. */
 export interface ResponseRow {
@@ -33,6 +34,8 @@ export interface ProofRow {
 }
 
 export interface KeptStore {
+  /** Replies that are given again to the same request. */
+  readonly replies: ReplyCacheStore;
   /** In one transaction. A continued response is kept as long as the new response. A signature row replaces one with the same key. */
   keep(responses: readonly NewResponseRow[], proofs: readonly ProofRow[]): Promise<void>;
   response(account: string, id: string, now: number): Promise<ResponseRow | undefined>;

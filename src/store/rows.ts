@@ -63,6 +63,8 @@ export interface KeyRow extends Pace {
   aliases?: { [name: string]: string };
   /** Whether its requests may say which models and providers answer; absent: they may. */
   callerRouting?: boolean;
+  /** The same request is answered from the cache by replies up to this age. Absent: no cache. */
+  cacheSeconds?: number;
   budget?: Budget;
   /** The hash before the last rotation. It is valid until `priorUntil`. */
   priorHash?: string;
@@ -81,6 +83,7 @@ export interface KeyChange {
   scopes?: string[] | null;
   aliases?: { [name: string]: string } | null;
   callerRouting?: boolean | null;
+  cacheSeconds?: number | null;
   budget?: Budget | null;
   requestsPerMinute?: number | null;
   tokensPerMinute?: number | null;

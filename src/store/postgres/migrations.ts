@@ -10,6 +10,7 @@ import {
   schemaState,
 } from '../migration-plan.ts';
 import type { PostgresConnection } from './connection.ts';
+import { LATER_STEPS } from './later-steps.ts';
 
 /** All integers are bigint, and all text is compared by bytes, as in SQLite. */
 const STEPS: readonly MigrationStep[] = [
@@ -323,21 +324,7 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE spendings ADD COLUMN prior_month_spent bigint NOT NULL DEFAULT 0;
   ALTER TABLE spendings ADD COLUMN late_since bigint NOT NULL DEFAULT 0;
   `,
-  // Other names of models, models that answer in their place, and the names that a key gives to models.
-  `
-  ALTER TABLE models ADD COLUMN aliases text;
-  ALTER TABLE models ADD COLUMN fallbacks text;
-  ALTER TABLE keys ADD COLUMN aliases text;
-  `,
-  // Whether a key's requests may say which providers answer.
-  'ALTER TABLE keys ADD COLUMN caller_routing bigint;',
-  // How a model's streams survive a target that breaks off.
-  'ALTER TABLE models ADD COLUMN continuation text;',
-  // How a model's targets are chosen, and what a provider takes at once.
-  `
-  ALTER TABLE models ADD COLUMN routing text NOT NULL DEFAULT '{}';
-  ALTER TABLE providers ADD COLUMN limits text NOT NULL DEFAULT '{}';
-  `,
+  ...LATER_STEPS,
 ];
 
 /** The advisory lock of migrations in this database. An arbitrary number. */

@@ -10,6 +10,7 @@ import {
   schemaState,
 } from '../migration-plan.ts';
 import type { SqliteConnection } from './connection.ts';
+import { LATER_STEPS } from './later-steps.ts';
 
 /** Step n brings a database from version n - 1 to n. */
 const STEPS: readonly MigrationStep[] = [
@@ -353,21 +354,7 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE spendings ADD COLUMN prior_month_spent INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE spendings ADD COLUMN late_since INTEGER NOT NULL DEFAULT 0;
   `,
-  // Other names of models, models that answer in their place, and the names that a key gives to models.
-  `
-  ALTER TABLE models ADD COLUMN aliases TEXT;
-  ALTER TABLE models ADD COLUMN fallbacks TEXT;
-  ALTER TABLE keys ADD COLUMN aliases TEXT;
-  `,
-  // Whether a key's requests may say which providers answer.
-  'ALTER TABLE keys ADD COLUMN caller_routing INTEGER;',
-  // How a model's streams survive a target that breaks off.
-  'ALTER TABLE models ADD COLUMN continuation TEXT;',
-  // How a model's targets are chosen, and what a provider takes at once.
-  `
-  ALTER TABLE models ADD COLUMN routing TEXT NOT NULL DEFAULT '{}';
-  ALTER TABLE providers ADD COLUMN limits TEXT NOT NULL DEFAULT '{}';
-  `,
+  ...LATER_STEPS,
 ];
 
 /** The first versions recorded only the version number. */

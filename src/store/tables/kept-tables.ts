@@ -1,6 +1,7 @@
 /** Stored responses and reasoning signatures. */
 import { type Database, insertInto, type Statement, sql, within } from '../database.ts';
 import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../kept.ts';
+import { replyCacheTable } from './reply-cache-table.ts';
 
 /** A continued response is kept for a day longer than those that continue it, so that a chain's rows are updated at most once a day. */
 const LINK_SLACK_MS = 86_400_000;
@@ -29,6 +30,7 @@ interface ProofColumns {
 export function keptTables(db: Database): KeptStore {
   const responses = async (statement: Statement) => (await db.all<ResponseColumns>(statement)).map(toResponse);
   return {
+    replies: replyCacheTable(db),
     async keep(kept, proofs) {
       const statements = [...kept.flatMap(insertResponse), ...proofs.map(saveProof)];
       if (statements.length > 0) await db.together(statements);

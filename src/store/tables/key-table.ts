@@ -21,6 +21,7 @@ interface KeyColumns extends LimitColumns {
   scopes: string | null;
   aliases: string | null;
   caller_routing: bigint | null;
+  cache_seconds: bigint | null;
   prior_hash: string | null;
   prior_until: bigint | null;
 }
@@ -120,6 +121,7 @@ function changedColumns(change: KeyChange): { [column: string]: Value | undefine
     scopes: jsonText(change.scopes),
     aliases: jsonText(change.aliases),
     caller_routing: change.callerRouting == null ? change.callerRouting : Number(change.callerRouting),
+    cache_seconds: change.cacheSeconds,
     prior_hash: change.priorHash,
     prior_until: change.priorUntil,
     ...limitColumns(change),
@@ -143,6 +145,7 @@ function toKey(row: KeyColumns): KeyRow {
     ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as { [name: string]: string } }),
     ...(row.caller_routing !== null && { callerRouting: row.caller_routing !== 0n }),
+    ...(row.cache_seconds !== null && { cacheSeconds: Number(row.cache_seconds) }),
     ...(row.prior_hash !== null && { priorHash: row.prior_hash }),
     ...(row.prior_until !== null && { priorUntil: Number(row.prior_until) }),
     ...limitsFrom(row),

@@ -31,6 +31,12 @@ const Aliases = Type.Record(Type.String(), Type.String(), {
 const CallerRouting = Type.Boolean({
   description: 'true or false: whether requests may say which models and providers answer (true by default)',
 });
+const MOST_CACHE_SECONDS = 30 * 86_400;
+const CacheSeconds = Type.Integer({
+  minimum: 1,
+  maximum: MOST_CACHE_SECONDS,
+  description: `the age in seconds up to which a stored reply answers the same request, up to ${MOST_CACHE_SECONDS} (absent: no cache)`,
+});
 const Addresses = Type.Array(Type.String(), {
   description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
 });
@@ -49,6 +55,7 @@ const NewKey = Type.Object(
     models: Type.Optional(Models),
     aliases: Type.Optional(Aliases),
     callerRouting: Type.Optional(CallerRouting),
+    cacheSeconds: Type.Optional(CacheSeconds),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
     ...LIMITS_ASKED,
@@ -64,6 +71,7 @@ const ChangedKey = Type.Object(
     models: changeable(Models),
     aliases: changeable(Aliases),
     callerRouting: changeable(CallerRouting),
+    cacheSeconds: changeable(CacheSeconds),
     addresses: changeable(Addresses),
     scopes: changeable(Scopes),
     ...LIMITS_CHANGED,
@@ -98,6 +106,7 @@ const Key = Type.Object({
   models: Type.Optional(Type.Array(Type.String())),
   aliases: Type.Optional(Type.Record(Type.String(), Type.String())),
   callerRouting: Type.Optional(Type.Boolean()),
+  cacheSeconds: Type.Optional(Type.Integer()),
   addresses: Type.Optional(Type.Array(Type.String())),
   scopes: Type.Optional(Type.Array(Type.String())),
   priorUntil: Type.Optional(Time),
@@ -186,7 +195,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
   }
   const account = body.account === undefined ? caller.account : (await accountNamed(deps.store, body.account)).id;
   const { key, hash, last4 } = issueKey(kind);
-  const { expiresAt, models, aliases, callerRouting, addresses, scopes } = body;
+  const { expiresAt, models, aliases, callerRouting, cacheSeconds, addresses, scopes } = body;
   const row: KeyRow = {
     id: newId('key_'),
     account,
@@ -199,6 +208,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
     ...(models !== undefined && { models }),
     ...(aliases !== undefined && { aliases: aliasesOf(aliases) }),
     ...(callerRouting !== undefined && { callerRouting }),
+    ...(cacheSeconds !== undefined && { cacheSeconds }),
     ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitsOf(body),
@@ -209,13 +219,14 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
 }
 
 function changeOf(body: ChangedKey): KeyChange {
-  const { name, expiresAt, models, aliases, callerRouting, addresses, scopes } = body;
+  const { name, expiresAt, models, aliases, callerRouting, cacheSeconds, addresses, scopes } = body;
   return {
     ...(name !== undefined && { name }),
     ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
     ...(aliases !== undefined && { aliases: aliases && aliasesOf(aliases) }),
     ...(callerRouting !== undefined && { callerRouting }),
+    ...(cacheSeconds !== undefined && { cacheSeconds }),
     ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitChangesOf(body),

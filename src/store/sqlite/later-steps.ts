@@ -1,0 +1,35 @@
+/** The newer steps of the SQLite schema, after those in `migrations.ts`. Never edit a released step; add a new one at the end. */
+import type { MigrationStep } from '../migration-plan.ts';
+
+export const LATER_STEPS: readonly MigrationStep[] = [
+  // Other names of models, models that answer in their place, and the names that a key gives to models.
+  `
+  ALTER TABLE models ADD COLUMN aliases TEXT;
+  ALTER TABLE models ADD COLUMN fallbacks TEXT;
+  ALTER TABLE keys ADD COLUMN aliases TEXT;
+  `,
+  // Whether a key's requests may say which providers answer.
+  'ALTER TABLE keys ADD COLUMN caller_routing INTEGER;',
+  // How a model's streams survive a target that breaks off.
+  'ALTER TABLE models ADD COLUMN continuation TEXT;',
+  // How a model's targets are chosen, and what a provider takes at once.
+  `
+  ALTER TABLE models ADD COLUMN routing TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE providers ADD COLUMN limits TEXT NOT NULL DEFAULT '{}';
+  `,
+  // Replies that are given again to the same request.
+  `
+  ALTER TABLE keys ADD COLUMN cache_seconds INTEGER;
+  CREATE TABLE cached_replies (
+    account TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (account, hash)
+  ) STRICT;
+  CREATE INDEX cached_replies_by_expiry ON cached_replies (expires_at);
+  CREATE INDEX cached_replies_by_age ON cached_replies (account, at, hash, bytes);
+  `,
+];
