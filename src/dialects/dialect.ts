@@ -40,6 +40,11 @@ export interface WireReply {
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
+  /**
+   * A whole reply of one text: only the events that decide what it costs, the usage and the ends. `events` is not decoded then unless it is
+   * read.
+   */
+  readonly brief?: readonly ReplyEvent[];
 }
 
 /** Splits a provider's bytes into frames. The frames do not depend on how the bytes are split into chunks. */

@@ -50,8 +50,8 @@ export async function disputedUsage(
 }
 
 /** Whether the frame reports usage that costs so much that it may be disputed. */
-export function mayBeDisputed({ model, covered }: Pick<CheckedCall, 'model' | 'covered'>, { events }: Frame): boolean {
-  for (const event of events)
+export function mayBeDisputed({ model, covered }: Pick<CheckedCall, 'model' | 'covered'>, frame: Frame): boolean {
+  for (const event of frame.brief ?? frame.events)
     if (event.type === 'usage') return !isBeyondDoubt(charge(event.usage, model.price), covered);
   return false;
 }

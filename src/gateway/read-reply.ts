@@ -9,7 +9,7 @@ import { readThrough } from '../dialects/wire/framing.ts';
 import type { ByteTaker, Exchange } from '../transport/exchange.ts';
 import { spokenReply } from './prepare/speech-calls.ts';
 import type { TargetCall } from './prepare/steps.ts';
-import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
+import { errorIn, type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 
 /** A longer error body is cut: the rest holds no more information. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -63,7 +63,10 @@ function hasFreeTextTools(call: Call): boolean {
 export function readWhole(reader: Reader, body: Uint8Array, same: boolean): Upstream {
   const frames = reader.read(body);
   for (const frame of reader.end()) frames.push(frame);
-  for (const frame of frames) for (const event of frame.events) if (event.type === 'error') throw event.error;
+  for (const frame of frames) {
+    const error = errorIn(frame);
+    if (error) throw error;
+  }
   return new WholeUpstream(frames, same);
 }
 

@@ -1,6 +1,7 @@
 /** Sends a non-streaming response to the client, once the call is settled. */
 import { GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Frame, Writer } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
@@ -30,7 +31,7 @@ export async function relayReply(
   if (writer.bill && !frames.some(hasUsage)) writer.bill(await usageOf(deps, context, frames));
   const body = writeBody(deps, context, writer, frames, upstream.same);
   // The meter counts only what can be delivered: a reply that cannot be written costs nothing.
-  for (const frame of frames) context.meter.see(frame.events);
+  for (const frame of frames) context.meter.see(countedEvents(context, frame));
   context.firstByteMs = performance.now() - context.startedMs;
   addReplyWarnings(context, writer);
   const conclusion: Conclusion = client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
@@ -39,6 +40,13 @@ export async function relayReply(
   const headers = replyHeaders(deps.settings, context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return { status: 200, headers, body: context.disputed ? withOwnFigures(body, context.disputed) : body };
+}
+
+/** Of a plain reply those that decide what it costs, unless its text has to be counted as well. */
+function countedEvents(context: CallContext, frame: Frame): readonly ReplyEvent[] {
+  const { brief } = frame;
+  const isEnough = brief && context.model.kind === 'chat' && !context.extras && !mayBeDisputed(context, frame);
+  return isEnough ? brief : frame.events;
 }
 
 /** The body in the client's format. Throws the error that the reply reports, or that closes it. */

@@ -93,14 +93,14 @@ export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
 }
 
 /** The error that a frame reports, if it reports one. */
-export function errorIn({ events }: Frame): GatewayError | undefined {
-  for (const event of events) if (event.type === 'error') return event.error;
+export function errorIn(frame: Frame): GatewayError | undefined {
+  for (const event of frame.brief ?? frame.events) if (event.type === 'error') return event.error;
   return undefined;
 }
 
 /** Whether the frame holds reasoning, or a reasoning signature. */
-export function hasReasoning({ events }: Frame): boolean {
-  for (const event of events) {
+export function hasReasoning(frame: Frame): boolean {
+  for (const event of frame.brief ?? frame.events) {
     if (event.type === 'part-signature' || (event.type === 'part-start' && event.opens.type === 'reasoning'))
       return true;
   }
@@ -108,8 +108,9 @@ export function hasReasoning({ events }: Frame): boolean {
 }
 
 /** Whether the frame reports usage above zero. A report of zero counts as none: no provider answers for free. */
-export function hasUsage({ events }: Frame): boolean {
-  for (const event of events) if (event.type === 'usage' && event.usage.input + event.usage.output > 0) return true;
+export function hasUsage(frame: Frame): boolean {
+  for (const event of frame.brief ?? frame.events)
+    if (event.type === 'usage' && event.usage.input + event.usage.output > 0) return true;
   return false;
 }
 

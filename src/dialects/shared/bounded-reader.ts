@@ -82,7 +82,8 @@ class BoundedReader implements Reader {
     for (let at = 0; at < frames.length; at++) {
       try {
         // `events` is decoded when it is first read, so a decoding error is thrown here.
-        for (const event of frames[at]!.events) {
+        const frame = frames[at]!;
+        for (const event of frame.brief ?? frame.events) {
           if (event.type !== 'error' || !event.isLocal) this.#check(event);
           else {
             this.#skip(event.error);

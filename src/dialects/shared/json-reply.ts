@@ -20,15 +20,20 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * not a JSON object, or too large.
  */
 export function objectReader(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]): Reader {
-  return new ObjectReader(framesOf);
+  return new WholeReader((bytes) => framesOf(bytes && parsedObject(bytes), bytes ?? NO_BYTES));
 }
 
-class ObjectReader implements Reader {
-  readonly #framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[];
+/** The same, for a reader that parses the bytes itself, or need not parse them. They are `undefined` if they are too large. */
+export function bytesReader(framesOf: (bytes: Uint8Array | undefined) => Frame[]): Reader {
+  return new WholeReader(framesOf);
+}
+
+class WholeReader implements Reader {
+  readonly #framesOf: (bytes: Uint8Array | undefined) => Frame[];
   readonly #pieces: Uint8Array[] = [];
   #length = 0;
 
-  constructor(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]) {
+  constructor(framesOf: (bytes: Uint8Array | undefined) => Frame[]) {
     this.#framesOf = framesOf;
   }
 
@@ -40,8 +45,7 @@ class ObjectReader implements Reader {
   }
 
   end(): Frame[] {
-    const bytes = joinBytes(this.#pieces);
-    return this.#framesOf(this.#length > MAX_BYTES ? undefined : parsed(bytes), bytes);
+    return this.#framesOf(this.#length > MAX_BYTES ? undefined : joinBytes(this.#pieces));
   }
 }
 
@@ -63,7 +67,8 @@ function eventsOf(body: JsonObject | undefined, meaning: (body: JsonObject) => R
   }
 }
 
-function parsed(bytes: Uint8Array): JsonObject | undefined {
+/** `undefined`: the bytes are not a JSON object. */
+export function parsedObject(bytes: Uint8Array): JsonObject | undefined {
   try {
     const body: unknown = JSON.parse(decoder.decode(bytes));
     return isObject(body) ? body : undefined;

@@ -5,7 +5,7 @@
 import type { Call } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Written } from '../dialect.ts';
-import { type MemberPlace, memberPlaces, parsedAt, patchPlaces, placeNamed } from '../wire/json.ts';
+import { type MemberPlace, memberPlaces, parsedAt, patchPlaces, placeNamed, replaceOnly } from '../wire/json.ts';
 
 export interface OutgoingBody {
   get(name: string): Json | undefined;
@@ -113,7 +113,10 @@ export class OwnBody implements OutgoingBody {
   }
 
   encode(): Uint8Array {
-    return this.#isChanged ? patchPlaces(this.#bytes, this.#places, this.#changes) : this.#bytes;
+    if (!this.#isChanged) return this.#bytes;
+    return (
+      replaceOnly(this.#bytes, this.#places, this.#changes) ?? patchPlaces(this.#bytes, this.#places, this.#changes)
+    );
   }
 }
 

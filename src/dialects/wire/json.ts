@@ -2,6 +2,7 @@
 import { copyStretch, sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
+import { BROKEN, skipBlanks, skipString, skipValue } from './skip-json.ts';
 
 /** A range of bytes; `end` is exclusive. */
 export interface Span {
@@ -23,14 +24,13 @@ const COLON = 58;
 const BACKSLASH = 92;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const BROKEN = -1;
-// For short strings a loop is faster than a call of the engine's search.
-const WALKED_BYTES = 48;
 
 const encoder = new TextEncoder();
 const quotedNames = new Map<string, Uint8Array>();
+const quotedTexts = new Map<string, Uint8Array>();
+/** Callers may make up texts: what is kept of them is bounded. */
+const MAX_KEPT_TEXTS = 1000;
+const KEPT_LENGTH = 200;
 
 /**
  * Sets, replaces or (`undefined`) removes top-level members. New members are added at the end. Everything else stays
@@ -126,6 +126,28 @@ export function patchPlaces(
   const patch = new Patch(body, members, new MemberScan(body, 0).open);
   for (const place of places) patch.see(nameAmong(body, place, names), place, place.isRepeated);
   return patch.result();
+}
+
+/**
+ * The body with another value of one member, which is there once; `undefined`: that is not all that changes. The usual change of a plain
+ * call, so it takes one copy.
+ */
+export function replaceOnly(
+  body: Uint8Array,
+  places: readonly MemberPlace[],
+  members: { readonly [name: string]: Json | undefined },
+): Uint8Array | undefined {
+  let only: string | undefined;
+  for (const name in members) {
+    if (only !== undefined || members[name] === undefined) return undefined;
+    only = name;
+  }
+  if (only === undefined) return undefined;
+  for (const { isRepeated } of places) if (isRepeated) return undefined;
+  const place = placeNamed(body, places, only);
+  const value = members[only]!;
+  const written = typeof value === 'string' ? quotedText(value) : encoder.encode(JSON.stringify(value));
+  return place && spliceBytes(body, place.valueStart, place.end, written);
 }
 
 /** Parses the value in this range. */
@@ -295,59 +317,6 @@ class MemberScan implements Member {
   }
 }
 
-function skipBlanks(bytes: Uint8Array, at: number): number {
-  let byte = bytes[at];
-  while (byte === 32 || byte === 10 || byte === 13 || byte === 9) byte = bytes[++at];
-  return at;
-}
-
-/** Returns the position after the closing quote of the string that opens at `start`. */
-function skipString(bytes: Uint8Array, start: number): number {
-  let at = start + 1;
-  for (const walked = Math.min(bytes.length, at + WALKED_BYTES); at < walked; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-  }
-  for (;;) {
-    const quote = bytes.indexOf(QUOTE, at);
-    if (quote < 0) return BROKEN;
-    let slashes = 0;
-    while (quote - slashes > at && bytes[quote - slashes - 1] === BACKSLASH) slashes++;
-    at = quote + 1;
-    if (slashes % 2 === 0) return at;
-  }
-}
-
-function skipValue(bytes: Uint8Array, start: number): number {
-  const first = bytes[start];
-  if (first === QUOTE) return skipString(bytes, start);
-  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return skipNested(bytes, start);
-  let at = start;
-  for (; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= 32) break;
-  }
-  return at === start ? BROKEN : at;
-}
-
-function skipNested(bytes: Uint8Array, start: number): number {
-  let depth = 0;
-  for (let at = start; at < bytes.length; ) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
-      at = skipString(bytes, at);
-      if (at === BROKEN) return BROKEN;
-      continue;
-    }
-    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
-    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
-    at++;
-    if (depth === 0) return at;
-  }
-  return BROKEN;
-}
-
 /** Whether the member's name is `name` (`quoted` in bytes). A name with escapes is decoded first. */
 function isNamed(bytes: Uint8Array, member: Member, quoted: Uint8Array, name: string): boolean {
   const { start, nameEnd } = member;
@@ -392,6 +361,15 @@ function quotedName(name: string): Uint8Array {
     // names.
     if (quotedNames.size < 1000) quotedNames.set(name, quoted);
   }
+  return quoted;
+}
+
+/** A text as JSON, for texts that are written again and again, such as names of models. */
+export function quotedText(text: string): Uint8Array {
+  const known = quotedTexts.get(text);
+  if (known) return known;
+  const quoted = encoder.encode(JSON.stringify(text));
+  if (text.length <= KEPT_LENGTH && quotedTexts.size < MAX_KEPT_TEXTS) quotedTexts.set(text, quoted);
   return quoted;
 }
 

@@ -18,7 +18,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
     body.set('messages', messages);
   }
   adjust(body, call, quirksOf(quirks, model), warnings);
-  return { body: body.encode(), warnings: [...warnings] };
+  return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : [] };
 }
 
 function hasForeignProofs({ messages }: ChatCall): boolean {

@@ -8,12 +8,14 @@ import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
-import { objectReader } from '../../shared/json-reply.ts';
+import { bytesReader, parsedObject } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
+import type { Span } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { Normalizer } from './normalize.ts';
+import { type PlainReply, plainReply } from './plain-reply.ts';
 import { Decoder } from './read-stream.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
 
@@ -214,18 +216,48 @@ class StreamReader extends SseReader {
   }
 }
 
+/** A non-streaming reply of one text. Its text is read only if somebody asks for its events. */
+export class PlainFrame implements Frame {
+  readonly bytes: Uint8Array;
+  readonly brief: readonly ReplyEvent[];
+  /** Where the model's name is in the bytes. */
+  readonly model: Span;
+  readonly #call: ChatCall;
+  readonly #quirks: Quirks;
+  #events: readonly ReplyEvent[] | undefined;
+
+  constructor(bytes: Uint8Array, { events, model }: PlainReply, call: ChatCall, quirks: Quirks) {
+    this.bytes = bytes;
+    this.brief = events;
+    this.model = model;
+    this.#call = call;
+    this.#quirks = quirks;
+  }
+
+  get events(): readonly ReplyEvent[] {
+    this.#events ??= wholeFrame(parsedObject(this.bytes), this.bytes, this.#call, this.#quirks).events;
+    return this.#events;
+  }
+}
+
 function jsonReader(call: ChatCall, quirks: Quirks): Reader {
-  return objectReader((payload, bytes) => {
-    if (!payload) return [new ChatFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
-    const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
-    if (error) return [new ChatFrame('useless', bytes, [error])];
-    const isNormalized = new Normalizer(quirks).whole(payload);
-    const meaning = new Decoder(call, quirks);
-    const events = meaning.read(payload, true);
-    meaning.finishAll(events);
-    events.push({ type: 'reply-end' });
-    return [new ChatFrame('whole', bytes, events, 0, isNormalized ? [payload] : undefined)];
+  return bytesReader((bytes) => {
+    const plain = bytes && plainReply(bytes, quirks);
+    if (plain) return [new PlainFrame(bytes, plain, call, quirks)];
+    return [wholeFrame(bytes && parsedObject(bytes), bytes ?? NO_BYTES, call, quirks)];
   });
+}
+
+function wholeFrame(payload: JsonObject | undefined, bytes: Uint8Array, call: ChatCall, quirks: Quirks): ChatFrame {
+  if (!payload) return new ChatFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
+  const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
+  if (error) return new ChatFrame('useless', bytes, [error]);
+  const isNormalized = new Normalizer(quirks).whole(payload);
+  const meaning = new Decoder(call, quirks);
+  const events = meaning.read(payload, true);
+  meaning.finishAll(events);
+  events.push({ type: 'reply-end' });
+  return new ChatFrame('whole', bytes, events, 0, isNormalized ? [payload] : undefined);
 }
 
 /** The error in a body with status 200. `error: null` is no error. */

@@ -7,12 +7,12 @@ import type { Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
-import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../../wire/json.ts';
+import { isQuoted, memberSpan, patchMembers, pickMembers, quotedText, spliceBytes } from '../../wire/json.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
 import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
-import { ChatFrame } from './read-reply.ts';
+import { ChatFrame, PlainFrame } from './read-reply.ts';
 import { ChunkBuilder } from './write-stream.ts';
 
 /** What the format can express in a reply. */
@@ -136,6 +136,7 @@ class NonStreamingWriter extends JsonWriter {
   }
 
   override pass(frame: Frame): Uint8Array {
+    if (frame instanceof PlainFrame) return this.#passPlain(frame);
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.passed = true;
     const [normalized] = frame.normalized ?? [];
@@ -147,6 +148,15 @@ class NonStreamingWriter extends JsonWriter {
     return encodeJson('model' in normalized ? { ...normalized, model: this.#call.model } : normalized);
   }
 
+  #passPlain(frame: PlainFrame): Uint8Array {
+    this.passed = true;
+    const { bytes, model } = frame;
+    const used = this.billed ?? (this.#call.countsAlone && usageIn(frame));
+    if (used) return patchMembers(bytes, { model: this.#call.model, usage: chatUsage(used, this.#call) });
+    if (isQuoted(bytes, model, this.#call.model)) return bytes;
+    return spliceBytes(bytes, model.start, model.end, quotedText(this.#call.model));
+  }
+
   protected override body(reply: Reply): JsonObject {
     return writeCompletion(reply, this.#call);
   }
@@ -156,7 +166,7 @@ class NonStreamingWriter extends JsonWriter {
   }
 }
 
-function usageIn({ events }: ChatFrame): Usage | undefined {
+function usageIn({ events }: Frame): Usage | undefined {
   for (const event of events) if (event.type === 'usage') return event.usage;
   return undefined;
 }
