@@ -95,14 +95,14 @@ function headings(text: string): ReadonlySet<string> {
 function moduleFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
   const map = documents.find(({ path }) => path === MAP);
   if (!map) return [`${MAP} does not exist`];
-  const deps = new Set<string>();
+  const modules = new Set<string>();
   for (const path of paths) {
-    const [top, room = '', ...rest] = path.split('/');
-    if (top === 'src' && !isTest(path)) deps.add(rest.length > 0 ? `${room}/` : room);
+    const [top, name = '', ...rest] = path.split('/');
+    if (top === 'src' && !isTest(path)) modules.add(rest.length > 0 ? `${name}/` : name);
   }
-  return [...deps]
-    .filter((room) => !map.text.includes(`\`src/${room}\``))
-    .map((room) => `${MAP}: does not show \`src/${room}\``);
+  return [...modules]
+    .filter((name) => !map.text.includes(`\`src/${name}\``))
+    .map((name) => `${MAP}: does not show \`src/${name}\``);
 }
 
 /** Documents that code names, with the headings named. */
@@ -127,9 +127,9 @@ function headFaults({ path, text }: SourceFile): Fault[] {
 if (import.meta.main) {
   const decisions = existsSync(join(ROOT, 'docs')) ? listFiles(['docs']) : [];
   const present = DOCUMENTS.filter((path) => existsSync(join(ROOT, path)));
-  const deps = [...CODE_FOLDERS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
+  const folders = [...CODE_FOLDERS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
-  const code = listFiles(deps);
+  const code = listFiles(folders);
   const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} does not exist`);
   const faults = docFaults({
     documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),

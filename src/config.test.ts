@@ -87,7 +87,7 @@ test('without settings everything has its default, and the Config is frozen', ()
     trustedProxies: [],
     metrics: 'key',
     adminHosts: [],
-    kept: { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000, accountCacheBytes: 67_108_864 },
+    kept: { responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000, accountCacheBytes: 67_108_864 },
     file: {},
     providers: [],
   });

@@ -149,7 +149,7 @@ export interface Config {
   adminListen?: ListenPlace;
   adminHosts: readonly string[];
   /** How long responses and reasoning signatures are stored; 0: not at all. */
-  kept: { responsesMs: number; proofsMs: number; accountCacheBytes: number };
+  kept: { responsesMs: number; signaturesMs: number; accountCacheBytes: number };
   /** The contents of modelport.yaml, for `applyCatalogue`. */
   file: CatalogueForm;
   /** Its path. Absent: there is no file. */
@@ -235,7 +235,7 @@ export function loadConfig(
 function readKept(env: Environment): Config['kept'] {
   return {
     responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
-    proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
+    signaturesMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
     accountCacheBytes: readWhole(env, 'MODELPORT_CACHE_ACCOUNT_BYTES', 1_048_576, 2 ** 40),
   };
 }

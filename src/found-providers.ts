@@ -142,12 +142,12 @@ async function ask(
     const body = await exchange.readAll(LARGEST_LIST_BYTES);
     return { names: exchange.status === 200 ? namesIn(body) : [] };
   } catch (thrown) {
-    return { names: [], reportError: troubleOf(asGatewayError(thrown)) };
+    return { names: [], reportError: failureOf(asGatewayError(thrown)) };
   }
 }
 
 /** The message with its cause, for the operator only. */
-function troubleOf({ message, cause }: GatewayError): string {
+function failureOf({ message, cause }: GatewayError): string {
   return typeof cause === 'string' ? `${message} (${cause})` : message;
 }
 

@@ -154,7 +154,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
   const access = createAccess({ store });
   const ledger = createLedger({ store, owner: 'bench', now });
   await ledger.renew();
-  const memory = createMemory(store.kept, { responsesMs: 3_600_000, proofsMs: 3_600_000 });
+  const memory = createMemory(store.kept, { responsesMs: 3_600_000, signaturesMs: 3_600_000 });
   const guard = createGuardedFetch({ allows: () => false, maxBytes: 1000, timeoutMs: 5000 });
 
   async function open(setup: CaseSetup = {}): Promise<GatewayCase> {

@@ -99,7 +99,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
     ledger,
     access,
     catalog,
-    memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 }),
+    memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000 }),
     gateway: {
       ...NO_GATEWAY,
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),

@@ -105,7 +105,7 @@ export async function startOutgoing(
         return ledger.hold(request);
       },
     },
-    memory: createMemory(store.kept, { responsesMs: 1000, proofsMs: 1000 }),
+    memory: createMemory(store.kept, { responsesMs: 1000, signaturesMs: 1000 }),
     transport: {
       async send(outgoing: Outgoing) {
         calls.sent.push(await textOf(outgoing));

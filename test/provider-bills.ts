@@ -211,16 +211,16 @@ function geminiCounts(usage: Raw | undefined): Counts | undefined {
   const image = Math.min(prompt - cached - audio, modality(asked, 'IMAGE'));
   const made = [usage.candidatesTokensDetails];
   const spoken = modality(made, 'AUDIO');
-  const drawn = modality(made, 'IMAGE');
+  const generated = modality(made, 'IMAGE');
   return {
     input: prompt - cached - audio - image,
     cachedInput: cached,
     audioInput: audio,
     imageInput: image,
-    output: number(usage.candidatesTokenCount) - spoken - drawn,
+    output: number(usage.candidatesTokenCount) - spoken - generated,
     reasoning: number(usage.thoughtsTokenCount),
     audioOutput: spoken,
-    imageOutput: drawn,
+    imageOutput: generated,
   };
 }
 

@@ -22,8 +22,8 @@ export const providerVideo = (status: string, more: object = {}): Answer => ({
   json: { id: 'vid_upstream', object: 'video', status, progress: 0, ...more },
 });
 
-export const FILM = Buffer.from('0123456789 a video of its own kind');
-export const videoAnswer: Answer = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+export const VIDEO = Buffer.from('0123456789 a video of its own kind');
+export const videoAnswer: Answer = { bytes: VIDEO, headers: { 'content-type': 'video/mp4' } };
 
 export function authorized(stage: Pick<Stage, 'caller'>): { authorization: string } {
   return { authorization: `Bearer ${stage.caller.key}` };

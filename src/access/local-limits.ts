@@ -36,20 +36,20 @@ const COUNTERS_KEPT = 10_000;
 
 /** `clock`: monotonic time in milliseconds. */
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
-  const tallies = new Map<string, UsageCounter>();
+  const counters = new Map<string, UsageCounter>();
 
   function counterOf(id: string, now: number): UsageCounter {
-    let usageCounter = tallies.get(id);
+    let usageCounter = counters.get(id);
     if (usageCounter) return usageCounter;
-    if (tallies.size >= COUNTERS_KEPT) forgetIdle(now);
+    if (counters.size >= COUNTERS_KEPT) forgetIdle(now);
     usageCounter = { requests: createWindow(), tokens: createWindow(), active: 0 };
-    tallies.set(id, usageCounter);
+    counters.set(id, usageCounter);
     return usageCounter;
   }
 
   function forgetIdle(now: number): void {
-    for (const [id, { requests, tokens, active }] of tallies) {
-      if (active === 0 && requests.sum(now) <= 0 && tokens.sum(now) <= 0) tallies.delete(id);
+    for (const [id, { requests, tokens, active }] of counters) {
+      if (active === 0 && requests.sum(now) <= 0 && tokens.sum(now) <= 0) counters.delete(id);
     }
   }
 
@@ -97,7 +97,7 @@ export function createLocalLimits(clock: () => number = () => performance.now())
     },
     *all() {
       const now = clock();
-      for (const [id, usageCounter] of tallies) {
+      for (const [id, usageCounter] of counters) {
         const used = usedBy(usageCounter, now);
         if (used.requests > 0 || used.tokens > 0 || used.active > 0) yield [id, used];
       }

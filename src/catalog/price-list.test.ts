@@ -64,8 +64,8 @@ test('images and videos have the providers’ listed prices', () => {
 test('a longer input never costs less', () => {
   for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
     for (const tier of price.tiers ?? []) {
-      const isDearer = (tier.input ?? 0n) > (price.input ?? 0n) && (tier.output ?? 0n) > (price.output ?? 0n);
-      expect(`${name}: ${isDearer}`).toBe(`${name}: true`);
+      const costsMore = (tier.input ?? 0n) > (price.input ?? 0n) && (tier.output ?? 0n) > (price.output ?? 0n);
+      expect(`${name}: ${costsMore}`).toBe(`${name}: true`);
     }
   }
 });

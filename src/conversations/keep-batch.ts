@@ -1,14 +1,14 @@
 /** Commits what concurrent calls store in batches, separate from the ledger because bodies may be large. */
-import type { KeptStore, NewResponseRow, ProofRow } from '../store/kept.ts';
+import type { KeptStore, NewResponseRow, SignatureRow } from '../store/kept.ts';
 
 export interface KeepBatch {
   /** Resolves when committed; rejects if that fails. */
-  submit(response: NewResponseRow | undefined, proofs: readonly ProofRow[]): Promise<void>;
+  submit(response: NewResponseRow | undefined, signatures: readonly SignatureRow[]): Promise<void>;
 }
 
 interface PendingRows {
   response: NewResponseRow | undefined;
-  proofs: readonly ProofRow[];
+  signatures: readonly SignatureRow[];
   resolve(): void;
   reject(cause: unknown): void;
 }
@@ -31,7 +31,7 @@ export function createKeepBatch(kept: KeptStore): KeepBatch {
     try {
       await kept.keep(
         batch.flatMap(({ response }) => response ?? []),
-        batch.flatMap(({ proofs }) => proofs),
+        batch.flatMap(({ signatures }) => signatures),
       );
       for (const { resolve } of batch) resolve();
     } catch (cause) {
@@ -42,9 +42,9 @@ export function createKeepBatch(kept: KeptStore): KeepBatch {
   }
 
   return {
-    submit: (response, proofs) =>
+    submit: (response, signatures) =>
       new Promise((resolve, reject) => {
-        queue.push({ response, proofs, resolve, reject });
+        queue.push({ response, signatures, resolve, reject });
         if (!isRunning) void run();
       }),
   };

@@ -1,21 +1,21 @@
 /** Reasoning signatures by turn, for clients whose format loses them and providers that require them. */
 import type { ChatCall, Message, Part } from '../canonical/call.ts';
 import type { Reply } from '../canonical/reply.ts';
-import type { KeptStore, ProofRow } from '../store/kept.ts';
+import type { KeptStore, SignatureRow } from '../store/kept.ts';
 import { turnKeys } from './turn-keys.ts';
-import { isBare, proofsOf, putBack, readTurn, type TurnProofs, writeTurn } from './turn-signatures.ts';
+import { isBare, putBack, readTurn, signaturesOf, type TurnSignatures, writeTurn } from './turn-signatures.ts';
 
 export interface SignatureStore {
   /** Remembers the signatures of the reply's turns in this process, and returns rows to store in the database. */
-  remember(account: string, owner: string, call: ChatCall, reply: Reply, now: number): ProofRow[];
+  remember(account: string, owner: string, call: ChatCall, reply: Reply, now: number): SignatureRow[];
   /** Whether this process remembers anything of the account. */
   mayKnow(account: string): boolean;
   /** The call with this provider's signatures added to turns that came without; the same call if there are none. */
   restore(account: string, owner: string, call: ChatCall, now: number): Promise<ChatCall>;
 }
 
-interface StoredProofs {
-  proofs: TurnProofs;
+interface StoredSignatures {
+  signatures: TurnSignatures;
   expiresAt: number;
   bytes: number;
 }
@@ -30,16 +30,16 @@ const MOST_TURNS = 64;
 
 /** `keptMs` 0: nothing is stored. */
 export function createSignatureStore(kept: KeptStore, keptMs: number): SignatureStore {
-  const memory = createProofMemory();
+  const memory = createSignatureMemory();
   return {
     remember(account, owner, call, reply, now) {
       if (keptMs === 0) return [];
       const expiresAt = now + keptMs;
       return reply.choices.flatMap((choice) => {
-        const proofs = proofsOf(choice, owner);
-        const body = proofs && writeTurn(proofs);
+        const signatures = signaturesOf(choice, owner);
+        const body = signatures && writeTurn(signatures);
         if (!body || body.length > LONGEST_BODY) return [];
-        const remembered = { proofs, expiresAt, bytes: body.length };
+        const remembered = { signatures, expiresAt, bytes: body.length };
         return turnKeys(call.messages, call.messages.length, turnOf(choice)).map((key) => {
           memory.set(account, key, remembered);
           return { account, key, expiresAt, body };
@@ -52,7 +52,7 @@ export function createSignatureStore(kept: KeptStore, keptMs: number): Signature
     async restore(account, owner, call, now) {
       const bare = keptMs === 0 ? new Map() : bareTurns(call.messages);
       if (bare.size === 0) return call;
-      const found = new Map<string, TurnProofs>();
+      const found = new Map<string, TurnSignatures>();
       const unknown: string[] = [];
       for (const keys of bare.values()) {
         for (const key of keys) {
@@ -62,11 +62,11 @@ export function createSignatureStore(kept: KeptStore, keptMs: number): Signature
         }
       }
       if (unknown.length > 0) {
-        for (const { key, body } of await kept.proofs(account, unknown, now)) {
+        for (const { key, body } of await kept.signatures(account, unknown, now)) {
           found.set(key, readTurn(body));
         }
       }
-      return found.size === 0 ? call : withProofs(call, bare, found, owner);
+      return found.size === 0 ? call : withSignatures(call, bare, found, owner);
     },
   };
 }
@@ -81,17 +81,17 @@ function bareTurns(messages: readonly Message[]): Map<number, string[]> {
   return turns;
 }
 
-function withProofs(
+function withSignatures(
   call: ChatCall,
   bare: ReadonlyMap<number, string[]>,
-  found: ReadonlyMap<string, TurnProofs>,
+  found: ReadonlyMap<string, TurnSignatures>,
   owner: string,
 ): ChatCall {
   let isEdited = false;
   const messages = call.messages.map((message, index) => {
     const key = bare.get(index)?.find((one) => found.get(one)?.owner === owner);
-    const proofs = key === undefined ? undefined : found.get(key);
-    const turn = proofs ? putBack(message, proofs) : message;
+    const signatures = key === undefined ? undefined : found.get(key);
+    const turn = signatures ? putBack(message, signatures) : message;
     isEdited ||= turn !== message;
     return turn;
   });
@@ -110,19 +110,19 @@ function turnOf({ parts }: Reply['choices'][number]): Message {
   };
 }
 
-interface ProofMemory {
-  set(account: string, key: string, remembered: StoredProofs): void;
-  get(account: string, key: string, now: number): TurnProofs | undefined;
+interface SignatureMemory {
+  set(account: string, key: string, remembered: StoredSignatures): void;
+  get(account: string, key: string, now: number): TurnSignatures | undefined;
   knows(account: string): boolean;
 }
 
 /** Limited in number and bytes; the least recently used is removed first. */
-function createProofMemory(): ProofMemory {
-  const entries = new Map<string, StoredProofs>();
+function createSignatureMemory(): SignatureMemory {
+  const entries = new Map<string, StoredSignatures>();
   const counts = new Map<string, number>();
   let bytes = 0;
 
-  function drop(name: string, { bytes: freed }: StoredProofs): void {
+  function drop(name: string, { bytes: freed }: StoredSignatures): void {
     entries.delete(name);
     bytes -= freed;
     const account = name.slice(0, name.indexOf('/'));
@@ -154,7 +154,7 @@ function createProofMemory(): ProofMemory {
       }
       entries.delete(name);
       entries.set(name, found);
-      return found.proofs;
+      return found.signatures;
     },
     knows: (account) => counts.has(account),
   };

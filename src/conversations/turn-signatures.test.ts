@@ -1,8 +1,8 @@
 /** Reasoning signatures as stored. */
 import { expect, test } from 'bun:test';
-import { readTurn, type TurnProofs, writeTurn } from './turn-signatures.ts';
+import { readTurn, type TurnSignatures, writeTurn } from './turn-signatures.ts';
 
-const turn: TurnProofs = {
+const turn: TurnSignatures = {
   owner: 'openai-responses@main',
   parts: [
     {

@@ -3,27 +3,27 @@ import type { Message, Part, ReasoningPart, ReasoningSignature, TextPart, ToolCa
 import type { Reply } from '../canonical/reply.ts';
 
 /** A turn's parts in order; only reasoning and signatures are complete. */
-export interface TurnProofs {
+export interface TurnSignatures {
   /** The provider that made them. */
   owner: string;
-  parts: ProofPart[];
+  parts: SignedPart[];
 }
 
-type ProofPart =
+type SignedPart =
   | ReasoningPart
   /** `empty`: it contains only the signature, and clients drop it. */
   | { type: 'text'; signature?: ReasoningSignature; empty?: true }
   | { type: 'tool-call'; signature?: ReasoningSignature };
 
 /** The signatures in one choice of a reply, or `undefined`. */
-export function proofsOf(choice: Reply['choices'][number], owner: string): TurnProofs | undefined {
-  let hasProof = false;
-  const parts = choice.parts.flatMap(({ opens, content, signature }): ProofPart[] => {
+export function signaturesOf(choice: Reply['choices'][number], owner: string): TurnSignatures | undefined {
+  let isNeeded = false;
+  const parts = choice.parts.flatMap(({ opens, content, signature }): SignedPart[] => {
     const signed = signature ? { signature } : {};
-    if (signature) hasProof = true;
+    if (signature) isNeeded = true;
     switch (opens.type) {
       case 'reasoning':
-        hasProof ||= content !== '';
+        isNeeded ||= content !== '';
         return [{ type: 'reasoning', text: content, ...signed, ...(opens.summary && { summary: true }) }];
       case 'text':
         return [{ type: 'text', ...signed, ...(content === '' && { empty: true as const }) }];
@@ -33,7 +33,7 @@ export function proofsOf(choice: Reply['choices'][number], owner: string): TurnP
         return [];
     }
   });
-  return hasProof ? { owner, parts } : undefined;
+  return isNeeded ? { owner, parts } : undefined;
 }
 
 /** Whether a turn came back without any signature. */
@@ -42,50 +42,50 @@ export function isBare({ role, parts }: Message): boolean {
 }
 
 /** The turn with its signatures in their places; the same turn if they add nothing. */
-export function putBack(turn: Message, proofs: TurnProofs): Message {
-  const hasSignature = proofs.parts.some((part) => part.signature !== undefined);
+export function putBack(turn: Message, signatures: TurnSignatures): Message {
+  const hasSignature = signatures.parts.some((part) => part.signature !== undefined);
   const hasThoughts = turn.parts.some((part) => part.type === 'reasoning');
   if (hasThoughts && !hasSignature) return turn;
   const rest = turn.parts.filter((part) => part.type !== 'reasoning');
   const parts: Part[] = [];
   let next = 0;
-  for (const proof of proofs.parts) {
-    if (proof.type === 'reasoning') {
-      parts.push(proof);
+  for (const kept of signatures.parts) {
+    if (kept.type === 'reasoning') {
+      parts.push(kept);
       continue;
     }
-    const at = rest.findIndex((part, index) => index >= next && part.type === proof.type);
+    const at = rest.findIndex((part, index) => index >= next && part.type === kept.type);
     if (at >= 0) {
-      parts.push(...rest.slice(next, at), signed(rest[at] as TextPart | ToolCallPart, proof.signature));
+      parts.push(...rest.slice(next, at), withSignature(rest[at] as TextPart | ToolCallPart, kept.signature));
       next = at + 1;
-    } else if (proof.type === 'text' && proof.empty && proof.signature) {
-      parts.push({ type: 'text', text: '', signature: proof.signature });
+    } else if (kept.type === 'text' && kept.empty && kept.signature) {
+      parts.push({ type: 'text', text: '', signature: kept.signature });
     }
   }
   return { ...turn, parts: [...parts, ...rest.slice(next)] };
 }
 
-function signed<P extends TextPart | ToolCallPart>(part: P, signature: ReasoningSignature | undefined): P {
+function withSignature<P extends TextPart | ToolCallPart>(part: P, signature: ReasoningSignature | undefined): P {
   return signature ? { ...part, signature } : part;
 }
 
 /** As stored. The members keep the names of the first version: older gateways read them while others are upgraded. */
 interface StoredTurn {
   maker: string;
-  parts: (Omit<ProofPart, 'signature'> & { seal?: StoredSignature })[];
+  parts: (Omit<SignedPart, 'signature'> & { seal?: StoredSignature })[];
 }
 
 type StoredSignature = Omit<ReasoningSignature, 'owner'> & { maker?: string };
 
-export function writeTurn({ owner, parts }: TurnProofs): string {
+export function writeTurn({ owner, parts }: TurnSignatures): string {
   const stored = parts.map(({ signature, ...part }) => ({ ...part, ...(signature && { seal: toStored(signature) }) }));
   return JSON.stringify({ maker: owner, parts: stored } satisfies StoredTurn);
 }
 
-export function readTurn(body: string): TurnProofs {
+export function readTurn(body: string): TurnSignatures {
   const { maker, parts } = JSON.parse(body) as StoredTurn;
   const read = parts.map(({ seal, ...part }) => ({ ...part, ...(seal && { signature: fromStored(seal) }) }));
-  return { owner: maker, parts: read as ProofPart[] };
+  return { owner: maker, parts: read as SignedPart[] };
 }
 
 function toStored({ owner, ...rest }: ReasoningSignature): StoredSignature {

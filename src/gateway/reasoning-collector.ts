@@ -2,7 +2,7 @@
 import type { ChatCall } from '../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../canonical/reply.ts';
 import type { SignatureStore } from '../conversations/signature-store.ts';
-import type { ProofRow } from '../store/kept.ts';
+import type { SignatureRow } from '../store/kept.ts';
 
 /** Signatures of longer replies are not stored. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
@@ -28,7 +28,7 @@ export class ReasoningCollector {
   }
 
   /** The rows to store. */
-  signatures(signatureStore: SignatureStore, account: string, call: ChatCall, at: number): ProofRow[] {
+  signatures(signatureStore: SignatureStore, account: string, call: ChatCall, at: number): SignatureRow[] {
     if (this.#characters > MOST_CHARACTERS) return [];
     return signatureStore.remember(account, this.#owner, call, this.#reply, at);
   }

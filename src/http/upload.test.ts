@@ -11,7 +11,7 @@ import { receiveForm } from './upload.ts';
 const folder = mkdtempSync(join(tmpdir(), 'modelport-upload-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const MIB = 1024 * 1024;
-const SOUND = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
+const AUDIO = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
 
 const formOf = (audio: Uint8Array) =>
   formBytes(
@@ -47,7 +47,7 @@ describe('a form that arrives in pieces', () => {
   test.each([3 * MIB, 1000, 256 * 1024, 256 * 1024 + 1])(
     '%p bytes are read exactly, twice, and no file has a name',
     async (size) => {
-      const audio = SOUND.subarray(0, size);
+      const audio = AUDIO.subarray(0, size);
       const { form, release } = await receiveForm(inPieces(formOf(audio)), 'b', 8 * MIB, folder);
       expect(form.fields).toEqual([['model', 'm']]);
       const [file] = form.files;
@@ -63,18 +63,18 @@ describe('a form that arrives in pieces', () => {
   );
 
   test('a released form leaves no open file', async () => {
-    const { form, release } = await receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, folder);
+    const { form, release } = await receiveForm(inPieces(formOf(AUDIO)), 'b', 8 * MIB, folder);
     release();
     await Bun.sleep(10);
     expect(all(form.files[0]?.upload)).rejects.toThrow();
   });
 
   test('a form that is too large, incomplete, or has too large fields is refused', async () => {
-    const whole = formOf(SOUND);
+    const whole = formOf(AUDIO);
     expect(receiveForm(inPieces(whole), 'b', 2 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
     const cut = inPieces(whole.subarray(0, 2 * MIB));
     expect(receiveForm(cut, 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'invalid_request' });
-    const field = formBytes([{ name: 'prompt', bytes: SOUND }], 'b');
+    const field = formBytes([{ name: 'prompt', bytes: AUDIO }], 'b');
     expect(receiveForm(inPieces(field), 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
     await Bun.sleep(50);
     expect(readdirSync(folder)).toEqual([]);
@@ -82,6 +82,6 @@ describe('a form that arrives in pieces', () => {
 
   test('an upload folder that cannot be written is reported as an internal error', async () => {
     const nowhere = join(import.meta.path, 'nowhere');
-    expect(receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, nowhere)).rejects.toThrow('ENOTDIR');
+    expect(receiveForm(inPieces(formOf(AUDIO)), 'b', 8 * MIB, nowhere)).rejects.toThrow('ENOTDIR');
   });
 });

@@ -24,19 +24,19 @@ export function imageEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEv
     throw new GatewayError('invalid_request', `\`n\` must be from 1 to ${MOST_IMAGES}.`, { param: 'n' });
   if (call.format !== undefined && call.format !== 'png')
     throw new GatewayError('invalid_request', 'The sandbox generates `png` alone.', { param: 'output_format' });
-  return drawAll(call, head, size);
+  return generateAll(call, head, size);
 }
 
-function* drawAll(call: ImageCall, { id, createdSeconds }: ReplyHead, size: Size): Generator<ReplyEvent[]> {
+function* generateAll(call: ImageCall, { id, createdSeconds }: ReplyHead, size: Size): Generator<ReplyEvent[]> {
   const prompt = withoutDirectives(call.prompt) + givenMark(call);
   yield [{ type: 'reply-start', id, model: call.model, createdSeconds }];
   yield* sketches(call, prompt, size);
   for (let choice = 0; choice < call.n; choice++)
-    yield drawn(choice === 0 ? prompt : `${prompt} (${choice + 1})`, choice, size);
+    yield generated(choice === 0 ? prompt : `${prompt} (${choice + 1})`, choice, size);
   yield [usageOf(call), { type: 'reply-end' }];
 }
 
-function drawn(prompt: string, choice: number, size: Size): ReplyEvent[] {
+function generated(prompt: string, choice: number, size: Size): ReplyEvent[] {
   const opens = { type: 'image' as const, mimeType: 'image/png', revisedPrompt: `A pattern for: ${prompt}` };
   return [
     { type: 'part-start', choice, part: 0, opens },

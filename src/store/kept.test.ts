@@ -81,19 +81,19 @@ describe.each(ENGINES)('stored conversations over $name', (engine) => {
 
   test('signatures are found until they expire; the newest of a key is used; above the limit the oldest are removed first', async () => {
     const kept = (await freshStore(engine)).store.kept;
-    const proof = (key: string, hours: number, body = key) => ({
+    const signature = (key: string, hours: number, body = key) => ({
       account: 'acc_1',
       key,
       expiresAt: NOON + hours * 3_600_000,
       body,
     });
-    await kept.keep([], [proof('k1', 1), proof('k2', 2), proof('k3', 3)]);
-    await kept.keep([], [proof('k1', 4, 'anew')]);
-    expect(await kept.proofs('acc_1', ['k1', 'k2', 'nowhere'], NOON)).toContainEqual(proof('k1', 4, 'anew'));
-    expect(await kept.proofs('acc_2', ['k1'], NOON)).toEqual([]);
-    expect(await kept.proofs('acc_1', ['k2'], NOON + 2 * 3_600_000)).toEqual([]);
+    await kept.keep([], [signature('k1', 1), signature('k2', 2), signature('k3', 3)]);
+    await kept.keep([], [signature('k1', 4, 'anew')]);
+    expect(await kept.signatures('acc_1', ['k1', 'k2', 'nowhere'], NOON)).toContainEqual(signature('k1', 4, 'anew'));
+    expect(await kept.signatures('acc_2', ['k1'], NOON)).toEqual([]);
+    expect(await kept.signatures('acc_1', ['k2'], NOON + 2 * 3_600_000)).toEqual([]);
     await kept.sweepKept(NOON, 2);
-    const left = await kept.proofs('acc_1', ['k1', 'k2', 'k3'], NOON);
+    const left = await kept.signatures('acc_1', ['k1', 'k2', 'k3'], NOON);
     expect(left.map(({ key }) => key).sort()).toEqual(['k1', 'k3']);
   });
 

@@ -25,7 +25,7 @@ export interface NewResponseRow extends ResponseRow {
 }
 
 /** The reasoning signatures of one turn. The key is computed from the turn as a client sends it back. */
-export interface ProofRow {
+export interface SignatureRow {
   account: string;
   key: string;
   expiresAt: number;
@@ -37,7 +37,7 @@ export interface KeptStore {
   /** Replies that are given again to the same request. */
   readonly replies: ReplyCacheStore;
   /** In one transaction. A continued response is kept as long as the new response. A signature row replaces one with the same key. */
-  keep(responses: readonly NewResponseRow[], proofs: readonly ProofRow[]): Promise<void>;
+  keep(responses: readonly NewResponseRow[], signatures: readonly SignatureRow[]): Promise<void>;
   response(account: string, id: string, now: number): Promise<ResponseRow | undefined>;
   /** The response and those that it continues, oldest first. Empty if the response does not exist. */
   responseChain(account: string, id: string, now: number): Promise<ResponseRow[]>;
@@ -45,7 +45,7 @@ export interface KeptStore {
   responsesWith(account: string, items: readonly string[], now: number): Promise<ResponseRow[]>;
   /** `false` if there is no such response. */
   forgetResponse(account: string, id: string, now: number): Promise<boolean>;
-  proofs(account: string, keys: readonly string[], now: number): Promise<ProofRow[]>;
+  signatures(account: string, keys: readonly string[], now: number): Promise<SignatureRow[]>;
   /** Removes expired rows, and the oldest signatures beyond `mostProofs`, up to a limit. `true` if there are more. */
-  sweepKept(now: number, mostProofs: number): Promise<boolean>;
+  sweepKept(now: number, mostSignatures: number): Promise<boolean>;
 }

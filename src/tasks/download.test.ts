@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { FILM, videoAnswer } from '../../test/videos.ts';
+import { VIDEO, videoAnswer } from '../../test/videos.ts';
 import type { FoundOutput } from '../canonical/task.ts';
 import { openai } from '../providers/chat/openai.ts';
 import { download } from './download.ts';
@@ -24,7 +24,7 @@ test('the provider’s credential is sent to its own URLs that require it, and n
   upstream.script('/elsewhere/video', { ...videoAnswer, repeat: true });
   expect(await fetched({ url: `${upstream.url}/v1/video`, signed: true })).toEqual({
     mimeType: 'video/mp4',
-    bytes: FILM.length,
+    bytes: VIDEO.length,
   });
   expect(keysSent('/v1/video')).toEqual(['Bearer sk-secret']);
   expect(keysSent('/elsewhere/video')).toEqual([undefined]);
@@ -45,15 +45,15 @@ test('a download that redirects too often fails and may be tried again', async (
 
 test('a compressed response is stored decompressed', async () => {
   bench.upstream.script('/packed', { ...videoAnswer, gzip: true });
-  expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: FILM.length });
+  expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: VIDEO.length });
 });
 
 test('a video inside the response is stored unchanged, with the media type of the provider', async () => {
-  const base64 = FILM.toString('base64');
+  const base64 = VIDEO.toString('base64');
   expect(await fetched({ base64, mimeType: 'video/webm' }, 'file_inside')).toEqual({
     mimeType: 'video/webm',
-    bytes: FILM.length,
+    bytes: VIDEO.length,
   });
-  const kept = bench.deps.files.read('file_inside', { start: 0, end: FILM.length });
-  expect(await new Response(kept).text()).toBe(FILM.toString());
+  const kept = bench.deps.files.read('file_inside', { start: 0, end: VIDEO.length });
+  expect(await new Response(kept).text()).toBe(VIDEO.toString());
 });

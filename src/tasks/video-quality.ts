@@ -27,10 +27,10 @@ export function withQuality(ask: VideoAsk, { adapters, price, allowsUnpriced }: 
     const quality = video.qualityOf?.(withOwnMembers(video, ask).ask.metadata);
     return quality === undefined ? [] : [{ quality, plain: video.qualityOf?.({}) }];
   });
-  const dearer = found.find(({ quality, plain }) => quality !== plain);
-  const { quality } = dearer ?? found[0] ?? {};
+  const higher = found.find(({ quality, plain }) => quality !== plain);
+  const { quality } = higher ?? found[0] ?? {};
   if (quality === undefined) return ask;
-  const isPriced = !dearer || price.clips?.some((clip) => clip.quality === quality);
+  const isPriced = !higher || price.clips?.some((clip) => clip.quality === quality);
   if (!isPriced && !allowsUnpriced) throw unpriced(ask, quality);
   return { ...ask, quality };
 }

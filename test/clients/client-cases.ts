@@ -242,7 +242,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     40,
     2,
     'quirks that break the own library are mended',
-    ['test/e2e/formats-recordings.test.ts', 'MENDED'],
+    ['test/e2e/formats-recordings.test.ts', 'NORMALIZED'],
     ['test/system/openai-recordings.test.ts', 'repaired'],
     GRID,
   ),

@@ -127,8 +127,8 @@ export function writeMatrix(matrix: Matrix): string {
     .concat('\n');
 }
 
-function sum(tallies: readonly UsageCounter[]): UsageCounter {
-  return tallies.reduce((all, { passed, all: of }) => ({ passed: all.passed + passed, all: all.all + of }), {
+function sum(counters: readonly UsageCounter[]): UsageCounter {
+  return counters.reduce((all, { passed, all: of }) => ({ passed: all.passed + passed, all: all.all + of }), {
     passed: 0,
     all: 0,
   });

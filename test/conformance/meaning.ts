@@ -17,7 +17,7 @@ export interface Manner {
   readonly finish: { readonly [reason in FinishReason]?: FinishReason };
   readonly severalChoices: boolean;
   /** Of several texts' signatures it keeps the last one if complete. */
-  readonly proofs: 'all' | 'last-text' | 'none';
+  readonly signatures: 'all' | 'last-text' | 'none';
   readonly stopSequence: boolean;
   /** It contains the reason of a refusal. */
   readonly why: boolean;
@@ -37,7 +37,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     logprobs: EVERYTHING,
     finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop' },
     severalChoices: true,
-    proofs: 'last-text',
+    signatures: 'last-text',
     stopSequence: true,
     why: true,
     shows: byAddress,
@@ -50,7 +50,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     logprobs: ['text', 'refusal'],
     finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop', 'tool-calls': 'stop' },
     severalChoices: true,
-    proofs: 'none',
+    signatures: 'none',
     stopSequence: true,
     why: false,
     shows: () => false,
@@ -63,7 +63,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     logprobs: ['text'],
     finish: { refusal: 'content-filter', 'stop-sequence': 'stop', other: 'stop', pause: 'other' },
     severalChoices: false,
-    proofs: 'all',
+    signatures: 'all',
     stopSequence: false,
     why: true,
     shows: ({ url, native }) => url !== undefined || native?.dialect === 'openai-responses',
@@ -76,7 +76,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     logprobs: [],
     finish: { 'content-filter': 'refusal', other: 'stop', 'broken-call': 'stop' },
     severalChoices: false,
-    proofs: 'all',
+    signatures: 'all',
     stopSequence: true,
     why: true,
     shows: ({ url, native }) => url !== undefined || native?.dialect === 'anthropic-messages',
@@ -89,7 +89,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     logprobs: EVERYTHING,
     finish: { refusal: 'content-filter', 'stop-sequence': 'stop', pause: 'stop', 'tool-calls': 'stop' },
     severalChoices: true,
-    proofs: 'all',
+    signatures: 'all',
     stopSequence: false,
     why: true,
     shows: ({ url, citedText, native }) => url !== undefined || citedText !== undefined || native?.dialect === 'gemini',
@@ -110,7 +110,7 @@ export interface ChoiceMeaning {
   audio: string;
   images: string;
   calls: Call[];
-  proofs: string[];
+  signatures: string[];
   sources: string[];
   logprobs: number;
   finish: FinishReason;
@@ -151,7 +151,7 @@ function choiceMeaning({ parts, finish }: Reply['choices'][number], manner: Mann
     audio: manner.asText.includes('audio') ? '' : joined(kept, 'audio'),
     images: manner.asText.includes('image') ? '' : joined(kept, 'image'),
     calls,
-    proofs: proofsOf(kept, manner),
+    signatures: signaturesOf(kept, manner),
     sources: kept.flatMap(({ citations = [] }) => citations.filter(manner.shows).map(({ url = '' }) => url)),
     logprobs: kept.flatMap(({ opens, logprobs = [] }) => (manner.logprobs.includes(opens.type) ? logprobs : [])).length,
     finish: finishIn(finish?.reason ?? 'stop', calls.length > 0, refusals.length > 0, manner),
@@ -192,15 +192,15 @@ function finishIn(reason: FinishReason, calls: boolean, refused: boolean, { fini
   return calls && (word === 'stop' || word === 'other') ? 'tool-calls' : word;
 }
 
-function proofsOf(parts: readonly ReplyPart[], { proofs }: Manner): string[] {
-  if (proofs === 'none') return [];
+function signaturesOf(parts: readonly ReplyPart[], { signatures }: Manner): string[] {
+  if (signatures === 'none') return [];
   const lastText = parts.findLastIndex(({ opens, signature }) => opens.type === 'text' && signature);
-  const kept = parts.filter(({ opens }, index) => proofs === 'all' || opens.type !== 'text' || index === lastText);
-  return kept.flatMap(({ signature }) => (signature ? proofsIn(signature) : []));
+  const kept = parts.filter(({ opens }, index) => signatures === 'all' || opens.type !== 'text' || index === lastText);
+  return kept.flatMap(({ signature }) => (signature ? signaturesIn(signature) : []));
 }
 
 /** A chat's signatures of other formats are separate members. */
-function proofsIn({ dialect, value }: ReasoningSignature): string[] {
+function signaturesIn({ dialect, value }: ReasoningSignature): string[] {
   const carried = [...value.matchAll(/"(Z3cxOl[A-Za-z0-9+/=]+)"/g)].flatMap(
     ([, text = '']) => readCarriedSignature(text) ?? [],
   );
@@ -224,8 +224,8 @@ export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[
       unsaid.add('choice');
       continue;
     }
-    const textProofs = parts.filter(({ opens, signature }) => opens.type === 'text' && signature).length;
-    if (textProofs > 1 && manner.proofs === 'last-text') unsaid.add('reasoning signature of a text');
+    const textSignatures = parts.filter(({ opens, signature }) => opens.type === 'text' && signature).length;
+    if (textSignatures > 1 && manner.signatures === 'last-text') unsaid.add('reasoning signature of a text');
     for (const { opens, citations = [], logprobs = [] } of parts) {
       if (manner.leavesOut.includes(opens.type)) unsaid.add(opens.type);
       if (opens.type === 'native' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);

@@ -31,7 +31,7 @@ type Asked = Partial<WireRequest> & { body?: Uint8Array };
 const asJson = (body: object): Asked => ({ body: Buffer.from(JSON.stringify(body)) });
 const TEXTS = ['one', 'two', 'three'];
 const asParts = (text: string) => ({ parts: [{ text }] });
-const SOUND = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
+const AUDIO = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
 const heard = (format: string, stream = 'false'): Asked => ({
   path: { action: 'transcriptions' },
   form: {
@@ -40,7 +40,7 @@ const heard = (format: string, stream = 'false'): Asked => ({
       ['response_format', format],
       ['stream', stream],
     ],
-    files: [SOUND],
+    files: [AUDIO],
   },
 });
 
@@ -209,7 +209,7 @@ async function make(deps: HttpDeps, format: (typeof VIDEO_FORMATS)[number], rand
 }
 
 /** A file of a video whose bytes lie about their own lengths. */
-function watchFilm(video: Uint8Array, random: () => number, outcome: Outcome): void {
+function watchVideo(video: Uint8Array, random: () => number, outcome: Outcome): void {
   const bytes = Uint8Array.from(video);
   for (let changes = 0; changes < 8; changes++) bytes[Math.floor(random() * 600)] = Math.floor(random() * 256);
   const reader = createVideoReader();
@@ -256,7 +256,7 @@ if (import.meta.main) {
     peak = Math.max(peak, process.memoryUsage.rss());
   }
   const video = Buffer.from(nearestClip({ width: 64, height: 64, seconds: 2 }).base64, 'base64');
-  for (let round = 0; round < mutations * 20; round++) watchFilm(video, random, outcome);
+  for (let round = 0; round < mutations * 20; round++) watchVideo(video, random, outcome);
   await deps.close();
   const faults = [...outcome.faults, ...troubles];
   const peakMegabytes = Math.round(peak / 2 ** 20);

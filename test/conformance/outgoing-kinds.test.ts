@@ -57,7 +57,7 @@ afterAll(() => calls.close());
 const COUNT =
   /^(n|candidatecount|numreturnsequences|numcandidates|bestof|samplecount|num(berof)?images|batchsize|maximages|numoutputs)$/;
 const MODEL = /^(model|models|modelname|modelid|fallbacks|fallbackmodels)$/;
-const SOUND = /^(url|uri|fileur[li]|fileid|audiour[li]|cloudstorageurl|sourceurl)$/;
+const AUDIO = /^(url|uri|fileur[li]|fileid|audiour[li]|cloudstorageurl|sourceurl)$/;
 const CEILING = /^(max(completion|output|new|gen)?tokens(tosample)?|n(um)?predict)$/;
 const MEMBER = /"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|-?\d+(?:\.\d+)?)/g;
 
@@ -76,7 +76,7 @@ function permitted(body: string, kind: Kind): number {
     if (CEILING.test(plain) && number > ceiling) ceiling = number;
     if (MODEL.test(plain) && value.includes('other-model')) factor *= 10;
     if (/^(servicetier|speed)$/.test(plain) && /priority|fast/.test(value)) factor *= 2;
-    if (kind === 'transcription' && SOUND.test(plain)) factor *= 1000;
+    if (kind === 'transcription' && AUDIO.test(plain)) factor *= 1000;
   }
   // An audio file is one unit, whatever else the body contains.
   const units = kind === 'transcription' ? 1 : body.split(WORD).length - 1;
@@ -101,7 +101,7 @@ const MODELS_NAMED = fc.tuple(
   fc.constantFrom('Model', 'models', 'fallbacks', 'model_name', 'MODEL_ID'),
   fc.constantFrom<unknown>('other-model', ['other-model']),
 );
-const SOUNDS = fc.constantFrom('url', 'file_url', 'File_Id', 'audio_url', 'cloud_storage_url');
+const AUDIOS = fc.constantFrom('url', 'file_url', 'File_Id', 'audio_url', 'cloud_storage_url');
 const VALUES = fc.constantFrom<unknown>(2, 3, 40, '7', 5000, null, 'priority', 'fast');
 const NESTS = fc.constantFrom('', '', 'extra_body', 'options', 'parameters', 'settings');
 const LONG = `${TEXT}${TEXT}${TEXT}`;
@@ -111,7 +111,7 @@ const SETTINGS = fc.oneof(
   { weight: 1, arbitrary: MODELS_NAMED },
 );
 const besideOf = (kind: Kind, format: string) => {
-  const texts = kind === 'transcription' ? SOUNDS : fc.constantFrom(...(TEXTS[kind] ?? ['user']));
+  const texts = kind === 'transcription' ? AUDIOS : fc.constantFrom(...(TEXTS[kind] ?? ['user']));
   // Google's texts are in parts.
   const isText = !format.startsWith('gemini') && kind !== 'chat';
   const copies = fc.tuple(fc.constant(''), texts, fc.constant<unknown>(LONG));
@@ -134,14 +134,14 @@ function bodyText(base: object, beside: Beside, isBefore: boolean): string {
 }
 
 /** Half a minute of raw samples. */
-const SOUND_FILE = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
+const AUDIO_FILE = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
 
 function formOf(model: string, beside: Beside) {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
   const fields = beside.map(([nest, name, value]): [string, string] =>
     nest === '' ? [name, text(value)] : [nest, JSON.stringify({ [name]: value })],
   );
-  return { fields: [['model', model] as [string, string], ...fields], files: [SOUND_FILE] };
+  return { fields: [['model', model] as [string, string], ...fields], files: [AUDIO_FILE] };
 }
 
 const RUNS = 25;

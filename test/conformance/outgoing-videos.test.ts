@@ -128,12 +128,12 @@ const SIZES = fc.constantFrom<Json>('854x480', '1280x720', '1920x1080', '960x540
 const NESTS = fc.constantFrom('', '', 'metadata', 'metadata', 'parameters', 'extra_body');
 const SIZED = fc.tuple(NESTS, fc.constantFrom('size', 'video_size', 'output_size'), SIZES);
 /** Kling's members that make a video more expensive. */
-const DEARER = fc.tuple(
+const COSTLIER = fc.tuple(
   NESTS,
   fc.constantFrom('mode', 'Mode', 'sound', 'SOUND', 'voice_list'),
   fc.constantFrom<Json>('std', 'pro', 'on', 'off', null, [], [{ voice_id: 'v' }]),
 );
-const BESIDE = fc.array(fc.oneof(fc.tuple(NESTS, NAMES, VALUES), SIZED, DEARER), {
+const BESIDE = fc.array(fc.oneof(fc.tuple(NESTS, NAMES, VALUES), SIZED, COSTLIER), {
   maxLength: 5,
 });
 const PLAIN = fc.constant('A cat');
@@ -201,7 +201,7 @@ function saidLines({ width, height }: VideoAsk): number {
 }
 
 /** The price factor of Kling's own members, anywhere in a body. */
-function dearerBy(body: string): number {
+function costlierBy(body: string): number {
   const plain = body.toLowerCase();
   const mode = /"mode"\s*:\s*(?!"std"|null)/.test(plain) ? 2 : 1;
   const sound = /"sound"\s*:\s*(?!"off"|false|null)/.test(plain) ? 2 : 0;
@@ -249,7 +249,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
           // Lengths may be rounded to seconds, and sizes to the nearest class.
           if (permits > held * 1.3) throw new Error(JSON.stringify({ fields, bodies, permits, held }));
           const lines = bodies.reduce((sum, body) => {
-            const times = video.qualityOf ? dearerBy(body) : 1;
+            const times = video.qualityOf ? costlierBy(body) : 1;
             return sum + times * permittedLines(body, video.defaultSeconds, saidLines(ask));
           }, 0);
           if (lines > heldBySecond * 1.3) throw new Error(JSON.stringify({ fields, bodies, lines, heldBySecond }));

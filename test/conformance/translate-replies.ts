@@ -149,7 +149,7 @@ function faultsOf({ source, target, stream, contentType, body, warnings }: Trans
   for (const [index, choice] of meant.choices.entries()) {
     const again = read.choices[index];
     for (const member of Object.keys(choice) as (keyof typeof choice)[]) {
-      if (member === 'proofs' && isAmong(choice.proofs, again?.proofs ?? [])) continue;
+      if (member === 'signatures' && isAmong(choice.signatures, again?.signatures ?? [])) continue;
       if (Bun.deepEquals(choice[member], again?.[member])) continue;
       faults.push(`choice ${index}: ${member} was ${shown(choice[member])} and is ${shown(again?.[member])}`);
     }
@@ -172,7 +172,7 @@ export function isFailure({ reply }: Source, target: Dialect<ChatCall>): boolean
 
 /** A signature may come late, or twice. */
 function isAmong(wanted: readonly string[], found: readonly string[]): boolean {
-  return wanted.every((proof) => found.includes(proof)) && found.length >= wanted.length;
+  return wanted.every((signature) => found.includes(signature)) && found.length >= wanted.length;
 }
 
 function shown(value: unknown): string {

@@ -109,7 +109,7 @@ const WIRES: readonly Wire[] = [
 ];
 
 /** Recordings that their own libraries could not read: normalized, or reported as the failure they are. */
-const MENDED = [
+const NORMALIZED = [
   'amazon-bedrock/rl-providers_bedrock_mantle_responses_chat_streams_through_the_responses_surface.0.sse.txt',
   'anthropic/duplicate-message-start.chunks.txt',
   'github-copilot/github-copilot-id-rotation.1.chunks.txt',
@@ -173,7 +173,7 @@ describe('recorded replies in their own format', () => {
           async (recorded) => {
             const wanted = unnamed(Buffer.from(replyBytes(recorded)).toString());
             const text = unnamed(await relayed(recorded, { seed: 1 }));
-            const isNormalized = MENDED.includes(recorded.file);
+            const isNormalized = NORMALIZED.includes(recorded.file);
             if (isNormalized && text === wanted)
               throw new Error('it passes as it is: it belongs no longer to the mended');
             if (!isNormalized && withoutAdditions(text, wanted) !== wanted)

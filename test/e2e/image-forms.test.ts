@@ -7,7 +7,7 @@ import { useScene } from '../scene-hooks.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const DRAWN = { json: { created: 1, data: [{ b64_json: PNG }] } };
+const GENERATED = { json: { created: 1, data: [{ b64_json: PNG }] } };
 const address = 'https://images.invalid/mask.png';
 
 const scene = useScene();
@@ -28,7 +28,7 @@ function partsSent(entry: JournalEntry | undefined): FormPart[] {
 
 test('OpenAI gets uploads as files, and JSON input as JSON', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
-  stage.script(DRAWN, DRAWN, DRAWN);
+  stage.script(GENERATED, GENERATED, GENERATED);
   const form = new FormData();
   form.set('model', stage.model);
   form.set('prompt', 'Bluer');
@@ -54,8 +54,8 @@ test.each([
   ['stability', 'sd3.5-large'],
 ])('%s: bytes of a file cannot inject a field', async (type, upstreamModel) => {
   const stage = await drawing(type, upstreamModel);
-  const drawn = type === 'stability' ? { json: { image: PNG, finish_reason: 'SUCCESS' } } : DRAWN;
-  stage.script({ ...drawn, repeat: true });
+  const generated = type === 'stability' ? { json: { image: PNG, finish_reason: 'SUCCESS' } } : GENERATED;
+  stage.script({ ...generated, repeat: true });
   const bytes = Buffer.from(PNG, 'base64');
   const image = `data:image/png;base64,${PNG}`;
   await changed(stage, JSON.stringify({ prompt: 'Bluer', model: stage.model, image }), 'application/json');

@@ -76,7 +76,7 @@ export const SOURCES = [
 /** One pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 export const PDF = 'JVBERi0xLjQKJSVFT0YK';
-export const SOUND: FilePart = { type: 'audio', mediaType: 'audio/wav', data: 'UklGRiQAAABXQVZF' };
+export const AUDIO: FilePart = { type: 'audio', mediaType: 'audio/wav', data: 'UklGRiQAAABXQVZF' };
 export const IMAGE: FilePart = { type: 'image', mediaType: 'image/png', data: PNG };
 
 /** Schema features that differ between providers: references, several types, enumerations. */

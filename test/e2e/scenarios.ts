@@ -3,6 +3,7 @@ import { expect } from 'bun:test';
 import { CLIENTS } from '../clients/formats-client.ts';
 import { SIGNATURE } from '../provider-answers.ts';
 import {
+  AUDIO,
   assertCalls,
   assertMatched,
   assertResults,
@@ -14,7 +15,6 @@ import {
   PDF,
   partsOf,
   type Scenario,
-  SOUND,
   SOURCES,
   said,
   TIME,
@@ -231,7 +231,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an audio file',
-    ask: { prompt: [{ type: 'text', text: 'What is said?' }, SOUND] },
+    ask: { prompt: [{ type: 'text', text: 'What is said?' }, AUDIO] },
     says: [{ texts: ['Hello.'] }],
     providers: ['chat', 'gemini'],
     cannot: Object.fromEntries(
@@ -239,7 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ),
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['Hello.']);
-      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is said?' }, SOUND]);
+      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is said?' }, AUDIO]);
     },
   },
   {

@@ -1,7 +1,7 @@
 /** `n` for videos: n videos are generated, held for and charged, and all are listed wherever the task is read. */
 import { expect, test } from 'bun:test';
 import { useScene } from '../scene-hooks.ts';
-import { authorized, FILM, providerVideo, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
+import { authorized, providerVideo, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } }, { checksEachTest: false });
 
@@ -37,7 +37,7 @@ test('two videos are ordered one by one, and can be read in every format', async
   expect(await result.json()).toMatchObject({ data: { status: 'done', video_url: urls[0], video_urls: urls } });
   for (const index of ['0', '1']) {
     const video = await fetch(`${url}/v1/videos/${id}/content?index=${index}`, { headers: authorized(stage) });
-    expect(Buffer.from(await video.arrayBuffer())).toEqual(FILM);
+    expect(Buffer.from(await video.arrayBuffer())).toEqual(VIDEO);
   }
   const beyond = await fetch(`${url}/v1/videos/${id}/content?index=2`, { headers: authorized(stage) });
   expect(beyond.status).toBe(400);

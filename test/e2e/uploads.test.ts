@@ -9,8 +9,8 @@ setDefaultTimeout(60_000);
 const scene = useScene();
 
 const MIB = 1024 * 1024;
-const SOUND = Buffer.alloc(12 * MIB);
-for (let at = 0; at < SOUND.length; at += 4) SOUND.writeUInt32LE(Math.imul(at, 2_654_435_761) >>> 0, at);
+const AUDIO = Buffer.alloc(12 * MIB);
+for (let at = 0; at < AUDIO.length; at += 4) AUDIO.writeUInt32LE(Math.imul(at, 2_654_435_761) >>> 0, at);
 
 const stageOf = (targets = 1) =>
   scene.stage({ kind: 'transcription', price: { perSecond: 0.000001 }, targets, upstreamModel: 'whisper-x' });
@@ -31,7 +31,7 @@ test('every target gets the complete file, and nothing stays on disk', async () 
   const stage = await stageOf(2);
   stage.script({ status: 503, json: { error: { message: 'busy' } } });
   stage.scriptTarget(1, { json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
-  const response = await uploaded(stage, SOUND);
+  const response = await uploaded(stage, AUDIO);
   expect(await response.json()).toMatchObject({ text: 'Hello.' });
   const sent = stage.journal();
   expect(sent).toHaveLength(2);
@@ -39,7 +39,7 @@ test('every target gets the complete file, and nothing stays on disk', async () 
     expect(Number(headers['content-length'])).toBe(form.length);
     expect(form.includes('whisper-x')).toBe(true);
     // The position of the whole file in the form: a comparison would print megabytes on failure.
-    expect(form.includes(SOUND.toString('latin1'))).toBe(true);
+    expect(form.includes(AUDIO.toString('latin1'))).toBe(true);
   }
   const call = await stage.settledCall();
   expect(call.attempts).toBe(2);
@@ -50,7 +50,7 @@ test('every target gets the complete file, and nothing stays on disk', async () 
 test('an early refusal of a target, before it has read everything, is used', async () => {
   const stage = await stageOf();
   stage.script({ status: 400, json: { error: { message: 'No such model.', type: 'invalid_request_error' } } });
-  const response = await uploaded(stage, SOUND);
+  const response = await uploaded(stage, AUDIO);
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { message: 'No such model.' } });
   expect((await stage.settledCall()).cost).toBe('0');
@@ -61,7 +61,7 @@ test('a client that disconnects while sending is not charged, and nothing stays 
   const left = new AbortController();
   const endless = new ReadableStream({
     async pull(controller) {
-      controller.enqueue(SOUND.subarray(0, MIB));
+      controller.enqueue(AUDIO.subarray(0, MIB));
       await Bun.sleep(20);
     },
   });
@@ -81,7 +81,7 @@ test('a client that disconnects while sending is not charged, and nothing stays 
 test('a body above the maximum size is refused while it arrives', async () => {
   const stage = await stageOf();
   const form = new FormData();
-  form.set('file', new Blob([SOUND, SOUND, SOUND, SOUND, SOUND, SOUND]), 'audio.mp3');
+  form.set('file', new Blob([AUDIO, AUDIO, AUDIO, AUDIO, AUDIO, AUDIO]), 'audio.mp3');
   form.set('model', stage.model);
   const response = await fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
     method: 'POST',

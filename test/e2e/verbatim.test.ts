@@ -39,8 +39,8 @@ function isWellFormed(recorded: RecordedCase): boolean {
 }
 
 const STREAMS = ['openai-chat', 'openai-completions'].flatMap(recordedCases).filter((recorded) => recorded.stream);
-const SOUND = STREAMS.filter(isWellFormed);
-const MENDED = STREAMS.filter((recorded) => !isWellFormed(recorded));
+const WELL_FORMED = STREAMS.filter(isWellFormed);
+const MALFORMED = STREAMS.filter((recorded) => !isWellFormed(recorded));
 
 let scene: Scene;
 let stages = 0;
@@ -84,13 +84,13 @@ function renamed(recorded: RecordedCase, model: string): string {
 
 describe('recorded streams pass byte for byte', () => {
   test('there are recordings of many providers', () => {
-    expect(SOUND.length).toBeGreaterThanOrEqual(atLeast(50));
+    expect(WELL_FORMED.length).toBeGreaterThanOrEqual(atLeast(50));
   });
 
   for (const chunking of CUTTINGS) {
     test(`cut by ${JSON.stringify(chunking)}`, async () => {
       await sideBySide(
-        SOUND,
+        WELL_FORMED,
         (recorded) => recorded.file,
         async (recorded) => {
           const stage = await scene.stage({ model: `public/${recorded.provider}-${++stages}` });
@@ -106,7 +106,7 @@ describe('recorded streams pass byte for byte', () => {
     'normalized replies do not depend on the splitting',
     () =>
       sideBySide(
-        MENDED,
+        MALFORMED,
         (recorded) => recorded.file,
         async (recorded) => {
           const texts = new Set<string>();

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
-import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 let aimock: Aimock;
@@ -20,7 +20,7 @@ beforeAll(async () => {
       { match: { userMessage: 'grok' }, response: { video: { id: 'g', status: 'completed', url, duration: 6 } } },
       {
         match: { userMessage: 'openrouter' },
-        response: { video: { id: 'o', status: 'completed', b64: FILM.toString('base64') } },
+        response: { video: { id: 'o', status: 'completed', b64: VIDEO.toString('base64') } },
       },
       { match: { userMessage: 'sora' }, response: { video: { id: 's', status: 'completed', url } } },
       {
@@ -102,7 +102,7 @@ describe.concurrent('all that aimock plays', () => {
           const { last } = await watch(scene.gateway.url, stage, id, undefined, 90_000);
           expect(last.status).toBe('completed');
           const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-          expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+          expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
           expect(nanoCost(await stage.settledCall())).toBe(cost);
         }),
       );

@@ -25,25 +25,25 @@ afterAll(async () => {
 }, 60_000);
 
 /** Several parts. */
-const FILM = Buffer.alloc(11 << 20, 'a video of its own kind ');
+const VIDEO = Buffer.alloc(11 << 20, 'a video of its own kind ');
 
 test('a video is stored in parts, read in whole and in part, and removed', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
-  const video = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+  const video = { bytes: VIDEO, headers: { 'content-type': 'video/mp4' } };
   stage.script(providerVideo('queued'), providerVideo('completed'), video);
   const answer = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4' });
   const { id } = (await answer.json()) as VideoView;
   expect((await watch(scene.gateway.url, stage, id)).last.status).toBe('completed');
-  expect([...bucket.objects.values()].map((bytes) => FILM.equals(bytes))).toEqual([true]);
+  expect([...bucket.objects.values()].map((bytes) => VIDEO.equals(bytes))).toEqual([true]);
   await stage.settledCall();
 
   const address = `${scene.gateway.url}/v1/videos/${id}/content`;
   const whole = await fetch(address, { headers: authorized(stage) });
-  expect(FILM.equals(await whole.bytes())).toBe(true);
+  expect(VIDEO.equals(await whole.bytes())).toBe(true);
   const part = await fetch(address, { headers: { ...authorized(stage), range: 'bytes=5000000-5000099' } });
   expect(part.status).toBe(206);
-  expect(part.headers.get('content-range')).toBe(`bytes 5000000-5000099/${FILM.length}`);
-  expect(FILM.subarray(5_000_000, 5_000_100).equals(await part.bytes())).toBe(true);
+  expect(part.headers.get('content-range')).toBe(`bytes 5000000-5000099/${VIDEO.length}`);
+  expect(VIDEO.subarray(5_000_000, 5_000_100).equals(await part.bytes())).toBe(true);
 
   bucket.fail(503);
   expect((await fetch(address, { headers: authorized(stage) })).status).toBe(503);
@@ -55,7 +55,7 @@ test('a video is stored in parts, read in whole and in part, and removed', async
 
 test('a bucket that fails temporarily delays the video and loses nothing', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
-  const video = { bytes: FILM.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
+  const video = { bytes: VIDEO.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
   const finished = [providerVideo('completed'), video];
   stage.script(providerVideo('queued'), ...finished, ...finished, ...finished, ...finished);
   bucket.fail(500);

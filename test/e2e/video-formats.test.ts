@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { nanoCost } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 
@@ -92,7 +92,7 @@ describe.concurrent('from start to end', () => {
       const { task_id: id } = ((await created.json()) as { data: { task_id: string } }).data;
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-      expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+      expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
       const sent = stage.journal().map(({ method, path }) => `${method} ${path}`);
       expect(sent).toEqual(asked.map((one) => expect.stringMatching(one)));
       // Its video has a public URL: no key is sent there.

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import { VOLCENGINE, verifySignature } from '../signature-v4.ts';
-import { authorized, FILM, SECOND_PRICE, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, VIDEO, watch } from '../videos.ts';
 
 const SECRET = 'WmpSMU5qQTVORGN3T0RBMk5HSXo=';
 const LONG_MS = 60_000;
@@ -22,7 +22,7 @@ function startJimeng() {
     port: 0,
     async fetch(request) {
       const { pathname, search, searchParams, origin } = new URL(request.url);
-      if (pathname === '/video.mp4') return new Response(FILM, { headers: { 'content-type': 'video/mp4' } });
+      if (pathname === '/video.mp4') return new Response(VIDEO, { headers: { 'content-type': 'video/mp4' } });
       const text = await request.text();
       const headers = Object.fromEntries(request.headers);
       const { ok, scope } = verifySignature(
@@ -113,7 +113,7 @@ describe.concurrent('signed and verified', () => {
       const id = idIn(await created.json());
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-      expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+      expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
       const started = provider.asked.find((one) => one.body.prompt === prompt);
       expect(started?.body).toMatchObject({ req_key: 'jimeng_ti2v_v30_pro', frames });
       expect(nanoCost(await stage.settledCall())).toBe(BigInt((frames - 1) / 24) * 100_000_000n);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { nanoCost, type Stage } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
+import { authorized, providerVideo, SECOND_PRICE, VIDEO, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene(
   { environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } },
@@ -35,7 +35,7 @@ describe.concurrent('a task in progress', () => {
     expect(progress).toEqual([...progress].sort((a, b) => a - b));
     expect(seen.some((one) => one.status === 'in_progress' && one.progress === 60)).toBe(true);
     const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-    expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+    expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
     const sent = stage.journal();
     expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET', 'GET']);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 let buckets: ScriptedUpstream;
@@ -40,7 +40,7 @@ async function vertexStage(name: string) {
 
 describe.concurrent('Veo on Vertex AI', () => {
   test.each([
-    ['inside the answer', { bytesBase64Encoded: FILM.toString('base64'), mimeType: 'video/mp4' }],
+    ['inside the answer', { bytesBase64Encoded: VIDEO.toString('base64'), mimeType: 'video/mp4' }],
     ['in a bucket, which is asked with the same token', { gcsUri: 'gs://videos/cat.mp4', mimeType: 'video/mp4' }],
   ])(
     'its video %s',
@@ -57,7 +57,7 @@ describe.concurrent('Veo on Vertex AI', () => {
       const { task_id: id } = (await created.json()) as { task_id: string };
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-      expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+      expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
       const [started, ...looks] = stage.journal();
       expect(started?.path).toEndWith(`/${OPERATION.replace('/operations/op-1', ':predictLongRunning')}`);
       expect(started?.body).toEqual({

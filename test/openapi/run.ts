@@ -39,9 +39,9 @@ export async function runOperations(gateway: GatewayProcess, document: ApiDocume
       Number(a.operation.operationId === 'deleteProvider') - Number(b.operation.operationId === 'deleteProvider'),
   );
   const ran: Ran[] = [];
-  const makers = all.filter(({ operation }) => MAKERS[operation.operationId]);
-  const others = all.filter((one) => !isLast(one) && !MAKERS[one.operation.operationId]);
-  for (const one of [...makers, ...others, ...deletions]) {
+  const creations = all.filter(({ operation }) => CREATIONS[operation.operationId]);
+  const others = all.filter((one) => !isLast(one) && !CREATIONS[one.operation.operationId]);
+  for (const one of [...creations, ...others, ...deletions]) {
     ran.push(await client.run(one, false));
     if (hasStream(one)) ran.push(await client.run(one, true));
   }
@@ -53,7 +53,7 @@ function hasStream({ operation: { responses } }: PlacedOperation): boolean {
 }
 
 /** What a response provides: parameters of later paths, by the beginning of the path. */
-const MAKERS: { readonly [id: string]: (made: JsonObject) => { [place: string]: string } } = {
+const CREATIONS: { readonly [id: string]: (made: JsonObject) => { [place: string]: string } } = {
   createResponse: ({ id }) => ({ '/v1/responses/': String(id) }),
   createVideo: ({ id }) =>
     Object.fromEntries(['/v1/videos/', '/v1/video/', '/kling/', '/vendor-a/'].map((place) => [place, String(id)])),
@@ -90,7 +90,7 @@ class Client {
       return ran;
     }
     const body = (await response.json()) as Json;
-    if (response.ok) Object.assign(this.#made, MAKERS[operation.operationId]?.(body as JsonObject));
+    if (response.ok) Object.assign(this.#made, CREATIONS[operation.operationId]?.(body as JsonObject));
     return { ...ran, body };
   }
 

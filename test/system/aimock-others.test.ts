@@ -9,11 +9,11 @@ setDefaultTimeout(60_000);
 
 const ROUNDS = 12;
 const VECTOR = [0.125, -0.5, 0.75];
-const SOUND = Buffer.from('ID3 audio that aimock made up');
+const AUDIO = Buffer.from('ID3 audio that aimock made up');
 
 const FIXTURES = [
   { match: { endpoint: 'embedding' }, response: { embedding: VECTOR } },
-  { match: { endpoint: 'speech' }, response: { audio: SOUND.toString('base64'), format: 'mp3' } },
+  { match: { endpoint: 'speech' }, response: { audio: AUDIO.toString('base64'), format: 'mp3' } },
   { match: { endpoint: 'transcription' }, response: { transcription: { text: 'What was said.', duration: 3 } } },
   { match: { endpoint: 'translation' }, response: { transcription: { text: 'What was meant.', duration: 3 } } },
 ];
@@ -50,7 +50,7 @@ test('embeddings, as base64, as floats and through the AI SDK', async () => {
 test('speech, transcriptions and translations', async () => {
   const speech = await stageAt('speech', { perMillionCharacters: 15 }, mocks.calm);
   const spoken = await asked(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
-  expect(spoken).toMatchObject({ base64: SOUND.toString('base64') });
+  expect(spoken).toMatchObject({ base64: AUDIO.toString('base64') });
   expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
   const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
   const file = Buffer.alloc(64_000).toString('base64');

@@ -83,8 +83,8 @@ test('several images at once that providers accept as files are never in memory 
     ['stability', 'stable-image-ultra'],
   ] as const) {
     const stage = await drawing(type, model);
-    const drawn = type === 'stability' ? { image: PNG, finish_reason: 'SUCCESS' } : { data: [{ b64_json: PNG }] };
-    stage.script({ json: drawn, repeat: true });
+    const generated = type === 'stability' ? { image: PNG, finish_reason: 'SUCCESS' } : { data: [{ b64_json: PNG }] };
+    stage.script({ json: generated, repeat: true });
     const sent = Array.from({ length: 4 }, () => send(stage, '/v1/images/edits', form(stage, large)));
     expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     for (const entry of stage.journal()) expect(entry.form?.includes(large.toString('latin1'))).toBe(true);

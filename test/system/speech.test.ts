@@ -17,8 +17,8 @@ const CHARACTERS = 7n;
 const PRICE = { perMillionCharacters: 15 };
 const speechOf = (type: string, more: object = {}) => scene.stage({ type, kind: 'speech', price: PRICE, ...more });
 const asked = ({ model }: Stage, more: object = {}) => ({ model, input: INPUT, voice: 'alloy', ...more });
-const SOUND = Buffer.from(Array.from({ length: 5000 }, (_, place) => place % 251));
-const audio = (more: object = {}) => ({ bytes: SOUND, headers: { 'content-type': 'audio/mpeg' }, ...more });
+const AUDIO = Buffer.from(Array.from({ length: 5000 }, (_, place) => place % 251));
+const audio = (more: object = {}) => ({ bytes: AUDIO, headers: { 'content-type': 'audio/mpeg' }, ...more });
 const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
 const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
 
@@ -77,7 +77,7 @@ describe('providers', () => {
       for (const chunking of ['byte', 'whole', { seed: 7 }] as const) {
         stage.script(audio({ chunking, headers: { 'content-type': 'audio/x-own' } }));
         const reply = await spoken(stage, { response_format: 'flac', speed: 1.5 });
-        expect(reply.bytes.equals(SOUND)).toBe(true);
+        expect(reply.bytes.equals(AUDIO)).toBe(true);
         expect(reply.type).toBe('audio/x-own');
       }
       expect(stage.journal()[0]?.path).toEndWith('/audio/speech');
@@ -90,11 +90,11 @@ describe('providers', () => {
     const price = { input: 1, audioOutput: 12 };
     const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts', price });
     stage.script({
-      events: [delta(SOUND.subarray(0, 3000)), delta(SOUND.subarray(3000)), DONE],
+      events: [delta(AUDIO.subarray(0, 3000)), delta(AUDIO.subarray(3000)), DONE],
       withoutTerminator: true,
     });
     const { bytes, type } = await spoken(stage);
-    expect(bytes.equals(SOUND)).toBe(true);
+    expect(bytes.equals(AUDIO)).toBe(true);
     expect(type).toBe('audio/mpeg');
     expect(stage.journal()[0]?.body).toMatchObject({ stream_format: 'sse' });
     expect(nanoOf((await stage.settledCall()).cost)).toBe(14_000n + 101n * 12_000n);
@@ -102,9 +102,9 @@ describe('providers', () => {
 
   test('events pass unchanged, and a provider without events is translated', async () => {
     const own = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
-    own.script({ events: [delta(SOUND), DONE], withoutTerminator: true });
+    own.script({ events: [delta(AUDIO), DONE], withoutTerminator: true });
     const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();
-    expect(passed).toBe([delta(SOUND), DONE].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    expect(passed).toBe([delta(AUDIO), DONE].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
     const bare = await speechOf('groq');
     bare.script(audio());
     const written = await (await bare.post(PATH, asked(bare, { stream_format: 'sse' }))).text();
@@ -145,10 +145,10 @@ describe('providers', () => {
       stage.script(audio({ chunking }), audio({ chunking, headers: { 'content-type': 'audio/pcm' } }));
       const mp3 = await spoken(stage, { voice: 'JBFqnCBsd6', speed: 3 });
       expect(mp3.type).toBe('audio/mpeg');
-      expect(mp3.bytes.equals(SOUND)).toBe(true);
+      expect(mp3.bytes.equals(AUDIO)).toBe(true);
       const wav = await spoken(stage, { voice: 'JBFqnCBsd6', response_format: 'wav' });
       expect(wav.type).toBe('audio/wav');
-      expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(SOUND)).toBe(true);
+      expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(AUDIO)).toBe(true);
     }
     const [first, second] = stage.journal();
     expect(first?.path).toEndWith('/text-to-speech/JBFqnCBsd6/stream?output_format=mp3_44100_128');
@@ -183,7 +183,7 @@ describe('providers', () => {
 
   test('events that fail contain an error', async () => {
     const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
-    stage.script({ events: [delta(SOUND)], withoutTerminator: true });
+    stage.script({ events: [delta(AUDIO)], withoutTerminator: true });
     const text = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
     expect(text).toContain('"code":"upstream_failed"');
     expect(text).not.toContain('speech.audio.done');
@@ -199,7 +199,7 @@ describe('providers', () => {
     const stage = await speechOf('openai-compatible', { targets: 2 });
     stage.script(answer);
     stage.scriptTarget(1, audio());
-    expect((await spoken(stage)).bytes.equals(SOUND)).toBe(true);
+    expect((await spoken(stage)).bytes.equals(AUDIO)).toBe(true);
     expect((await stage.settledCall()).attempts).toBe(2);
   });
 

@@ -12,7 +12,7 @@ const scene = useScene();
 const client = useClient(startOthersClient);
 
 /** Two seconds. */
-const SOUND = Buffer.from(wavOf(Buffer.alloc(96_000, 7)));
+const AUDIO = Buffer.from(wavOf(Buffer.alloc(96_000, 7)));
 const PRICE = { perSecond: 0.001 };
 const stageOf = (type: string, more: object = {}) =>
   scene.stage({ type, kind: 'transcription', price: PRICE, ...more });
@@ -24,7 +24,7 @@ async function asked(stage: Stage, call: OtherCall['call'], request: object): Pr
   return reply;
 }
 const heard = (stage: Stage, more: object = {}) =>
-  asked(stage, 'openai transcriptions', { file: SOUND.toString('base64'), ...more });
+  asked(stage, 'openai transcriptions', { file: AUDIO.toString('base64'), ...more });
 
 function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<Response> {
   const body = new FormData();
@@ -59,7 +59,7 @@ describe('transcriptions', () => {
       const [sent] = stage.journal();
       expect(sent?.path).toEndWith('/audio/transcriptions');
       const words = sent?.form ?? '';
-      expect(words.includes(SOUND.toString('latin1'))).toBe(true);
+      expect(words.includes(AUDIO.toString('latin1'))).toBe(true);
       expect(words).toContain('whisper-x');
       expect(words).not.toContain(stage.model);
       expect(words.match(/timestamp_granularities\[\]/g)).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('transcriptions', () => {
     const stage = await stageOf('openai', { price: { input: 1, audioInput: 6, output: 10 } });
     const usage = { type: 'tokens', input_tokens: 20, output_tokens: 3, input_token_details: { audio_tokens: 15 } };
     stage.script({ json: { text: 'Hello.', usage } });
-    await asked(stage, 'openai translations', { file: SOUND.toString('base64') });
+    await asked(stage, 'openai translations', { file: AUDIO.toString('base64') });
     expect(stage.journal()[0]?.path).toEndWith('/audio/translations');
     expect(nanoOf((await stage.settledCall()).cost)).toBe(5_000n + 15n * 6_000n + 30_000n);
   });
@@ -190,10 +190,10 @@ describe('transcriptions', () => {
     ['file', {}],
     ['file', { file: new File([], 'empty.wav') }],
     ['file', { file: 'a text' }],
-    ['response_format', { file: new File([SOUND], 'a.wav'), response_format: 'midi' }],
-    ['stream', { file: new File([SOUND], 'a.wav'), stream: 'perhaps' }],
-    ['temperature', { file: new File([SOUND], 'a.wav'), temperature: '7' }],
-    ['model', { file: new File([SOUND], 'a.wav'), model: 'sandbox-chat' }],
+    ['response_format', { file: new File([AUDIO], 'a.wav'), response_format: 'midi' }],
+    ['stream', { file: new File([AUDIO], 'a.wav'), stream: 'perhaps' }],
+    ['temperature', { file: new File([AUDIO], 'a.wav'), temperature: '7' }],
+    ['model', { file: new File([AUDIO], 'a.wav'), model: 'sandbox-chat' }],
   ])('an invalid %s is refused without a charge', async (param, fields) => {
     const stage = await stageOf('openai-compatible');
     const response = await form(stage, { model: stage.model, ...fields });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../gateway-process.ts';
 import { hasPostgres, testPostgres } from '../postgres.ts';
 import { nanoOf } from '../scene.ts';
-import { authorized, FILM, SECOND_PRICE, type VideoView } from '../videos.ts';
+import { authorized, SECOND_PRICE, VIDEO, type VideoView } from '../videos.ts';
 
 /** The provider's record of one task. */
 type TaskRecord = { starts: number; polls: number[]; asking: number; videos: number };
@@ -60,7 +60,7 @@ function startProvider() {
       if (!made) return Response.json({ error: { message: 'no such video' } }, { status: 404 });
       if (video === undefined) return poll(id, made, request.signal);
       made.videos++;
-      return new Response(FILM, { headers: { 'content-type': 'video/mp4' } });
+      return new Response(VIDEO, { headers: { 'content-type': 'video/mp4' } });
     },
   });
   return {

@@ -9,7 +9,7 @@ import { nanoCost } from '../scene.ts';
 import { inDatabase, layStall, removeStall, stalled } from '../stall.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
+import { authorized, providerVideo, SECOND_PRICE, VIDEO, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 /** The state of a task when its process was killed, by the names of stored members. */
 type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
@@ -211,7 +211,7 @@ test('each is started once, and charged once or released, under the id its clien
     ends.set(model, last.status);
     if (last.status !== 'completed') continue;
     const content = await fetch(`${gateway.url}/v1/videos/${id}/content`, { headers: authorized({ caller }) });
-    expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+    expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
   }
   for (const { name, end, starts } of POINTS) {
     expect([name, ends.get(name) ?? 'none', startsOf(name).length]).toEqual([name, end, starts]);

@@ -8,7 +8,15 @@ import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost } from '../scene.ts';
 import { useScene } from '../scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { FILM, providerVideo, SECOND_PRICE, sandboxVideoStage, type VideoView, videoAnswer, watch } from '../videos.ts';
+import {
+  providerVideo,
+  SECOND_PRICE,
+  sandboxVideoStage,
+  VIDEO,
+  type VideoView,
+  videoAnswer,
+  watch,
+} from '../videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } }, { checksEachTest: false });
 
@@ -84,7 +92,7 @@ describe('the openai library with a provider', () => {
       expect(view.remixed).toMatchObject({ remixed_from_video_id: id, ...remix, seconds: '8', size: '1280x720' });
       expect(view.remixed?.id).not.toBe(id);
       expect(view.remixEnded).toMatchObject({ id: view.remixed?.id, status: 'completed' });
-      expect(view.bytes).toBe(FILM.length);
+      expect(view.bytes).toBe(VIDEO.length);
       expect([...(view.listed ?? [])].sort()).toEqual([id ?? '', view.remixed?.id ?? ''].sort());
       expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
       const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));

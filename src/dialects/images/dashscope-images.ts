@@ -13,7 +13,7 @@ import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { dataUrl, encoded, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
-import { drawnSize, finenessWord } from './generated-size.ts';
+import { finenessWord, generatedSize } from './generated-size.ts';
 import { refuseImages } from './image-refusal.ts';
 
 export const dashscopeImages = providerDialect<ImageCall>({
@@ -84,8 +84,8 @@ function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string |
     if (Object.keys(size).length > 0) losses.push('`size` was dropped: an edited image keeps its size.');
     return undefined;
   }
-  const drawn = drawnSize(size, quirks, losses);
-  return drawn && writePixels(drawn, '*');
+  const generated = generatedSize(size, quirks, losses);
+  return generated && writePixels(generated, '*');
 }
 
 function madeOf(url: Json | undefined): GeneratedImage[] {

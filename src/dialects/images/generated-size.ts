@@ -11,17 +11,17 @@ import {
 import type { Quirks } from '../dialect.ts';
 
 /** Returns `undefined` if no size is named. A different size than requested is reported in `losses`. */
-export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): PixelSize | undefined {
+export function generatedSize(size: ImageSize, quirks: Quirks, losses: string[]): PixelSize | undefined {
   const { supportsImageSizes = [], supportsImageBounds, requiresImageSize } = quirks;
   const asked = pixelsOf(size);
   if (!asked) return requiresImageSize ? readPixels(supportsImageSizes[0] ?? '') : undefined;
   const listed = readPixels(nearestSize(size, supportsImageSizes)?.said ?? '');
-  const drawn = listed ?? (supportsImageBounds ? boundedSize(asked, supportsImageBounds) : asked);
-  if (writePixels(drawn) !== writePixels(asked))
+  const generated = listed ?? (supportsImageBounds ? boundedSize(asked, supportsImageBounds) : asked);
+  if (writePixels(generated) !== writePixels(asked))
     losses.push(
-      `The size ${writePixels(asked)} was changed to ${writePixels(drawn)}, the nearest that the model supports.`,
+      `The size ${writePixels(asked)} was changed to ${writePixels(generated)}, the nearest that the model supports.`,
     );
-  return drawn;
+  return generated;
 }
 
 /** The provider's word for a resolution class (`2K`), if the call asks for a class only and the provider knows it. */

@@ -45,7 +45,7 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
     negative_prompt: call.negativePrompt,
     aspect_ratio: ratio,
     seed: call.seed?.toString(),
-    output_format: drawnFormat(call, losses),
+    output_format: generatedFormat(call, losses),
     style_preset: call.style,
   };
   return {
@@ -58,7 +58,7 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
   };
 }
 
-function drawnFormat({ format }: ImageCall, losses: string[]): string | undefined {
+function generatedFormat({ format }: ImageCall, losses: string[]): string | undefined {
   if (format !== 'gif' && format !== 'svg') return format;
   losses.push(`\`output_format\` was taken as \`png\`: the model cannot generate \`${format}\`.`);
   return 'png';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { Money } from '../../canonical/money.ts';
 import type { RememberedResponse } from '../../conversations/conversations.ts';
 import type { Keeping, Writer } from '../../dialects/dialect.ts';
-import type { ProofRow } from '../../store/kept.ts';
+import type { SignatureRow } from '../../store/kept.ts';
 import { type CallContext, type Conclusion, conclude } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { reportsIn } from '../own-figures.ts';
@@ -28,7 +28,7 @@ async function save(
   deps: GatewayDeps,
   context: CallContext,
   response: RememberedResponse | undefined,
-  signatures: readonly ProofRow[],
+  signatures: readonly SignatureRow[],
 ): Promise<void> {
   try {
     await deps.memory.keep(response, signatures);

@@ -21,7 +21,7 @@ export interface CompatibleProvider extends Omit<Provider, 'needsCredential' | '
   /** It generates images, with these quirks. */
   readonly images?: Quirks;
   /** It edits images at the path that generates them. */
-  readonly editsWhereDrawn?: true;
+  readonly editsWhereGenerated?: true;
   /** It computes embeddings, with these quirks. */
   readonly embeddings?: Quirks;
   /** It generates speech, with these quirks. */
@@ -60,7 +60,7 @@ export function openaiCompatibleProvider(provider: CompatibleProvider): Provider
     moderation,
     rerank,
     quirks,
-    editsWhereDrawn,
+    editsWhereGenerated,
     ...row
   } = provider;
   return {
@@ -81,7 +81,7 @@ export function openaiCompatibleProvider(provider: CompatibleProvider): Provider
       ...(rerank && { rerank: ['rerank'] }),
     },
     url: (target, dialect, call) =>
-      joinUrl(target.baseUrl, pathOf(dialect, editsWhereDrawn && call.kind === 'image' ? undefined : call)),
+      joinUrl(target.baseUrl, pathOf(dialect, editsWhereGenerated && call.kind === 'image' ? undefined : call)),
     authorize: authorizeByBearer,
     // Only OpenAI has the role `developer`. Elsewhere it is an error, or the prompt template drops the message.
     quirks: { supportsDeveloperRole: false, supportsFreeTextTools: false, ...quirks } satisfies Quirks,

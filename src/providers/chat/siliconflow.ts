@@ -56,6 +56,6 @@ export const siliconflow = openaiCompatibleProvider({
       { match: 'Qwen-Image-Edit', quirks: { rejects: ['size'] } },
     ],
   },
-  editsWhereDrawn: true,
+  editsWhereGenerated: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });

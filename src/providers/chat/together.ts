@@ -24,7 +24,7 @@ export const together = openaiCompatibleProvider({
       { match: 'schnell|FLUX\\.1(\\.1)?-(pro|dev)|stable-diffusion', quirks: { supportsImageInput: false } },
     ],
   },
-  editsWhereDrawn: true,
+  editsWhereGenerated: true,
   speech: { supportsSpeechEvents: 'never', rejects: ['instructions', 'speed'] },
   transcription: { rejects: ['stream', 'include[]', 'chunking_strategy'] },
   completions: true,

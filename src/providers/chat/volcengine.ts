@@ -63,7 +63,7 @@ const ark = openaiCompatibleProvider({
   credentialVariable: 'ARK_API_KEY',
   embeddings: { supportsEncodingFormat: false },
   images: IMAGES,
-  editsWhereDrawn: true,
+  editsWhereGenerated: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });
 

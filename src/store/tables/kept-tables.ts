@@ -1,6 +1,6 @@
 /** Stored responses and reasoning signatures. */
 import { type Database, insertInto, type Statement, sql, within } from '../database.ts';
-import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../kept.ts';
+import type { KeptStore, NewResponseRow, ResponseRow, SignatureRow } from '../kept.ts';
 import { replyCacheTable } from './reply-cache-table.ts';
 
 /** A continued response is kept for a day longer than those that continue it, so that a chain's rows are updated at most once a day. */
@@ -20,7 +20,7 @@ interface ResponseColumns {
   reply: string;
 }
 
-interface ProofColumns {
+interface SignatureColumns {
   account: string;
   key: string;
   expires_at: bigint;
@@ -31,8 +31,8 @@ export function keptTables(db: Database): KeptStore {
   const responses = async (statement: Statement) => (await db.all<ResponseColumns>(statement)).map(toResponse);
   return {
     replies: replyCacheTable(db),
-    async keep(kept, proofs) {
-      const statements = [...kept.flatMap(insertResponse), ...proofs.map(saveProof)];
+    async keep(kept, signatures) {
+      const statements = [...kept.flatMap(insertResponse), ...signatures.map(saveSignature)];
       if (statements.length > 0) await db.together(statements);
     },
     response: async (account, id, now) =>
@@ -49,13 +49,13 @@ export function keptTables(db: Database): KeptStore {
       const [found] = await db.together(forget(account, id, now));
       return found !== undefined && found.length > 0;
     },
-    async proofs(account, keys, now) {
-      const rows = await db.all<ProofColumns>(
+    async signatures(account, keys, now) {
+      const rows = await db.all<SignatureColumns>(
         sql`SELECT * FROM proofs WHERE account = ${account} AND key ${within(keys)} AND expires_at > ${now}`,
       );
       return rows.map(({ expires_at, key, body }) => ({ account, key, expiresAt: Number(expires_at), body }));
     },
-    sweepKept: (now, mostProofs) => sweep(db, now, mostProofs),
+    sweepKept: (now, mostSignatures) => sweep(db, now, mostSignatures),
   };
 }
 
@@ -128,12 +128,12 @@ function forget(account: string, id: string, now: number): Statement[] {
   ];
 }
 
-function saveProof({ account, key, expiresAt, body }: ProofRow): Statement {
+function saveSignature({ account, key, expiresAt, body }: SignatureRow): Statement {
   return sql`${insertInto('proofs', { account, key, expires_at: expiresAt, body })}
     ON CONFLICT (account, key) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`;
 }
 
-async function sweep(db: Database, now: number, mostProofs: number): Promise<boolean> {
+async function sweep(db: Database, now: number, mostSignatures: number): Promise<boolean> {
   const gone = await db.all<{ account: string; id: string }>(
     sql`SELECT account, id FROM responses WHERE kept_until <= ${now}
       UNION SELECT account, id FROM responses WHERE expires_at <= ${now} AND NOT EXISTS (
@@ -146,13 +146,13 @@ async function sweep(db: Database, now: number, mostProofs: number): Promise<boo
   ]);
   if (removals.length > 0) await db.together(removals);
   const [oldest] = await db.all<{ expires_at: bigint }>(
-    sql`SELECT expires_at FROM proofs ORDER BY expires_at DESC LIMIT 1 OFFSET ${mostProofs}`,
+    sql`SELECT expires_at FROM proofs ORDER BY expires_at DESC LIMIT 1 OFFSET ${mostSignatures}`,
   );
   const bound = Math.max(now, Number(oldest?.expires_at ?? 0n));
-  const proofs = await db.all(
+  const signatures = await db.all(
     sql`DELETE FROM proofs WHERE (account, key) IN (
         SELECT account, key FROM proofs WHERE expires_at <= ${bound} ORDER BY expires_at LIMIT ${SWEPT_AT_ONCE})
       RETURNING key`,
   );
-  return gone.length === SWEPT_AT_ONCE || proofs.length === SWEPT_AT_ONCE;
+  return gone.length === SWEPT_AT_ONCE || signatures.length === SWEPT_AT_ONCE;
 }

@@ -52,9 +52,12 @@ const IMPORTS = {
 };
 
 /** The libraries by name and version, each made by the function for its name. */
-export const librariesBy = (makers) =>
+export const librariesBy = (creations) =>
   Object.fromEntries(
-    Object.entries(IMPORTS).map(([version, imports]) => [version, makers[version.split(' ')[0]](version, ...imports)]),
+    Object.entries(IMPORTS).map(([version, imports]) => [
+      version,
+      creations[version.split(' ')[0]](version, ...imports),
+    ]),
   );
 
 export const once = (load) => {

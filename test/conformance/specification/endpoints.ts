@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import type { Any, Rule, Sent, World } from './world.ts';
 import { asked, expectKind, refusalOf, replyOf, rule, send } from './world.ts';
 
-const VENDOR_B = '/vendor-b/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
+const JIMENG = '/vendor-b/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
 
 /** Every endpoint with a request for it. `family`: the format of its errors. */
 const ENDPOINTS: readonly { name: string; sent: Sent; family: 'A' | 'B' | 'C'; missing?: true }[] = [
@@ -49,7 +49,7 @@ const ENDPOINTS: readonly { name: string; sent: Sent; family: 'A' | 'B' | 'C'; m
   },
   {
     name: 'POST /vendor-b/',
-    sent: { path: VENDOR_B, body: { req_key: 'sandbox-video', prompt: 'A house' } },
+    sent: { path: JIMENG, body: { req_key: 'sandbox-video', prompt: 'A house' } },
     family: 'A',
   },
   { name: 'GET /v1/models', sent: { method: 'GET', path: '/v1/models' }, family: 'A' },

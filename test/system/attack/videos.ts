@@ -4,7 +4,7 @@
 
 import type { Answer } from '../../upstream/answer.ts';
 import type { JournalEntry, ScriptedUpstream } from '../../upstream/scripted-upstream.ts';
-import { FILM } from '../../videos.ts';
+import { VIDEO } from '../../videos.ts';
 import type { Bill } from './bills.ts';
 import type { Field } from './field.ts';
 
@@ -49,7 +49,7 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
       const id = /video-\d+/.exec(form ?? JSON.stringify(body))?.[0] ?? '';
       return { json: { id, object: 'video', status: 'queued', progress: 0 } };
     }
-    if (path.includes('/content')) return { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+    if (path.includes('/content')) return { bytes: VIDEO, headers: { 'content-type': 'video/mp4' } };
     const id = /video-\d+/.exec(path)?.[0] ?? '';
     polls.set(id, (polls.get(id) ?? 0) + 1);
     const isMade = polls.get(id)! > POLLS;

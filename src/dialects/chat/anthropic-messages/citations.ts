@@ -33,7 +33,7 @@ export function shownCitation({ native, url, title, citedText }: Citation): Json
 }
 
 /** A citation for the provider: only its own, because it needs the encrypted index. */
-export function provenCitation({ native }: Citation): Json | undefined {
+export function ownCitation({ native }: Citation): Json | undefined {
   if (native?.dialect !== ANTHROPIC_MESSAGES) return undefined;
   return isObject(native.item) && native.item.encrypted_index === '' ? undefined : native.item;
 }

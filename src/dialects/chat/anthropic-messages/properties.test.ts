@@ -323,11 +323,11 @@ const partOfReply = fc.record({
 const replyEvents = fc
   .tuple(fc.array(partOfReply, { maxLength: 5 }), fc.infiniteStream(fc.nat()))
   .map(([parts, draws]) => {
-    const rows = parts.map(({ opens, deltas, signature: proof }, part): ReplyEvent[] => [
+    const rows = parts.map(({ opens, deltas, signature: signed }, part): ReplyEvent[] => [
       { type: 'part-start', choice: 0, part, opens: opens.type === 'tool-call' ? { ...opens, id: `c${part}` } : opens },
       ...deltas.map((delta): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta })),
-      ...(proof && opens.type === 'reasoning'
-        ? [{ type: 'part-signature' as const, choice: 0, part, signature: proof }]
+      ...(signed && opens.type === 'reasoning'
+        ? [{ type: 'part-signature' as const, choice: 0, part, signature: signed }]
         : []),
       { type: 'part-end', choice: 0, part },
     ]);

@@ -40,7 +40,7 @@ export function signatureCarrier(signature: ReasoningSignature, of: string): Jso
 }
 
 /** Thinking for the provider: only with the provider's own signature. */
-export function provenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+export function signedThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
   return isOwn(signature) ? shownThinking(text, signature) : undefined;
 }
 

@@ -75,7 +75,7 @@ function onABudget(
     reportNoBudget(losses);
     return { isOn: false, maxTokens };
   }
-  if (hasOpenUnprovenLoop(call)) {
+  if (hasOpenUnsignedLoop(call)) {
     losses.add('Thinking was turned off in this turn: the model requires its own thinking before the open tool calls.');
     return { isOn: false, maxTokens };
   }
@@ -108,7 +108,7 @@ function displayOf({ reasoning }: ChatCall, traits: ModelTraits): JsonObject {
 }
 
 /** Whether the conversation ends in tool results whose calls have no signed thinking of this provider. */
-function hasOpenUnprovenLoop({ messages }: ChatCall): boolean {
+function hasOpenUnsignedLoop({ messages }: ChatCall): boolean {
   const last = messages.findLastIndex((message) => message.role === 'assistant');
   const turn = messages[last];
   if (!turn?.parts.some((part) => part.type === 'tool-call')) return false;

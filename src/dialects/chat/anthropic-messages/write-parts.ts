@@ -14,8 +14,8 @@ import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { documentType } from '../request/document-type.ts';
 import { wrapFreeText } from '../request/free-text.ts';
 import { inputObject } from '../request/tools.ts';
-import { provenCitation } from './citations.ts';
-import { provenThinking } from './thinking-blocks.ts';
+import { ownCitation } from './citations.ts';
+import { signedThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 
 /** The turn that a block is in. Here, the content of a tool result is a turn too. */
@@ -40,7 +40,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
     case 'media':
       return writeMedia(part, place, losses);
     case 'reasoning': {
-      const block = place === 'assistant' ? provenThinking(part) : undefined;
+      const block = place === 'assistant' ? signedThinking(part) : undefined;
       if (!block) losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
       return block;
     }
@@ -62,10 +62,10 @@ function writeText({ text, citations, cache }: TextPart, place: Place, losses: S
   if (text.trim() === '') return undefined;
   const block: JsonObject = { type: 'text', text };
   if (citations) {
-    const proven = place === 'assistant' ? citations.flatMap((citation) => provenCitation(citation) ?? []) : [];
-    if (proven.length < citations.length)
+    const own = place === 'assistant' ? citations.flatMap((citation) => ownCitation(citation) ?? []) : [];
+    if (own.length < citations.length)
       losses.add('Citations in earlier turns were dropped: the model accepts only its own.');
-    if (proven.length > 0) block.citations = proven;
+    if (own.length > 0) block.citations = own;
   }
   return marked(block, cache);
 }

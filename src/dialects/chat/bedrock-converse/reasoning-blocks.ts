@@ -12,7 +12,7 @@ export function hiddenSignature(redacted: string): string {
 }
 
 /** Thinking for the provider: only with the provider's own signature. */
-export function provenThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
+export function signedThinking({ text, signature }: ReasoningPart): JsonObject | undefined {
   if (signature?.dialect !== BEDROCK_CONVERSE) return undefined;
   if (signature.value.startsWith(HIDDEN))
     return { reasoningContent: { redactedContent: signature.value.slice(HIDDEN.length) } };

@@ -5,7 +5,7 @@ import { BEDROCK_CONVERSE } from '../names.ts';
 import { wrapFreeText } from '../request/free-text.ts';
 import { inputObject } from '../request/tools.ts';
 import type { ModelTraits } from './model-traits.ts';
-import { provenThinking } from './reasoning-blocks.ts';
+import { signedThinking } from './reasoning-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 import { writeMedia } from './write-media.ts';
 
@@ -63,7 +63,7 @@ export class PartWriter {
         }
         return writeMedia(part.media, ++this.#documents, this.#losses);
       case 'reasoning': {
-        const block = place === 'assistant' ? provenThinking(part) : undefined;
+        const block = place === 'assistant' ? signedThinking(part) : undefined;
         if (!block)
           this.#losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
         return block;

@@ -23,7 +23,7 @@ export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usa
     ...present('imageInput', Math.min(input, ofModality('IMAGE', promptDetails))),
     ...present('reasoning', reasoning),
     ...present('audioOutput', Math.min(output, ofModality('AUDIO', [raw.candidatesTokensDetails]))),
-    ...present('imageOutput', Math.min(output, drawn(raw, seen))),
+    ...present('imageOutput', Math.min(output, generated(raw, seen))),
     ...present('images', seen.images),
     ...present('serverToolCalls', Math.max(seen.searches, figure(raw.serverToolCallCount))),
   });
@@ -33,7 +33,10 @@ export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usa
  * The image tokens. If the provider does not list them, all output of a reply with images counts as image tokens, which
  * cost more.
  */
-function drawn({ candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject, { images }: Seen): number {
+function generated(
+  { candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject,
+  { images }: Seen,
+): number {
   if (details === undefined && images > 0) return figure(all);
   return ofModality('IMAGE', [details]);
 }

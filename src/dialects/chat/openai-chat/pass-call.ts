@@ -12,7 +12,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   const body = new OwnBody(call.origin.body);
   const warnings = new Set<string>();
   if (model !== call.model) body.set('model', model);
-  if (hasForeignProofs(call)) {
+  if (hasForeignSignatures(call)) {
     const messages = body.get('messages');
     for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropOtherSignatures(message);
     body.set('messages', messages);
@@ -21,7 +21,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : [] };
 }
 
-function hasForeignProofs({ messages }: ChatCall): boolean {
+function hasForeignSignatures({ messages }: ChatCall): boolean {
   for (const { parts } of messages)
     for (const part of parts)
       if ('signature' in part && part.signature !== undefined && part.signature.dialect !== OPENAI_CHAT) return true;
@@ -45,6 +45,6 @@ function dropOtherSignatures(message: JsonObject): void {
   }
 }
 
-function isCarried(proof: Json | undefined): boolean {
-  return typeof proof === 'string' && readCarriedSignature(proof) !== undefined;
+function isCarried(encoded: Json | undefined): boolean {
+  return typeof encoded === 'string' && readCarriedSignature(encoded) !== undefined;
 }

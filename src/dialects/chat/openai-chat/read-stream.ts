@@ -340,9 +340,9 @@ export class Decoder {
     }
     this.#close(choice, state);
     if (state.details) {
-      const proofs = [...state.details.values()].filter((one) => one.signature !== undefined || one.data !== undefined);
+      const signed = [...state.details.values()].filter((one) => one.signature !== undefined || one.data !== undefined);
       state.details = undefined;
-      if (proofs.length > 0) this.#hiddenSignature(choice, state, { reasoning_details: proofs });
+      if (signed.length > 0) this.#hiddenSignature(choice, state, { reasoning_details: signed });
     }
     state.ended = true;
     this.#unended--;

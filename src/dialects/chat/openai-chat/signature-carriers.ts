@@ -62,8 +62,8 @@ export function readThoughts(message: JsonObject): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   const own: JsonObject[] = [];
   for (const detail of details) {
-    const proof = textOf(detail.signature) || textOf(detail.data);
-    const signature = proof === '' ? undefined : readCarriedSignature(proof)?.signature;
+    const encoded = textOf(detail.signature) || textOf(detail.data);
+    const signature = encoded === '' ? undefined : readCarriedSignature(encoded)?.signature;
     if (signature) parts.push({ type: 'reasoning', text: textOf(detail.text), signature });
     else own.push(detail);
   }

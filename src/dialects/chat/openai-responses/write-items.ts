@@ -98,8 +98,8 @@ function isContent({ type }: JsonObject): boolean {
 
 /** The provider accepts only reasoning with its own signature. */
 function writeReasoning({ text, signature, summary }: ReasoningPart, script: Script): JsonObject | undefined {
-  const hasProof = isOwn(signature) && (signature.value !== '' || script.isOwn);
-  if (!hasProof && !(script.isOwn && !signature)) {
+  const hasSignature = isOwn(signature) && (signature.value !== '' || script.isOwn);
+  if (!hasSignature && !(script.isOwn && !signature)) {
     script.losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
     return undefined;
   }

@@ -66,7 +66,7 @@ export class ReplyLosses {
         if (!support.logprobs.includes(this.#typeOf(event.choice, event.part))) this.#leftOut('`logprobs`');
         return;
       case 'part-signature':
-        this.#proof(event.choice, event.part);
+        this.#checkSignature(event.choice, event.part);
         return;
       case 'choice-end':
         if (event.choice > 0 && !support.severalChoices) this.#leftOut('Every choice but the first');
@@ -101,7 +101,7 @@ export class ReplyLosses {
     if (instead !== undefined) this.#warn(`The reply's ${opens.type} ${instead}.`);
   }
 
-  #proof(choice: number, part: number): void {
+  #checkSignature(choice: number, part: number): void {
     if (!this.#support.oneTextSignature || this.#typeOf(choice, part) !== 'text') return;
     if (this.#signedText !== undefined && this.#signedText !== part)
       this.#leftOut('The reasoning signature of a text before the last');

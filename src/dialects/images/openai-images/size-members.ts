@@ -3,7 +3,7 @@ import type { ImageCall } from '../../../canonical/call.ts';
 import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
 import type { Json } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
-import { drawnSize, finenessWord } from '../generated-size.ts';
+import { finenessWord, generatedSize } from '../generated-size.ts';
 
 type Members = { [member: string]: Json | undefined };
 
@@ -12,9 +12,11 @@ export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[
   if (quirks.requiresImageRatios) return shapeMembers(size, quirks, losses);
   const word = finenessWord(size, quirks);
   if (word !== undefined) return { size: word };
-  const drawn = drawnSize(size, quirks, losses);
-  if (!drawn) return {};
-  return quirks.requiresImageSides ? { width: drawn.width, height: drawn.height } : { size: writePixels(drawn) };
+  const generated = generatedSize(size, quirks, losses);
+  if (!generated) return {};
+  return quirks.requiresImageSides
+    ? { width: generated.width, height: generated.height }
+    : { size: writePixels(generated) };
 }
 
 function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): Members {

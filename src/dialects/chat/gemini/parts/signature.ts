@@ -9,10 +9,10 @@ import { GEMINI } from '../../names.ts';
  * signatures").
  */
 export const SKIP_VALIDATION = 'skip_thought_signature_validator';
-const NO_PROOFS: readonly string[] = [SKIP_VALIDATION, 'context_engineering_is_the_way_to_go', ''];
+const NO_SIGNATURES: readonly string[] = [SKIP_VALIDATION, 'context_engineering_is_the_way_to_go', ''];
 
 export function readSignature(signature: Json | undefined): ReasoningSignature | undefined {
-  if (typeof signature !== 'string' || NO_PROOFS.includes(signature)) return undefined;
+  if (typeof signature !== 'string' || NO_SIGNATURES.includes(signature)) return undefined;
   return readCarriedSignature(signature)?.signature ?? { dialect: GEMINI, value: signature };
 }
 
