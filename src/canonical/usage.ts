@@ -52,6 +52,8 @@ export interface Usage {
   largestInput?: number;
   /** For a disputed call, whose figures are the gateway's own: what the provider reported and its cost in USD. */
   claimed?: { cost: string; usage: Usage };
+  /** What the target used that was asked as well and was slower (`hedge: on`), and its cost in USD. Charged with the call. */
+  hedge?: { provider: string; targetModel: string; cost: string; usage: Usage };
   source: UsageSource;
 }
 
@@ -70,8 +72,8 @@ export function asReport(usage: Usage): Usage | undefined {
 }
 
 /** Members that are not added up. */
-type Word = 'source' | 'size' | 'quality' | 'largestInput' | 'claimed';
-const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput', 'claimed']);
+type Word = 'source' | 'size' | 'quality' | 'largestInput' | 'claimed' | 'hedge';
+const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput', 'claimed', 'hedge']);
 const isCount = (member: keyof Usage): member is Exclude<keyof Usage, Word> => !WORDS.has(member);
 
 /** Adds the usages of several upstream calls. */

@@ -12,7 +12,7 @@ const RUNS: { readonly [engine: string]: number } = { SQLite: 60, Postgres: 12 }
 
 type Act =
   | { do: 'hold'; account: number; amount: number; budgeted: boolean }
-  | { do: 'sent' | 'checkpoint' | 'settle'; call: number; amount: number }
+  | { do: 'sent' | 'checkpoint' | 'settle' | 'enlarge'; call: number; amount: number }
   | { do: 'top-up'; account: number; amount: number; key: number }
   | { do: 'crash' };
 
@@ -92,6 +92,17 @@ function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): P
     end(model, call, amount);
     return ledger.settle(hold, callRecord(call.id, amount, { account: hold.account, key, at: AT }));
   }
+  if (step.do === 'enlarge') {
+    const { budgeted } = call;
+    const covered = amount <= model.balances[call.account]! - open(model, call.account);
+    const within = !budgeted || amount <= BUDGET.total - model.spent[call.account]! - open(model, call.account, true);
+    const isEnlarged = call.cost === undefined && covered && within;
+    const checkpoint = call.checkpoint ?? 0n;
+    const enlarging = ledger.enlarge(hold, { by: amount, checkpoint, at: AT, ...(budgeted && { budget: BUDGET }) });
+    if (isEnlarged) call.amount += amount;
+    const now = call.amount;
+    return enlarging.then((enlarged) => expect(enlarged?.amount).toBe(isEnlarged ? now : undefined));
+  }
   if (call.cost === undefined && (step.do === 'sent' || call.checkpoint !== undefined)) {
     if (call.checkpoint === undefined || amount > call.checkpoint) call.checkpoint = amount;
   }
@@ -119,7 +130,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('hold' as const), account, amount, budgeted: fc.boolean() }) },
   {
     weight: 8,
-    arbitrary: fc.record({ do: fc.constantFrom('sent', 'checkpoint', 'settle'), call: fc.nat({ max: 40 }), amount }),
+    arbitrary: fc.record({ do: fc.constantFrom('sent', 'checkpoint', 'settle', 'enlarge'), call: fc.nat({ max: 40 }), amount }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('top-up' as const), account, amount, key: fc.nat({ max: 9 }) }) },
   { weight: 1, arbitrary: fc.constant({ do: 'crash' as const }) },

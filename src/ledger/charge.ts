@@ -35,6 +35,7 @@ export function charge(usage: Usage, price: Price): Money {
   if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
   if (price.perCall !== undefined) cost += BigInt(calls(usage)) * price.perCall;
   if (usage.serverToolCalls !== undefined) cost += chargeTools(usage, price);
+  if (usage.hedge) cost += charge(usage.hedge.usage, price);
   return cost;
 }
 

@@ -16,6 +16,14 @@ export type HoldRequest = Omit<HoldRow, 'owner'> & {
   accountBudget?: Budget;
 };
 
+export interface EnlargeRequest {
+  by: Money;
+  checkpoint: Money;
+  at: number;
+  budget?: Budget | undefined;
+  accountBudget?: Budget | undefined;
+}
+
 /** Kinds of entries that admins make. */
 export type MovingKind = 'top-up' | 'refund' | 'adjustment';
 
@@ -36,6 +44,11 @@ export interface Ledger {
    * `database_unavailable` if the database does not answer or this process has no lease.
    */
   hold(request: HoldRequest): Promise<Hold>;
+  /**
+   * Adds `by` to the hold, and raises its checkpoint. Returns the larger hold; `undefined`: balance and budgets do not cover it, or the
+   * hold is gone. Never rejects for a database that does not answer: the hold counts as it was.
+   */
+  enlarge(hold: Hold, request: EnlargeRequest): Promise<Hold | undefined>;
   /** Records that the call was sent: after a crash it is now settled instead of released. */
   sent(hold: Hold, at: number, cost: Money): Promise<void>;
   /** Records the minimum cost so far. Not awaited; written with the next batch. */

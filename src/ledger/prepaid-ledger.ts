@@ -6,7 +6,7 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
-import { type Hold, type HoldRequest, LASTING_OWNER, type Ledger, type ProcessStatus } from './ledger.ts';
+import { type EnlargeRequest, type Hold, type HoldRequest, LASTING_OWNER, type Ledger, type ProcessStatus } from './ledger.ts';
 import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
 import { createRetryQueue } from './retry-queue.ts';
 import { createStrayHolds } from './stray-holds.ts';
@@ -71,6 +71,22 @@ export function createLedger({
     }
   }
 
+  async function enlarge(hold: Hold, request: EnlargeRequest): Promise<Hold | undefined> {
+    const { callId, account, key } = hold;
+    const { by, checkpoint, at, budget, accountBudget } = request;
+    refuseNegative(by);
+    const step: LedgerStep = { type: 'enlarge', callId, account, key, by, checkpoint, at };
+    if (budget) step.budget = budget;
+    if (accountBudget) step.accountBudget = accountBudget;
+    try {
+      const outcome = await commits.submit(step);
+      return outcome.type === 'enlarged' ? { callId, account, key, amount: outcome.amount } : undefined;
+    } catch {
+      // Whether it was written is not known. A settlement reads the hold where its amount differs.
+      return undefined;
+    }
+  }
+
   async function settle(hold: Hold, call: CallRow): Promise<void> {
     refuseNegative(call.cost);
     commits.forget(hold.callId);
@@ -114,6 +130,7 @@ export function createLedger({
 
   return {
     hold,
+    enlarge,
     settle,
     sweep,
     renew: () => lease.renew(now()),

@@ -56,7 +56,13 @@ const NO_TOKENS: Tokens = { input: 0, output: 0 };
 
 /** Token counts in the call's usage. */
 export function tokensOf({ usage }: CallRow): Tokens {
-  return usage === undefined ? NO_TOKENS : { input: whole(usage.input), output: whole(usage.output) };
+  if (usage === undefined) return NO_TOKENS;
+  const tokens = { input: whole(usage.input), output: whole(usage.output) };
+  if (usage.hedge) {
+    tokens.input += whole(usage.hedge.usage.input);
+    tokens.output += whole(usage.hedge.usage.output);
+  }
+  return tokens;
 }
 
 /** A provider may report any number; the sums must stay valid integers. */

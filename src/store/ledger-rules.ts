@@ -5,6 +5,7 @@ import { type Tokens, tokensOf } from './call-sums.ts';
 import { entryHash } from './entry-hash.ts';
 import type {
   AuditRow,
+  Budget,
   CallOutcome,
   CallRow,
   CodeRow,
@@ -18,7 +19,8 @@ import type {
 import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
-export type MarkStep = StepOf<'mark'>;
+/** `amount`: of a hold that was enlarged. */
+export type MarkStep = StepOf<'mark'> & { amount?: Money };
 
 /** The balances of one account before and after the batch, including the spending of all its keys. */
 export interface AccountBooks extends Spending {
@@ -35,6 +37,8 @@ export interface LedgerView {
   spending(key: string): Spending | undefined;
   /** Removes an open hold and returns it. `known`: the hold, if the caller knows it. */
   takeHold(callId: string, known: HeldFor | undefined): HeldFor | undefined;
+  /** An open hold that the batch has not removed. */
+  openHold(callId: string): HeldFor | undefined;
   call(callId: string): FormerCall | undefined;
   /** The sum of corrections and refunds of a call. */
   corrections(callId: string): Money;
@@ -68,6 +72,8 @@ export interface LedgerChanges {
 interface Batch extends LedgerChanges {
   readonly view: LedgerView;
   readonly books: Map<string, AccountBooks | undefined>;
+  /** The amounts of holds that the batch has enlarged. */
+  readonly enlarged: Map<string, Money>;
 }
 
 /** Applies the steps in order; each sees the effect of the previous ones. Writes nothing, except that `takeHold` removes holds. */
@@ -78,6 +84,7 @@ export function applySteps(
   const batch: Batch = {
     view,
     books: new Map(),
+    enlarged: new Map(),
     accounts: new Set(),
     spendings: new Map(),
     opened: new Map(),
@@ -97,6 +104,8 @@ function apply(batch: Batch, step: LedgerStep): LedgerOutcome {
       return hold(batch, step);
     case 'mark':
       return mark(batch, step);
+    case 'enlarge':
+      return enlarge(batch, step);
     case 'resolve':
       return resolve(batch, step);
     case 'enter':
@@ -111,25 +120,63 @@ function apply(batch: Batch, step: LedgerStep): LedgerOutcome {
 function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): LedgerOutcome {
   const account = accountOf(batch, hold.account);
   if (!account) return { type: 'unknown-account' };
-  const available = account.balance - account.held;
-  if (hold.amount > available) return { type: 'refused', why: 'insufficient_balance', available };
-  const spending = spendingOf(batch, hold.key);
-  turnTo(spending, hold.at);
-  // Also for refused holds: a clock that stays behind is accepted after some time.
-  if (turnTo(account, hold.at)) batch.accounts.add(account);
-  const left = budget && budgetLeft(spending, budget, hold.at);
-  if (left !== undefined && hold.amount > left) {
-    return { type: 'refused', why: 'budget_exhausted', of: 'key', available: left };
-  }
-  const leftOfAll = accountBudget && budgetLeft(account, accountBudget, hold.at);
-  if (leftOfAll !== undefined && hold.amount > leftOfAll) {
-    return { type: 'refused', why: 'budget_exhausted', of: 'account', available: leftOfAll };
-  }
-  account.held += hold.amount;
-  spending.held += hold.amount;
-  batch.accounts.add(account);
+  const refusal = reserve(batch, account, { key: hold.key, amount: hold.amount, at: hold.at, budget, accountBudget });
+  if (refusal) return refusal;
   batch.opened.set(hold.callId, hold);
   return { type: 'held' };
+}
+
+function enlarge(batch: Batch, step: StepOf<'enlarge'>): LedgerOutcome {
+  const { callId, checkpoint, at, budget, accountBudget } = step;
+  const hold = batch.opened.get(callId) ?? batch.view.openHold(callId);
+  if (!hold) return { type: 'unknown-call' };
+  const account = accountOf(batch, hold.account);
+  if (!account) return { type: 'unknown-account' };
+  const refusal = reserve(batch, account, { key: hold.key, amount: step.by, at, budget, accountBudget });
+  if (refusal) return refusal;
+  const opened = batch.opened.get(callId);
+  const amount = (opened?.amount ?? batch.enlarged.get(callId) ?? hold.amount) + step.by;
+  if (opened) batch.opened.set(callId, { ...opened, amount });
+  else {
+    batch.enlarged.set(callId, amount);
+    batch.marks.push({ type: 'mark', callId, amount });
+  }
+  mark(batch, { type: 'mark', callId, checkpoint });
+  return { type: 'enlarged', amount };
+}
+
+interface Reserved {
+  key: string;
+  amount: Money;
+  at: number;
+  budget: Budget | undefined;
+  accountBudget: Budget | undefined;
+}
+
+/** Adds the amount to what the account and the key hold; returns why not, if balance or budgets do not cover it. */
+function reserve(
+  batch: Batch,
+  account: AccountBooks,
+  { key, amount, at, budget, accountBudget }: Reserved,
+): LedgerOutcome | undefined {
+  const available = account.balance - account.held;
+  if (amount > available) return { type: 'refused', why: 'insufficient_balance', available };
+  const spending = spendingOf(batch, key);
+  turnTo(spending, at);
+  // Also for refused holds: a clock that stays behind is accepted after some time.
+  if (turnTo(account, at)) batch.accounts.add(account);
+  const left = budget && budgetLeft(spending, budget, at);
+  if (left !== undefined && amount > left) {
+    return { type: 'refused', why: 'budget_exhausted', of: 'key', available: left };
+  }
+  const leftOfAll = accountBudget && budgetLeft(account, accountBudget, at);
+  if (leftOfAll !== undefined && amount > leftOfAll) {
+    return { type: 'refused', why: 'budget_exhausted', of: 'account', available: leftOfAll };
+  }
+  account.held += amount;
+  spending.held += amount;
+  batch.accounts.add(account);
+  return undefined;
 }
 
 /** The first `sentAt` is kept, and the largest checkpoint. */
@@ -326,9 +373,16 @@ function enter(batch: Batch, account: AccountBooks, line: EntryLine): EntryRow {
 
 function takeHold(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
   const hold = batch.opened.get(callId);
-  if (!hold) return batch.view.takeHold(callId, known);
+  if (!hold) return takeWritten(batch, callId, known);
   batch.opened.delete(callId);
   return hold;
+}
+
+/** The database still has the amount from before the batch. */
+function takeWritten(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
+  const hold = batch.view.takeHold(callId, known);
+  const amount = batch.enlarged.get(callId);
+  return hold && amount !== undefined ? { ...hold, amount } : hold;
 }
 
 function accountOf(batch: Batch, id: string): AccountBooks | undefined {

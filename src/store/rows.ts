@@ -272,6 +272,18 @@ export interface ModelRow {
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
   | { type: 'mark'; callId: string; account?: string; sentAt?: number; checkpoint?: Money }
+  /** Adds `by` to an open hold, under the same conditions as a hold. */
+  | {
+      type: 'enlarge';
+      callId: string;
+      account: string;
+      key: string;
+      by: Money;
+      checkpoint: Money;
+      at: number;
+      budget?: Budget;
+      accountBudget?: Budget;
+    }
   /**
    * Ends a hold: charges `amount` (0n releases it) and records the call. Passing the hold saves a read. For a provisionally settled call it
    * enters the difference.
@@ -299,6 +311,8 @@ export type LedgerOutcome =
   | { type: 'refused'; why: 'insufficient_balance'; available: Money }
   | { type: 'refused'; why: 'budget_exhausted'; of: 'key' | 'account'; available: Money }
   | { type: 'marked' }
+  /** `amount`: of the whole hold. */
+  | { type: 'enlarged'; amount: Money }
   /** `repeated`: the hold was already resolved, and nothing changed. */
   | { type: 'resolved'; repeated: boolean; amount: Money }
   | { type: 'entered'; entry: EntryRow; repeated: boolean }

@@ -40,6 +40,13 @@ function addNeeds(needs: Needs, step: LedgerStep): void {
       return;
     case 'mark':
       return;
+    case 'enlarge':
+      needs.accounts.add(step.account);
+      needs.keys.set(step.key, step.account);
+      needs.calls.add(step.callId);
+      // The amount of the hold is read under the lock of its account.
+      needs.looksUp = true;
+      return;
     case 'resolve': {
       const { account, key } = step.hold ?? step.call;
       needs.accounts.add(account);

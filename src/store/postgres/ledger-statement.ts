@@ -35,7 +35,7 @@ const TABLES = {
   taken: 'call_id text, account text, key text, amount bigint',
   opened:
     'call_id text, account text, key text, amount bigint, model text, price_id text, at bigint, owner text, sent_at bigint, checkpoint bigint',
-  marked: 'call_id text, sent_at bigint, checkpoint bigint',
+  marked: 'call_id text, sent_at bigint, checkpoint bigint, amount bigint',
   entered:
     'account text, seq bigint, kind text, amount bigint, balance_after bigint, counter text, call_id text, note text, idempotency_key text, at bigint, hash text',
   recorded: CALL_COLUMNS,
@@ -78,7 +78,8 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   opened: (rows) => `INSERT INTO holds SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
   marked: (
     rows,
-  ) => `UPDATE holds SET sent_at = coalesce(holds.sent_at, x.sent_at), checkpoint = greatest(holds.checkpoint, x.checkpoint)
+  ) => `UPDATE holds SET sent_at = coalesce(holds.sent_at, x.sent_at), checkpoint = greatest(holds.checkpoint, x.checkpoint),
+    amount = coalesce(x.amount, holds.amount)
   FROM ${rows} WHERE holds.call_id = x.call_id AND (SELECT open FROM gate)`,
   entered: (rows) => `INSERT INTO entries SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
   recorded: (rows) => `INSERT INTO calls SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
@@ -242,17 +243,29 @@ function holdColumns(hold: HoldRow) {
   };
 }
 
+interface MarkedColumns {
+  call_id: string;
+  sent_at: number | undefined;
+  checkpoint: Money | undefined;
+  amount: Money | undefined;
+}
+
 /** One row per hold, and none for holds that the batch ends: a statement can change a row only once. */
 function markColumns({ changes, taken }: DecidedBatch) {
-  const marks = new Map<string, { call_id: string; sent_at: number | undefined; checkpoint: Money | undefined }>();
-  for (const { callId, sentAt, checkpoint } of changes.marks) {
+  const marks = new Map<string, MarkedColumns>();
+  for (const { callId, sentAt, checkpoint, amount } of changes.marks) {
     if (taken.has(callId)) continue;
-    const mark = marks.get(callId) ?? { call_id: callId, sent_at: undefined, checkpoint: undefined };
+    const mark = marks.get(callId) ?? { call_id: callId, sent_at: undefined, checkpoint: undefined, amount: undefined };
     mark.sent_at ??= sentAt;
+    mark.amount = amount ?? mark.amount;
     if (checkpoint !== undefined && checkpoint > (mark.checkpoint ?? 0n)) mark.checkpoint = checkpoint;
     marks.set(callId, mark);
   }
-  return [...marks.values()].map((mark) => ({ ...mark, checkpoint: written(mark.checkpoint) }));
+  return [...marks.values()].map((mark) => ({
+    ...mark,
+    checkpoint: written(mark.checkpoint),
+    amount: written(mark.amount),
+  }));
 }
 
 function entryColumns(entry: EntryRow) {

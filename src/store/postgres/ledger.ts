@@ -107,6 +107,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
 }
 
 const NOTHING_LOOKED_UP: Omit<LedgerView, 'account' | 'spending' | 'takeHold'> = {
+  openHold: () => undefined,
   call: () => undefined,
   corrections: () => 0n,
   entryByKey: () => undefined,
@@ -205,6 +206,7 @@ export async function decideUnderLock(
     account: (id) => copyBooks(known.get(id), accounts),
     spending: (key) => optional(spendingOf.get(key), toSpending),
     takeHold: (callId) => takeOnce(taken, callId, optional(holdOf.get(callId), toHeldFor)),
+    openHold: (callId) => (taken.has(callId) ? undefined : optional(holdOf.get(callId), toHeldFor)),
     call: (callId) => optional(callOf.get(callId), toFormer),
     corrections: (callId) => corrections.find(({ call_id }) => call_id === callId)?.sum ?? 0n,
     entryByKey: (account, key) =>

@@ -63,6 +63,7 @@ function prepareView(db: Database): LedgerView {
       if (hold) deleteHold.run(callId);
       return hold ?? undefined;
     },
+    openHold: (callId) => findHold.get(callId) ?? undefined,
     call(callId) {
       const row = call.get(callId);
       return row ? toFormer(row) : undefined;
@@ -87,7 +88,8 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const markHold = db.prepare(
-    `UPDATE holds SET sent_at = coalesce(sent_at, ?2), checkpoint = max(coalesce(checkpoint, ?3), coalesce(?3, checkpoint))
+    `UPDATE holds SET sent_at = coalesce(sent_at, ?2), checkpoint = max(coalesce(checkpoint, ?3), coalesce(?3, checkpoint)),
+       amount = coalesce(?4, amount)
      WHERE call_id = ?1`,
   );
   const enter = db.prepare(
@@ -120,7 +122,9 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       const checkpoint = h.checkpoint ?? null;
       openHold.run(h.callId, h.account, h.key, h.amount, h.model, h.priceId, h.at, h.owner, sentAt, checkpoint);
     }
-    for (const mark of changes.marks) markHold.run(mark.callId, mark.sentAt ?? null, mark.checkpoint ?? null);
+    for (const { callId, sentAt, checkpoint, amount } of changes.marks) {
+      markHold.run(callId, sentAt ?? null, checkpoint ?? null, amount ?? null);
+    }
     for (const e of changes.entries) {
       const callId = e.callId ?? null;
       const note = e.note ?? null;

@@ -82,7 +82,7 @@ export function writeTier(extras: JsonObject | undefined): { service_tier?: stri
   return typeof tier === 'string' ? { service_tier: tier === 'default' ? 'standard' : tier } : {};
 }
 
-type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality' | 'claimed'>;
+type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality' | 'claimed' | 'hedge'>;
 
 function setCount(usage: Usage, name: Count, value: number): void {
   if (value > 0) usage[name] = value;
