@@ -21,6 +21,7 @@ export interface ModelSetting {
   price: { [component: string]: number };
   maxOutputTokens?: number;
   onDisconnect?: 'abort' | 'drain';
+  hedge?: 'on';
   targets: { provider: string; model: string; priority?: number; weight?: number }[];
 }
 
@@ -51,7 +52,14 @@ export interface CallView {
   attempts: number;
   cost: string;
   stream: boolean;
-  usage?: { input: number; output: number; source: string; cachedInput?: number; reasoning?: number } | null;
+  usage?: {
+    input: number;
+    output: number;
+    source: string;
+    cachedInput?: number;
+    reasoning?: number;
+    hedge?: { provider: string; cost: string };
+  } | null;
 }
 
 export interface VerifyView {

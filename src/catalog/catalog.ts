@@ -244,6 +244,7 @@ function readModel(
     retries: row.retries,
     affinity: row.affinity !== 'off',
     firstTokenMs: row.firstTokenMs,
+    hedge: row.hedge === 'on',
     targets,
     onlyRoute: only && !second && !only.capabilities ? { targets, ready: 1 } : undefined,
   };

@@ -78,6 +78,12 @@ export const ModelForm = Type.Object(
     strategy: Type.Optional(Type.Enum([...STRATEGIES], { default: 'weighted' })),
     retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, $about: 'Tries more at the same target.' })),
     affinity: Type.Optional(Type.Enum(['on', 'off'], { default: 'on' })),
+    hedge: Type.Optional(
+      Type.Enum(['on', 'off'], {
+        default: 'off',
+        $about: '`on`: a second target is asked where the first is slower than 95 of 100 of its calls.',
+      }),
+    ),
     firstTokenMs: count('How long a target may take to its first token while another is free.'),
   },
   { $name: 'ModelForm' },

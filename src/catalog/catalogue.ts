@@ -163,16 +163,18 @@ const MOST_RETRIES = 10;
 function readRouting(
   model: JsonObject,
   path: string,
-): Pick<ModelEntry, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs'> {
+): Pick<ModelEntry, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'> {
   const strategy = readOptionalWord(model.strategy, STRATEGIES, `${path}.strategy`);
   const retries = readOptionalWhole(model.retries, `${path}.retries`, MOST_RETRIES);
   const affinity = readOptionalWord(onOrOff(model.affinity), ['on', 'off'] as const, `${path}.affinity`);
   const firstTokenMs = readOptionalCount(model.firstTokenMs, `${path}.firstTokenMs`);
+  const hedge = readOptionalWord(onOrOff(model.hedge), ['on', 'off'] as const, `${path}.hedge`);
   return {
     ...(strategy !== undefined && { strategy }),
     ...(retries !== undefined && { retries }),
     ...(affinity !== undefined && { affinity }),
     ...(firstTokenMs !== undefined && { firstTokenMs }),
+    ...(hedge === 'on' && { hedge }),
   };
 }
 

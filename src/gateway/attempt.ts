@@ -2,6 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { Hedging, mayHedge } from './hedge.ts';
 import { publicError } from './redaction.ts';
 import { sendTo } from './send.ts';
 import { trialOf } from './trial-of.ts';
@@ -11,6 +12,7 @@ import type { Upstream } from './upstream.ts';
 export async function attempt(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
   const errors: GatewayError[] = [];
   const trial = trialOf(deps, context);
+  const hedging = context.model.hedge && mayHedge(context) ? new Hedging(deps, context, trial, errors) : undefined;
   for (;;) {
     const waiting = trial.next();
     const next = waiting instanceof Promise ? await waiting : waiting;
@@ -18,8 +20,9 @@ export async function attempt(deps: GatewayDeps, context: CallContext): Promise<
     context.attempt = next;
     context.attempts++;
     try {
-      const upstream = await sendTo(deps, context, next.target, next.credential);
-      next.answered();
+      const sending = hedging ? hedging.send(next) : sendTo(deps, context, next.target, next.credential);
+      const upstream = await sending;
+      context.attempt.answered();
       return upstream;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || context.cancellation.cancelled) next.dropped();

@@ -28,6 +28,7 @@ import type { AddressedMedia } from './prepare/addressed-media.ts';
 import type { CachedCall } from './prepare/cached-call.ts';
 import { ReasoningCollector } from './reasoning-collector.ts';
 import type { RequestedRouting } from './requested-routing.ts';
+import { type Rival, rivalCost, withRival } from './rival.ts';
 
 /** A call that has been read and not yet admitted. */
 export interface PendingCall {
@@ -86,7 +87,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   model: Model;
   route: Route<ModelTarget>;
   estimatedInput: number;
-  readonly hold: Hold;
+  hold: Hold;
   covered: Money;
   meter: Meter;
   media: AddressedMedia | undefined;
@@ -98,6 +99,10 @@ export class CallContext implements PendingCall, AdmittedCall {
   attempts = 0;
   /** The attempt that is under way, or that has answered. */
   attempt: TrackedAttempt<ModelTarget> | undefined;
+  /** Another request of the call that may be billed: the target that is asked at the same time, or was slower (`hedge.ts`). */
+  rival: Rival | undefined;
+  /** A second target was asked once: no third is. */
+  hasHedged = false;
   /** How many upstream requests carry the whole input: several choices may be several requests. */
   sendings = 1;
   warnings: readonly string[] = [];
@@ -214,11 +219,18 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
     cost = context.covered;
     ending = { ...conclusion, outcome: 'disputed' };
   }
+  const output = used?.output ?? 0;
+  const tokens = used && used.input + used.output;
+  const rival = used && !doubted && context.rival ? rivalCost(context.rival, context) : undefined;
+  if (used && rival && context.rival) {
+    cost += rival.cost;
+    used = withRival(used, context.rival, rival);
+  }
   context.media?.cancel();
   // Tokens of a stored reply were counted when it was made.
-  context.pace.end(used && used.source !== 'cached' ? used.input + used.output : 0);
+  context.pace.end(used?.source === 'cached' ? 0 : (tokens ?? 0) + (rival?.usage.input ?? 0));
   const failure = conclusion.outcome === 'aborted' ? undefined : conclusion.error;
-  context.attempt?.ended(failure, used?.output ?? 0, used && used.input + used.output);
+  context.attempt?.ended(failure, output, tokens);
   const record = recordOf(context, ending, used, cost);
   try {
     await deps.ledger.settle(context.hold, record);

@@ -35,6 +35,8 @@ export interface GatewayDeps {
   settings: GatewaySettings;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Calls `over` after so many milliseconds, unless what it returns is called before; absent: by the process's own timers. */
+  wait?: ((ms: number, over: () => void) => () => void) | undefined;
   /** In [0, 1). */
   random(): number;
   /** Logs one line per call. `lost`: the number of its warnings; `cause`: the reason of a failure, for the operator only; `decision`: the

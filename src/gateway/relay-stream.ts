@@ -13,6 +13,7 @@ import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, saveReply } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
 import { addReplyWarnings, replyHeaders, skipWarning } from './reply-headers.ts';
+import { rivalCost } from './rival.ts';
 import { errorIn, type Flow, type FrameTaker, flowOf, joinBytes, type Upstream } from './upstream.ts';
 
 /** A target that has begun to answer, or the search for one. */
@@ -143,8 +144,9 @@ export class StreamRelay implements ByteSource, FrameTaker {
     if (this.context.meter.delivered) {
       const cost = charge(this.context.meter.soFar(), this.context.model.price);
       // An early usage report may claim anything. If this process dies, at most the hold is charged.
-      const { hold, covered } = this.context;
-      this.deps.ledger.checkpoint(hold, cost < covered ? cost : covered);
+      const { hold, covered, rival } = this.context;
+      const other = rivalCost(rival, this.context)?.cost ?? 0n;
+      this.deps.ledger.checkpoint(hold, (cost < covered ? cost : covered) + other);
     }
     if (this.hasSent) {
       this.hasSent = false;

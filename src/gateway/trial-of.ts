@@ -13,24 +13,33 @@ export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTar
     {
       random: deps.random,
       leftMs: () => context.startedMs + deps.settings.limits.wholeMs - performance.now(),
-      pause: (ms) => pauseOf(ms, cancellation),
+      pause: (ms) => pauseOf(deps, ms, cancellation),
       hasEnded: () => cancellation.cancelled,
     },
   );
 }
 
+function usualWait(ms: number, over: () => void): () => void {
+  const timer = setTimeout(over, ms);
+  return () => clearTimeout(timer);
+}
+
 /** A pause that ends early where the call is cancelled. */
-function pauseOf(ms: number, cancellation: Cancellation): Pause {
+export function pauseOf(
+  { wait = usualWait }: Pick<GatewayDeps, 'wait'>,
+  ms: number,
+  cancellation: Cancellation,
+): Pause {
   let end = () => {};
   const over = new Promise<void>((resolve) => {
     end = resolve;
   });
   const stop = () => {
-    clearTimeout(timer);
+    cancelWait();
     cancellation.delete(cancellable);
     end();
   };
-  const timer = setTimeout(stop, ms);
+  const cancelWait = wait(ms, stop);
   const cancellable = { cancel: stop };
   cancellation.add(cancellable);
   return { over, stop };

@@ -130,7 +130,11 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('hold' as const), account, amount, budgeted: fc.boolean() }) },
   {
     weight: 8,
-    arbitrary: fc.record({ do: fc.constantFrom('sent', 'checkpoint', 'settle', 'enlarge'), call: fc.nat({ max: 40 }), amount }),
+    arbitrary: fc.record({
+      do: fc.constantFrom('sent', 'checkpoint', 'settle', 'enlarge'),
+      call: fc.nat({ max: 40 }),
+      amount,
+    }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('top-up' as const), account, amount, key: fc.nat({ max: 9 }) }) },
   { weight: 1, arbitrary: fc.constant({ do: 'crash' as const }) },

@@ -6,7 +6,14 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
-import { type EnlargeRequest, type Hold, type HoldRequest, LASTING_OWNER, type Ledger, type ProcessStatus } from './ledger.ts';
+import {
+  type EnlargeRequest,
+  type Hold,
+  type HoldRequest,
+  LASTING_OWNER,
+  type Ledger,
+  type ProcessStatus,
+} from './ledger.ts';
 import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
 import { createRetryQueue } from './retry-queue.ts';
 import { createStrayHolds } from './stray-holds.ts';

@@ -66,14 +66,17 @@ const KEYS = 3;
 /** The cost of the crash test's calls once they are sent. */
 export const INPUT_COST = 10n;
 
-/** One call as the gateway makes it, sometimes settled twice or abandoned. Reports each finished step. */
+/** One call as the gateway makes it, sometimes hedged, settled twice or abandoned. Reports each finished step. */
 async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
   const callId = newId('call_');
   const key = `${KEY}_${Math.floor(Math.random() * KEYS)}`;
-  const hold = await ledger.hold(holdRequest(callId, HELD, { key }));
+  let hold = await ledger.hold(holdRequest(callId, HELD, { key }));
   if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { key, outcome: 'failed' }));
   await ledger.sent(hold, Date.now(), INPUT_COST);
   tell('sent', callId, INPUT_COST);
+  if (Math.random() < 0.3) {
+    hold = (await ledger.enlarge(hold, { by: HELD, checkpoint: 2n * INPUT_COST, at: Date.now() })) ?? hold;
+  }
   await Bun.sleep(Math.random() * 4);
   ledger.checkpoint(hold, INPUT_COST + 5n);
   const cost = INPUT_COST + BigInt(Math.ceil(Math.random() * 1200));

@@ -29,6 +29,8 @@ export interface RoutedModel<T extends RoutedTarget> {
   affinity: boolean;
   /** How long a target may take to its first token while another is free; absent: as it usually takes. */
   firstTokenMs?: number | undefined;
+  /** A second target is asked where the first is slow. */
+  hedge?: boolean | undefined;
   /** The route of every call, where there is one target that takes all. */
   onlyRoute?: Route<T> | undefined;
 }

@@ -31,6 +31,8 @@ export class RoutingState<T extends RoutedTarget> {
   private readonly targets = new Map<string, TargetHealth>();
   private readonly bulkheads = new Map<string, Bulkhead>();
   private readonly budgets = new Map<string, RetryBudget>();
+  /** How many calls of a model are hedged, by its first target. */
+  private readonly hedges = new Map<string, RetryBudget>();
   /** How long whole responses of a model take, by its first target: of the names that a wildcard matches there are any number. */
   private readonly wholes = new Map<string, Histogram>();
   /** Responses of a target that are not looked at for rate limits. */
@@ -71,6 +73,17 @@ export class RoutingState<T extends RoutedTarget> {
     return budget;
   }
 
+  /** At most a tenth of a model's calls, as with retries. */
+  hedgeBudget({ targets }: RoutedModel<T>): RetryBudget {
+    const id = targets[0]?.id ?? '';
+    let budget = this.hedges.get(id);
+    if (!budget) {
+      budget = new RetryBudget();
+      this.hedges.set(id, budget);
+    }
+    return budget;
+  }
+
   wholeTimes({ targets }: RoutedModel<T>): Histogram {
     const id = targets[0]?.id ?? '';
     let wholes = this.wholes.get(id);
@@ -89,6 +102,7 @@ export class RoutingState<T extends RoutedTarget> {
     for (const id of this.targets.keys()) if (!ids.has(id)) this.targets.delete(id);
     for (const id of this.silent.keys()) if (!ids.has(id)) this.silent.delete(id);
     for (const provider of this.budgets.keys()) if (!providers.has(provider)) this.budgets.delete(provider);
+    for (const id of this.hedges.keys()) if (!ids.has(id)) this.hedges.delete(id);
     for (const id of this.wholes.keys()) if (!ids.has(id)) this.wholes.delete(id);
     for (const [provider, bulkhead] of this.bulkheads) {
       const limits = providers.get(provider)?.limits;
@@ -138,7 +152,7 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
   }
 
   answered(attempt: TrackedAttempt<T>): void {
-    const { state, call } = this;
+    const { state } = this;
     const { target, credential } = attempt;
     const now = state.now();
     attempt.answeredAt = now;
@@ -147,7 +161,14 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     const health = state.health(target);
     health.succeeded(now, attempt.isProbe);
     if (attempt.isProbe) health.giveBack();
-    const took = Math.max(0, now - attempt.startedAt);
+    this.measure(attempt, now);
+  }
+
+  /** The time until the first token, or of a whole response. */
+  private measure({ target, startedAt }: TrackedAttempt<T>, now: number): void {
+    const { state, call } = this;
+    const health = state.health(target);
+    const took = Math.max(0, now - startedAt);
     if (call.stream) {
       health.firstToken.add(took, now);
       health.firstTokens.add(took);
@@ -203,6 +224,12 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     const health = state.health(attempt.target);
     health.left();
     if (attempt.isProbe) health.giveBack();
+  }
+
+  /** It would have taken longer still. Without its time the figures would have no slow calls, and more and more would be hedged. */
+  outrun(attempt: TrackedAttempt<T>): void {
+    this.dropped(attempt);
+    if (!attempt.target.failsOnRequest) this.measure(attempt, this.state.now());
   }
 
   saw(attempt: TrackedAttempt<T>, response: HasHeaders): void {

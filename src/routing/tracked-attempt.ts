@@ -13,6 +13,8 @@ export interface AttemptWatcher<T extends RoutedTarget> {
   saw(attempt: TrackedAttempt<T>, response: HasHeaders): void;
   /** Nothing came of it, and that says nothing of the target: the client left. */
   dropped(attempt: TrackedAttempt<T>): void;
+  /** The same, because another target answered first, although this one was asked earlier. */
+  outrun(attempt: TrackedAttempt<T>): void;
 }
 
 export class TrackedAttempt<T extends RoutedTarget> {
@@ -69,6 +71,13 @@ export class TrackedAttempt<T extends RoutedTarget> {
     if (this.isOver) return;
     this.isOver = true;
     this.watcher.dropped(this);
+  }
+
+  /** A target that was asked later answered first. */
+  outrun(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.watcher.outrun(this);
   }
 
   /** The call is over. */

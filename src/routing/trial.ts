@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { answerLimitMs } from './attempt-limits.ts';
 import type { Bulkhead, Waiter } from './bulkhead.ts';
+import { hedgeDelayMs } from './hedge-delay.ts';
 import { DEFAULT_RETRIES, isRepeatable, retryDelayMs } from './retry.ts';
 import type { Route, RoutedModel, RoutedTarget } from './routed.ts';
 import type { RoutingState } from './routing-state.ts';
@@ -56,6 +57,8 @@ export class Trial<T extends RoutedTarget> {
   private tried: (string | undefined)[] = [];
   private retries = 0;
   private error: GatewayError | undefined;
+  /** A target that was asked beside another. */
+  private hedged: T | undefined;
   /** Targets that had no place, and those that somebody else was trying. */
   private full: T[] = [];
   private skipped: T[] | undefined;
@@ -82,7 +85,8 @@ export class Trial<T extends RoutedTarget> {
     const { targets, ready } = this.asked.route;
     while (this.index < targets.length) {
       const isLast = this.index >= ready;
-      const begun = this.begin(targets[this.index++]!, now, isLast);
+      const target = targets[this.index++]!;
+      const begun = target === this.hedged ? undefined : this.begin(target, now, isLast);
       if (begun) return begun;
     }
     return this.full.length > 0 || this.skipped ? this.lastResort(now) : this.lastRetry(now);
@@ -92,6 +96,43 @@ export class Trial<T extends RoutedTarget> {
   failed(attempt: TrackedAttempt<T>, error: GatewayError): void {
     attempt.failed(error);
     this.error = error;
+  }
+
+  /** Milliseconds until a second target may be asked beside this one. Counts the call: a share of the calls may be hedged. */
+  hedgeAfterMs({ target }: TrackedAttempt<T>): number {
+    const { state, asked } = this;
+    state.hedgeBudget(asked.model).called(state.now());
+    return hedgeDelayMs(asked.call, state.health(target).firstTokens, state.wholeTimes(asked.model));
+  }
+
+  /** An attempt beside `first`: at the next target that is free now, else with another credential. `undefined`: there is none. */
+  hedge(first: TrackedAttempt<T>): TrackedAttempt<T> | undefined {
+    const { state, asked } = this;
+    const { targets, ready } = asked.route;
+    const now = state.now();
+    if (!state.hedgeBudget(asked.model).take(now)) return undefined;
+    for (let index = this.index; index < ready; index++) {
+      const target = targets[index]!;
+      if (state.health(target).needsLease || state.credentials.unusable(target, now)) continue;
+      const credential = this.chosen(target, state.bulkhead(target), now);
+      const second = credential === null ? undefined : this.beside(target, credential, now);
+      if (!second) continue;
+      this.hedged = target;
+      return second;
+    }
+    const { target } = first;
+    const other = state.credentials.choose(target, now, this.tried, asked.tokens);
+    const second = other === undefined ? undefined : this.beside(target, other, now);
+    if (second) this.tried.push(other);
+    return second;
+  }
+
+  private beside(target: T, credential: string | undefined, now: number): TrackedAttempt<T> | undefined {
+    const { state, asked } = this;
+    const bulkhead = state.bulkhead(target);
+    if (bulkhead && !bulkhead.enter(credential ?? '', asked, now)) return undefined;
+    state.credentials.spend(target, credential, asked.tokens);
+    return this.tracked(target, credential, false, now);
   }
 
   /** Whether somebody else may answer. Where nobody may, the long limits hold. */
@@ -202,10 +243,14 @@ export class Trial<T extends RoutedTarget> {
   }
 
   private attempt(target: T, credential: string | undefined, isProbe: boolean, now: number): TrackedAttempt<T> {
-    const { state, asked } = this;
     this.current = target;
     this.tried.push(credential);
     this.error = undefined;
+    return this.tracked(target, credential, isProbe, now);
+  }
+
+  private tracked(target: T, credential: string | undefined, isProbe: boolean, now: number): TrackedAttempt<T> {
+    const { state, asked } = this;
     const health = state.health(target);
     if (!target.failsOnRequest) health.inFlight++;
     state.budget(target.provider).called(now);

@@ -266,6 +266,8 @@ export interface ModelRow {
   affinity?: 'on' | 'off';
   /** How long a target may take to its first token while another is free. */
   firstTokenMs?: number;
+  /** A second target is asked where the first is slow; absent: no. */
+  hedge?: 'on';
 }
 
 /** One step of the ledger. A batch of steps is one transaction, applied in order. */

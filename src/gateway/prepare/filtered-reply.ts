@@ -2,6 +2,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 import type { Upstream } from '../upstream.ts';
+import { ReadAhead } from './read-ahead.ts';
 
 /** Reads until there is content. Throws `upstream_refused` where the filter refused everything. */
 export async function unlessFiltered(upstream: Upstream): Promise<Upstream> {
@@ -40,24 +41,5 @@ async function drain(upstream: Upstream): Promise<void> {
     while (await upstream.next());
   } catch {
     // The reply is not used.
-  }
-}
-
-class ReadAhead implements Upstream {
-  readonly same: boolean;
-  readonly contentType?: string;
-  readonly #upstream: Upstream;
-  readonly #read: (readonly Frame[])[];
-
-  constructor(upstream: Upstream, read: (readonly Frame[])[]) {
-    this.same = upstream.same;
-    if (upstream.contentType !== undefined) this.contentType = upstream.contentType;
-    this.#upstream = upstream;
-    this.#read = read;
-  }
-
-  next(): Promise<readonly Frame[] | undefined> {
-    const frames = this.#read.shift();
-    return frames ? Promise.resolve(frames) : this.#upstream.next();
   }
 }

@@ -31,7 +31,7 @@ interface ModelColumns {
 }
 
 /** Members of a model that are kept together as JSON. */
-type Routing = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs'>;
+type Routing = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'>;
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
   async function price(id: string): Promise<PriceRow | undefined> {
@@ -69,7 +69,7 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
   return {
     saveModel(model, audit) {
-      const { strategy, retries, affinity, firstTokenMs } = model;
+      const { strategy, retries, affinity, firstTokenMs, hedge } = model;
       const columns = {
         name: model.name,
         kind: model.kind,
@@ -85,7 +85,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         aliases: model.aliases && JSON.stringify(model.aliases),
         fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
         continuation: model.continuation,
-        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs }),
+        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge }),
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },

@@ -67,6 +67,7 @@ const Model = Type.Object({
   retries: Type.Optional(Type.Integer()),
   affinity: Type.Optional(Type.String()),
   firstTokenMs: Type.Optional(Type.Integer()),
+  hedge: Type.Optional(Type.String()),
 });
 
 const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), price: Price, createdAt: Time });

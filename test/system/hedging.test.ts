@@ -1,0 +1,118 @@
+/** Hedging with real processes: what both requests of a call cost, also if the process is killed while both are under way. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
+import { ENGINES, type TestDatabase } from '../engines.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const CREDIT = '1.00';
+/** So many streams tell how long a target usually takes. */
+const SAMPLES = 20;
+const SILENT = { ...streamAnswer(['never']), fault: { before: 'headers', does: 'silence' } } as const;
+/** Most of it is waiting for machines that are busy. */
+const WITHIN_MS = 60_000;
+
+describe.each(ENGINES)('$name', (engine) => {
+  let upstream: ScriptedUpstream;
+  let gateway: GatewayProcess;
+  let caller: TestCaller;
+  let settings: TestDatabase['settings'];
+
+  const start = () =>
+    startGateway({
+      providers: ['first', 'second'].map((name) => ({
+        name,
+        type: 'openai-compatible',
+        baseUrl: `${upstream.url}/${name}/v1`,
+        credential: 'sk-fake',
+      })),
+      models: [
+        {
+          name: 'hedged',
+          kind: 'chat',
+          price: PRICE,
+          maxOutputTokens: 100,
+          hedge: 'on',
+          targets: ['first', 'second'].map((provider, priority) => ({ provider, model: 'upstream-model', priority })),
+        },
+      ],
+      dataFolder: settings.dataDir,
+      ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
+    });
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    ({ settings } = await engine.freshDatabase());
+    gateway = await start();
+    caller = await gateway.newCaller(CREDIT);
+  }, WITHIN_MS);
+  afterAll(async () => {
+    await gateway.stop('keep');
+    await upstream.close();
+  }, WITHIN_MS);
+
+  async function call(): Promise<string> {
+    const body = JSON.stringify(chatRequest('hedged', { stream: true }));
+    const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+    return response.text();
+  }
+
+  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    const end = Date.now() + WITHIN_MS;
+    while (!(await isSo())) {
+      if (Date.now() > end) throw new Error(`It has not come to that. The log:\n${gateway.log()}`);
+      await Bun.sleep(20);
+    }
+  }
+
+  const asked = () => upstream.journal('/').length;
+  const spent = async () => nanoOf(CREDIT) - nanoOf((await gateway.balance(caller)).available);
+
+  test(
+    'the faster target answers; its cost and the input of the other are charged',
+    async () => {
+      for (let i = 0; i < SAMPLES; i++) {
+        upstream.script('/first/', streamAnswer(['Hello']));
+        expect(await call()).toContain('[DONE]');
+      }
+      upstream.script('/first/', SILENT);
+      upstream.script('/second/', streamAnswer(['Good ', 'day']));
+      const text = await call();
+      expect(text).toContain('Good ');
+      expect(text).toEndWith('data: [DONE]\n\n');
+      await until(async () => (await gateway.balance(caller)).held === '0');
+      const [last] = (await gateway.calls(caller)).filter(({ attempts }) => attempts === 2);
+      expect(last?.provider).toBe('second');
+      const loser = nanoOf(last?.usage?.hedge?.cost ?? '0');
+      expect(last?.usage?.hedge?.provider).toBe('first');
+      expect(loser).toBeGreaterThan(0n);
+      expect(nanoOf(last?.cost ?? '0')).toBe(costOf(USED) + loser);
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    'a process that is killed while both are asked leaves both inputs charged and nothing held',
+    async () => {
+      const before = await spent();
+      const already = asked();
+      upstream.script('/first/', SILENT);
+      upstream.script('/second/', SILENT);
+      const calling = call().catch(() => '');
+      await until(() => asked() === already + 2);
+      await gateway.kill();
+      await calling;
+      gateway = await start();
+      await until(async () => (await gateway.verify()).holds === 0);
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      const [interrupted] = (await gateway.calls(caller)).filter(({ outcome }) => outcome === 'interrupted');
+      const [hedged] = (await gateway.calls(caller)).filter(({ usage }) => usage?.hedge);
+      expect(nanoOf(interrupted?.cost ?? '0')).toBe(2n * nanoOf(hedged?.usage?.hedge?.cost ?? '0'));
+      expect((await spent()) - before).toBe(nanoOf(interrupted?.cost ?? '0'));
+    },
+    WITHIN_MS,
+  );
+});
