@@ -73,7 +73,14 @@ export function asReport(usage: Usage): Usage | undefined {
 
 /** Members that are not added up. */
 type Word = 'source' | 'size' | 'quality' | 'largestInput' | 'claimed' | 'hedge';
-const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput', 'claimed', 'hedge']);
+const WORDS: ReadonlySet<keyof Usage> = new Set<Word>([
+  'source',
+  'size',
+  'quality',
+  'largestInput',
+  'claimed',
+  'hedge',
+]);
 const isCount = (member: keyof Usage): member is Exclude<keyof Usage, Word> => !WORDS.has(member);
 
 /** Adds the usages of several upstream calls. */

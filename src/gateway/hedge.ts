@@ -208,5 +208,5 @@ function adopt(context: CallContext, view: CallContext): void {
   context.signatureOwner = view.signatureOwner;
   context.sent = view.sent;
   const { call, signatureOwner } = view;
-  if (call.kind === 'chat' && call.thread && signatureOwner !== undefined) call.thread.maker = signatureOwner;
+  if (call.kind === 'chat' && call.thread && signatureOwner !== undefined) call.thread.owner = signatureOwner;
 }

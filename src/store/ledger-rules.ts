@@ -1,12 +1,12 @@
 /** The rules of the ledger: what a batch of steps changes. The same for both database engines. */
-import { type Money, writeMoney } from '../canonical/money.ts';
+import type { Money } from '../canonical/money.ts';
 import type { CompletedCall, FormerCall, RecordedCall } from './call-sums.ts';
 import { type Tokens, tokensOf } from './call-sums.ts';
+import { completionAudit } from './completion-audit.ts';
 import { entryHash } from './entry-hash.ts';
 import type {
   AuditRow,
   Budget,
-  CallOutcome,
   CallRow,
   CodeRow,
   EntryKind,
@@ -254,20 +254,6 @@ function complete(batch: Batch, before: FormerCall, call: CallRow, amount: Money
   batch.accounts.add(account);
   batch.audits.push(completionAudit(before, row, endedAt));
   return { type: 'resolved', repeated: false, amount };
-}
-
-function completionAudit(before: FormerCall, row: CallRow, at: number): AuditRow {
-  const text = ({ cost, outcome }: { cost: Money; outcome: CallOutcome }) =>
-    JSON.stringify({ cost: writeMoney(cost), outcome });
-  return {
-    id: `audit_${row.id}`,
-    at,
-    actor: 'gateway',
-    action: 'call.completed',
-    subject: row.id,
-    before: text(before),
-    after: text(row),
-  };
 }
 
 function enterOnce(batch: Batch, step: StepOf<'enter'>): LedgerOutcome {
