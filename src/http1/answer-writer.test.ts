@@ -159,35 +159,37 @@ describe('streamed responses', () => {
 
   test('a client that disconnects is noticed before and during the response', async () => {
     const log: string[] = [];
+    const entered = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const unneeded = Promise.withResolvers<void>();
     const before = await open(
       serve(async (request) => {
-        request.onLeave = () => log.push('left');
-        await Bun.sleep(100);
+        request.onLeave = () => {
+          log.push('left');
+          left.resolve();
+        };
+        entered.resolve();
+        await left.promise;
         log.push(request.hasLeft ? 'gone' : 'there');
-        return streamed(source(['too late'], log));
+        return streamed({ ...source(['too late'], log), cancel: unneeded.resolve });
       }),
     );
     before.say(GET);
-    await Bun.sleep(30);
+    await entered.promise;
     before.socket.destroy();
-    await Bun.sleep(150);
-    expect(log).toEqual(['left', 'gone', 'cancelled']);
+    await unneeded.promise;
+    expect(log).toEqual(['left', 'gone']);
 
-    const within: string[] = [];
-    const line = await open(
+    const cancelled = Promise.withResolvers<void>();
+    const within = await open(
       serve(() =>
-        streamed({
-          start: (sink) => void sink.write(Buffer.from('x')),
-          resume() {},
-          cancel: () => void within.push('cancelled'),
-        }),
+        streamed({ start: (sink) => void sink.write(Buffer.from('x')), resume() {}, cancel: cancelled.resolve }),
       ),
     );
-    line.say(GET);
-    await line.ends('1\nx\n');
-    line.socket.destroy();
-    await Bun.sleep(100);
-    expect(within).toEqual(['cancelled']);
+    within.say(GET);
+    await within.ends('1\nx\n');
+    within.socket.destroy();
+    await cancelled.promise;
   });
 
   test('a client that stops reading is disconnected and its source cancelled', async () => {

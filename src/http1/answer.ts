@@ -1,4 +1,5 @@
 /** The type of a response, and how its head is written. */
+import { UNSAYABLE } from './header-lines.ts';
 
 export interface Answer {
   status: number;
@@ -58,9 +59,6 @@ const REASONS: { readonly [status: number]: string } = {
   504: 'Gateway Timeout',
 };
 
-/** Printable ASCII or one-byte characters: others could end the header and start another one. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 /** A response header contains characters that could start another header. */
 export class UnsayableHeader extends Error {}
 
@@ -74,28 +72,27 @@ export function writeAnswerHead(
   persistence: Persistence,
   now: number,
 ): string {
-  let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
+  let head = status === 200 ? OK : `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
   for (const name in headers) {
-    const value = headers[name] ?? '';
     if (name === 'content-length') continue;
-    if (!VALUE.test(value)) throw new UnsayableHeader(`the header ${name} cannot be sent`);
+    const value = headers[name] ?? '';
+    if (UNSAYABLE.test(value)) throw new UnsayableHeader(`the header ${name} cannot be sent`);
     head += `${name}: ${value}\r\n`;
   }
   if (typeof end === 'number') head += `content-length: ${end}\r\n`;
   else if (end === 'chunked') head += 'transfer-encoding: chunked\r\n';
   if (persistence !== 'default') head += `connection: ${persistence}\r\n`;
-  return `${head}date: ${dateOf(now)}\r\n\r\n`;
+  return head + dateLine(now);
 }
 
-let dateSecond = 0;
-let date = '';
+const OK = 'HTTP/1.1 200 OK\r\n';
+let second = 0;
+let line = '';
 
-/** Formatted at most once a second. */
-function dateOf(now: number): string {
-  const second = Math.floor(now / 1000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = new Date(now).toUTCString();
-  }
-  return date;
+/** The last header and the end of the head; formatted at most once a second. */
+function dateLine(now: number): string {
+  if (now >= second && now < second + 1000) return line;
+  second = now - (now % 1000);
+  line = `date: ${new Date(now).toUTCString()}\r\n\r\n`;
+  return line;
 }

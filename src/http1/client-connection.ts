@@ -66,6 +66,8 @@ const LINGER_BYTES = 1024 ** 3;
 const MOST_EARLY_BYTES = 64 * 1024;
 /** The rest of an unread body up to this size is skipped, so that the connection can be used again. */
 const MOST_SKIPPED_BYTES = 64 * 1024;
+const CR = 13;
+const LF = 10;
 /** The first byte of a TLS handshake, sent by clients that assume an encrypted port. */
 const TLS_HANDSHAKE = 22;
 
@@ -142,11 +144,11 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
   }
 
-  head(text: string): Framing {
+  head(bytes: Buffer, from: number, to: number): Framing {
     // An empty line before a request is ignored, as RFC 9112 section 2.2 requires.
-    const head = text.startsWith('\r\n') ? text.slice(2) : text;
-    if (head === '') return 'interim';
-    const request = new ClientRequest(head, this, this.socket);
+    const start = bytes[from] === CR && bytes[from + 1] === LF ? from + 2 : from;
+    if (start >= to) return 'interim';
+    const request = new ClientRequest(bytes, start, to, this, this.socket);
     this.request = request;
     this.isInHead = false;
     if (request.framing !== 0) {

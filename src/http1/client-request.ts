@@ -1,5 +1,6 @@
 /** A client's request: head, body, and whether the client is still connected. */
-import { HeaderLines, listHas } from './header-lines.ts';
+import { latin1 } from './bytes.ts';
+import { HeaderLines, lineEndOf, listHas, tokenEnd } from './header-lines.ts';
 import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 
@@ -16,7 +17,7 @@ interface Peer {
   readonly remoteAddress: string | undefined;
 }
 
-/** A fragment (`#…`) is not meant for servers and is dropped. */
+/** The request lines that are not usual. A fragment (`#…`) is not meant for servers and is dropped. */
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!"$-~]+)(?:#[!-~]*)? HTTP\/1\.([01])$/;
 /** Requests to a proxy begin with the server's own address. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
@@ -38,20 +39,17 @@ export class ClientRequest implements Client {
   onLeave: (() => void) | undefined;
   private readonly socket: Peer;
 
-  /** Throws MalformedMessage. */
-  constructor(head: string, source: BodySource, socket: Peer) {
-    const lineEnd = head.indexOf('\r\n');
-    const first = lineEnd < 0 ? head : head.slice(0, lineEnd);
-    const line = REQUEST_LINE.exec(first) ?? REQUEST_LINE.exec(escaped(first));
-    if (!line) throw new MalformedMessage('its request line is invalid');
-    const headers = HeaderLines.read(lineEnd < 0 ? '' : head.slice(lineEnd));
+  /** From the bytes of its head, without the empty line at the end. Throws MalformedMessage. */
+  constructor(bytes: Buffer, from: number, to: number, source: BodySource, socket: Peer) {
+    const end = lineEndOf(bytes, from, to);
+    const line = readUsualLine(bytes, from, end) ?? readLine(latin1(bytes, from, end));
+    const headers = HeaderLines.read(bytes, end, to);
     if (!headers) throw new MalformedMessage('a header line is invalid');
-    const [, method = '', target = '', minor] = line;
-    this.method = method;
-    this.target = target.startsWith('/') ? target : withoutOrigin(method, target);
+    this.method = line.method;
+    this.target = line.target;
+    this.isOld = line.isOld;
     this.headers = headers;
     this.socket = socket;
-    this.isOld = minor === '0';
     this.keepsConnection = keepsConnection(headers, this.isOld);
     this.framing = framingOf(headers, this.isOld);
     this.body = new RequestBody(typeof this.framing === 'number' ? this.framing : undefined, source);
@@ -71,6 +69,37 @@ export class ClientRequest implements Client {
     this.hasLeft = true;
     this.onLeave?.();
   }
+}
+
+interface RequestLine {
+  method: string;
+  target: string;
+  isOld: boolean;
+}
+
+const SPACE = 32;
+const HASH = 35;
+const SLASH = 47;
+const TILDE = 126;
+const VERSION = Buffer.from(' HTTP/1.1');
+
+/** The request line in these bytes, if its target is a path of plain characters and its version HTTP/1.1. */
+function readUsualLine(bytes: Buffer, from: number, to: number): RequestLine | undefined {
+  const space = tokenEnd(bytes, from, to);
+  const target = space + 1;
+  if (space === from || bytes[space] !== SPACE || bytes[target] !== SLASH) return undefined;
+  let end = target;
+  while (end < to && bytes[end]! > SPACE && bytes[end]! <= TILDE && bytes[end] !== HASH) end++;
+  if (to - end !== VERSION.length) return undefined;
+  for (let i = 0; i < VERSION.length; i++) if (bytes[end + i] !== VERSION[i]) return undefined;
+  return { method: latin1(bytes, from, space), target: latin1(bytes, target, end), isOld: false };
+}
+
+function readLine(text: string): RequestLine {
+  const line = REQUEST_LINE.exec(text) ?? REQUEST_LINE.exec(escaped(text));
+  if (!line) throw new MalformedMessage('its request line is invalid');
+  const [, method = '', target = '', minor] = line;
+  return { method, target: target.startsWith('/') ? target : withoutOrigin(method, target), isOld: minor === '0' };
 }
 
 /** Some clients send a URL as it was typed. */

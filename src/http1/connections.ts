@@ -1,7 +1,8 @@
 /** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that connects. */
 import type { Socket } from 'bun';
 import type { Address } from './address.ts';
-import { type ReplyHead, ReplyReader, type ReplySink } from './reply-reader.ts';
+import type { HeaderLines } from './header-lines.ts';
+import { ReplyReader, type ReplySink } from './reply-reader.ts';
 import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
 import type { Streamed } from './request-head.ts';
 import { sendTogether } from './send-together.ts';
@@ -136,8 +137,10 @@ class Connection implements Source, ReplySink {
   private readonly reader = new ReplyReader(this);
   /** Of the current bytes: body pieces, and whether the reply ends with them. */
   private piece: Uint8Array | undefined;
-  private more: Uint8Array[] = [];
-  private ended: { reusable: boolean; idleMs: number } | undefined;
+  private more: Uint8Array[] | undefined;
+  private hasEnded = false;
+  private isReusable = false;
+  private idleMs = 0;
   private isPaused = false;
   private isOpen = false;
   private readonly keeper: Keeper;
@@ -151,6 +154,8 @@ class Connection implements Source, ReplySink {
     return new Promise((resolve, reject) => {
       const opened = (socket: Socket<undefined>) => {
         socket.setNoDelay(true);
+        // A connection does not keep the process alive, idle or not: the timer that checks the limits of an exchange does.
+        socket.unref();
         this.isOpen = true;
         resolve();
       };
@@ -185,7 +190,6 @@ class Connection implements Source, ReplySink {
     this.current = exchange;
     this.request = request;
     this.sentAt = performance.now();
-    this.socket?.ref();
     this.reader.expect(request.method);
     exchange.from(this);
     // If it was cancelled meanwhile, this connection is closed.
@@ -236,45 +240,43 @@ class Connection implements Source, ReplySink {
       this.reader.read(bytes);
     } catch (thrown) {
       // Bytes after the end: the reply is valid, but the connection is not reused.
-      if (!this.ended) {
+      if (!this.hasEnded) {
         this.broke(thrown);
         return;
       }
-      this.ended.reusable = false;
+      this.isReusable = false;
     }
     this.deliver();
   }
 
   /** Passes on the body bytes of one arrival as one piece. */
   private deliver(): void {
-    const { current, receiver, piece, more, ended } = this;
+    const { current, receiver, piece, more } = this;
     if (piece) {
       this.piece = undefined;
-      if (more.length > 0) this.more = [];
-      receiver?.push(more.length === 0 ? piece : Buffer.concat([piece, ...more]));
+      this.more = undefined;
+      receiver?.push(more ? Buffer.concat([piece, ...more]) : piece);
       // The receiver may have cancelled the rest.
       if (this.current !== current) return;
     }
     // A reply whose head was refused has closed the connection.
-    if (!ended || !current) return;
-    this.ended = undefined;
+    if (!this.hasEnded || !current) return;
+    this.hasEnded = false;
     this.current = undefined;
     this.receiver = undefined;
     this.request = undefined;
     receiver?.finish();
-    if (!ended.reusable || this.unsent || this.isPouring) {
+    if (!this.isReusable || this.unsent || this.isPouring) {
       this.drop();
       return;
     }
     if (this.isPaused) this.resume();
     this.isKept = true;
-    this.idleUntil = performance.now() + ended.idleMs;
-    // An idle connection must not keep the process alive.
-    this.socket?.unref();
+    this.idleUntil = performance.now() + this.idleMs;
     this.keeper.idle(this);
   }
 
-  head({ status, headers }: ReplyHead): void {
+  head(status: number, headers: HeaderLines): void {
     const { current } = this;
     if (!current) return;
     current.begin(status, headers);
@@ -282,12 +284,15 @@ class Connection implements Source, ReplySink {
   }
 
   body(bytes: Uint8Array): void {
-    if (this.piece) this.more.push(bytes);
-    else this.piece = bytes;
+    if (!this.piece) this.piece = bytes;
+    else if (this.more) this.more.push(bytes);
+    else this.more = [bytes];
   }
 
   end(reusable: boolean, saidIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {
-    this.ended = { reusable, idleMs: Math.min(IDLE_MS, saidIdleMs - IDLE_MARGIN_MS) };
+    this.hasEnded = true;
+    this.isReusable = reusable;
+    this.idleMs = Math.min(IDLE_MS, saidIdleMs - IDLE_MARGIN_MS);
   }
 
   private closed(error: unknown, reject: (error: unknown) => void): void {

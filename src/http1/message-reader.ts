@@ -3,7 +3,7 @@
  * never guessed.
  */
 
-import { sliceBytes } from './bytes.ts';
+import { latin1, sliceBytes } from './bytes.ts';
 import { HeaderLines } from './header-lines.ts';
 
 /** How a body ends: after this many bytes, with the last chunk, or with the connection. `interim`: another head follows. */
@@ -11,8 +11,10 @@ export type Framing = number | 'chunked' | 'close' | 'interim';
 
 /** Receives the parts of a message in order: one head, body pieces, one end. */
 export interface MessageSink {
-  /** The lines of the head without the empty line. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage. */
-  head(text: string): Framing;
+  /**
+   * The head: these bytes, without the empty line after it. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage.
+   */
+  head(bytes: Buffer, from: number, to: number): Framing;
   body(bytes: Uint8Array): void;
   end(): void;
 }
@@ -135,7 +137,7 @@ export class MessageReader {
       throw new LargeHead(`the head is larger than ${MAX_HEAD_BYTES} bytes`);
     if (end < 0) return undefined;
     this.headBytes += end - at;
-    const framing = this.sink.head(all.toString('latin1', at, end));
+    const framing = this.sink.head(all, at, end);
     if (framing === 'close') this.state = 'close';
     else if (framing === 'chunked') this.state = 'size';
     else if (framing === 0) this.end();
@@ -183,7 +185,7 @@ export class MessageReader {
     if (this.lineBytes > MAX_LINE_BYTES) throw new MalformedMessage('its trailers are too long');
     if (end === at) this.end();
     // Trailers are checked and then ignored: other parsers may treat them as headers.
-    else checkTrailer(all.toString('latin1', at, end));
+    else checkTrailer(latin1(all, at, end));
     return end + 2;
   }
 
@@ -196,9 +198,9 @@ export class MessageReader {
 /** The content-length; repeated values must be equal. `undefined` if there is none. Throws MalformedMessage. */
 export function readLength(stated: string | null): number | undefined {
   if (stated === null) return undefined;
-  const length = LENGTH.exec(stated)?.[1];
-  if (length === undefined) throw new MalformedMessage('its content-length is invalid');
-  return Number(length);
+  // `parseInt` would read other text as a length: the expression decides.
+  if (!LENGTH.test(stated)) throw new MalformedMessage('its content-length is invalid');
+  return Number.parseInt(stated, 10);
 }
 
 const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
@@ -223,10 +225,11 @@ function isExtension(all: Buffer, at: number, end: number): boolean {
 }
 
 /** In a trailer, headers that define the end or the host of a message come too late. */
-const LATE = /^(?:content-length|transfer-encoding|host):/i;
+const LATE = ['content-length', 'transfer-encoding', 'host'];
 
-function checkTrailer(line: string): void {
-  if (!HeaderLines.read(`\r\n${line}`) || LATE.test(line)) throw new MalformedMessage('a trailer is invalid');
+function checkTrailer(text: string): void {
+  const line = HeaderLines.read(Buffer.from(`\r\n${text}`, 'latin1'), 0, text.length + 2);
+  if (!line || LATE.some((name) => line.has(name))) throw new MalformedMessage('a trailer is invalid');
 }
 
 function hexDigit(byte: number | undefined): number | undefined {

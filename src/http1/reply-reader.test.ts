@@ -6,7 +6,7 @@ import { ReplyReader } from './reply-reader.ts';
 function read(arrivals: readonly Buffer[], { method = 'POST', closes = false } = {}): string {
   let told = '';
   const reader = new ReplyReader({
-    head: ({ status, headers }) => {
+    head: (status, headers) => {
       told += `${status} ${[...headers.toHeaders()].flat().join('|')}\n`;
     },
     body: (bytes) => {

@@ -1,22 +1,22 @@
 /** Parses HTTP/1.1 replies from a connection's bytes. */
-import { HeaderLines, listHas } from './header-lines.ts';
+import { HeaderLines, lineEndOf, listHas, textEnd } from './header-lines.ts';
 import { type Framing, MalformedMessage, MessageReader, readLength } from './message-reader.ts';
-
-/** The head of a reply. */
-export interface ReplyHead {
-  status: number;
-  headers: HeaderLines;
-}
 
 /** Receives the parts of a reply in order: one head, body pieces, one end. */
 export interface ReplySink {
-  head(head: ReplyHead): void;
+  head(status: number, headers: HeaderLines): void;
   body(bytes: Uint8Array): void;
   /** `reusable`: the connection can be used for another request. */
   end(reusable: boolean, idleMs: number | undefined): void;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const SPACE = 32;
+const ZERO = 48;
+/** In a status line (`HTTP/1.1 200 OK`): the version, and the places of its minor part, of the status and of the status's end. */
+const VERSION = Buffer.from('HTTP/1.');
+const MINOR_AT = 7;
+const STATUS_AT = 9;
+const STATUS_END = 12;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
 export class ReplyReader {
@@ -30,7 +30,7 @@ export class ReplyReader {
   constructor(sink: ReplySink) {
     this.sink = sink;
     this.reader = new MessageReader({
-      head: (text) => this.takeHead(text),
+      head: (bytes, from, to) => this.takeHead(bytes, from, to),
       body: (bytes) => sink.body(bytes),
       end: () => sink.end(this.keep, this.idleMs),
     });
@@ -53,25 +53,25 @@ export class ReplyReader {
     return this.reader.close();
   }
 
-  private takeHead(text: string): Framing {
-    const lineEnd = text.indexOf('\r\n');
-    const status = STATUS_LINE.exec(lineEnd < 0 ? text : text.slice(0, lineEnd));
-    if (!status) throw new MalformedMessage('the status line is invalid');
-    const code = Number(status[2]);
-    if (code === 101) throw new MalformedMessage('it changes to a protocol that was not requested');
-    const headers = HeaderLines.read(lineEnd < 0 ? '' : text.slice(lineEnd));
+  private takeHead(bytes: Buffer, from: number, to: number): Framing {
+    const end = lineEndOf(bytes, from, to);
+    const status = readStatus(bytes, from, end);
+    if (status === 0) throw new MalformedMessage('the status line is invalid');
+    if (status === 101) throw new MalformedMessage('it changes to a protocol that was not requested');
+    const headers = HeaderLines.read(bytes, end, to);
     if (!headers) throw new MalformedMessage('a header line is invalid');
     // An interim reply: the final one follows.
-    if (code < 200) return 'interim';
-    const framing = this.frame(code, headers, status[1] === '0');
-    this.sink.head({ status: code, headers });
+    if (status < 200) return 'interim';
+    const framing = this.frame(status, headers, bytes[from + MINOR_AT] === ZERO);
+    this.sink.head(status, headers);
     return framing;
   }
 
   private frame(status: number, headers: HeaderLines, isOld: boolean): Framing {
     const encoding = headers.get('transfer-encoding');
     const length = readLength(headers.get('content-length'));
-    this.keep = !isOld && !listHas(headers.get('connection'), 'close');
+    const connection = headers.get('connection');
+    this.keep = !isOld && (connection === null || !listHas(connection, 'close'));
     this.idleMs = readIdleMs(headers.get('keep-alive'));
     if (this.bodiless || status === 204 || status === 304) return 0;
     if (encoding === null) return length ?? 'close';
@@ -80,6 +80,22 @@ export class ReplyReader {
     if (length !== undefined) this.keep = false;
     return 'chunked';
   }
+}
+
+/** The status of this line; 0 if the line is invalid. */
+function readStatus(bytes: Buffer, from: number, to: number): number {
+  for (let i = 0; i < MINOR_AT; i++) if (bytes[from + i] !== VERSION[i]) return 0;
+  const minor = bytes[from + MINOR_AT]! - ZERO;
+  if ((minor !== 0 && minor !== 1) || bytes[from + STATUS_AT - 1] !== SPACE) return 0;
+  let status = 0;
+  for (let at = from + STATUS_AT; at < from + STATUS_END; at++) {
+    const digit = bytes[at]! - ZERO;
+    if (!(digit >= 0 && digit <= 9)) return 0;
+    status = status * 10 + digit;
+  }
+  const end = from + STATUS_END;
+  const isEnd = end === to || (bytes[end] === SPACE && textEnd(bytes, end, to) === to);
+  return isEnd && status >= 100 ? status : 0;
 }
 
 function readIdleMs(keepAlive: string | null): number | undefined {

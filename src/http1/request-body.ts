@@ -15,6 +15,9 @@ const MOST_WAITING_BYTES = 256 * 1024;
 /** The same for the number of pieces, because each costs much more than a byte. */
 const MOST_WAITING_PIECES = 4096;
 
+/** Shared, because most requests bring one piece, and then an array of one: nothing is added to this one. */
+const NONE: Uint8Array[] = [];
+
 interface Waiting {
   resolve(bytes: Uint8Array | undefined): void;
   reject(failure: RequestFault): void;
@@ -26,7 +29,7 @@ export class RequestBody {
   /** Everything has arrived. */
   isComplete = false;
   private failure: RequestFault | undefined;
-  private arrived: Uint8Array[] = [];
+  private arrived: Uint8Array[] = NONE;
   private arrivedBytes = 0;
   private isPaused = false;
   private waiting: Waiting | undefined;
@@ -65,7 +68,8 @@ export class RequestBody {
       waiting.resolve(bytes);
       return;
     }
-    this.arrived.push(bytes);
+    if (this.arrived === NONE) this.arrived = [bytes];
+    else this.arrived.push(bytes);
     this.arrivedBytes += bytes.length;
     const isMuch = this.arrivedBytes >= MOST_WAITING_BYTES || this.arrived.length >= MOST_WAITING_PIECES;
     if (!isMuch || this.isPaused) return;
@@ -90,7 +94,7 @@ export class RequestBody {
   /** The rest will not be read. */
   discard(): void {
     if (this.arrived.length === 0) return;
-    this.arrived = [];
+    this.arrived = NONE;
     this.arrivedBytes = 0;
     if (!this.isPaused) return;
     this.isPaused = false;

@@ -1,5 +1,6 @@
 /** Writes the head of an HTTP/1.1 request. */
 import type { Address } from './address.ts';
+import { UNSAYABLE } from './header-lines.ts';
 
 /** Bytes that are read in pieces. */
 export interface Streamed {
@@ -28,21 +29,39 @@ const OWN = new Set([
   'trailer',
 ]);
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** Printable ASCII or one-byte characters: others could end the header and start another one. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Throws TypeError if a header has invalid characters. */
 export function writeHead(address: Address, { method, headers, body, stream }: Outgoing): string {
   let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
-    if (OWN.has(name)) continue;
-    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent`);
-    head += `${name}: ${value}\r\n`;
+    const start = startOf(name);
+    if (start === '') continue;
+    if (UNSAYABLE.test(value)) throw unsayable(name);
+    head += start + value + LINE_END;
   }
   if (headers.accept === undefined) head += 'accept: */*\r\n';
   // Uncompressed, so that events can be used as they arrive: decompressing costs more than the smaller size saves.
   if (headers['accept-encoding'] === undefined) head += 'accept-encoding: identity\r\n';
   if (body || method !== 'GET') head += `content-length: ${stream?.size ?? body?.length ?? 0}\r\n`;
   return `${head}\r\n`;
+}
+
+const LINE_END = '\r\n';
+const starts = new Map<string, string>();
+// Names come from the code and the configuration, so there are few. The limit is for callers that generate names.
+const MOST_STARTS = 1000;
+
+/** The text before the value of this header, empty for those of this module. Kept, because checking a name costs more than a look-up. */
+function startOf(name: string): string {
+  let start = starts.get(name);
+  if (start !== undefined) return start;
+  if (!NAME.test(name)) throw unsayable(name);
+  start = OWN.has(name) ? '' : `${name}: `;
+  if (starts.size < MOST_STARTS) starts.set(name, start);
+  return start;
+}
+
+function unsayable(name: string): TypeError {
+  return new TypeError(`the header ${name} cannot be sent`);
 }

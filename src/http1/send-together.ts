@@ -1,5 +1,6 @@
 /** Sends the parts of a message with one system call through one shared buffer: a buffer for each message costs more than copying. */
 import type { Socket } from 'bun';
+import { writeLatin1 } from './bytes.ts';
 
 /** Larger messages are sent part by part. */
 const ROOM_BYTES = 64 * 1024;
@@ -28,7 +29,7 @@ const FEW = 16;
 
 function put(text: string, at: number): void {
   const { length } = text;
-  if (length > FEW) room.write(text, at, 'latin1');
+  if (length > FEW) writeLatin1(room, text, at);
   else for (let i = 0; i < length; i++) room[at + i] = text.charCodeAt(i);
 }
 

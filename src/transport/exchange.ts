@@ -39,6 +39,9 @@ export interface Exchange {
 /** With this much waiting the source pauses, so a slow client makes its upstream wait. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
+/** Shared, because most responses bring one piece, and then an array of one: nothing is added to this one. */
+const NONE: Uint8Array[] = [];
+
 interface Waiting {
   resolve(bytes: Uint8Array | undefined): void;
   reject(failure: GatewayError): void;
@@ -58,7 +61,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   private answerDeadline = Number.POSITIVE_INFINITY;
   private said: HeaderLines | Headers | undefined;
   private source: Source | undefined;
-  private arrived: Uint8Array[] = [];
+  private arrived: Uint8Array[] = NONE;
   private arrivedBytes = 0;
   private hasRead = false;
   private paused = false;
@@ -183,7 +186,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
       resolve(bytes);
       return;
     }
-    this.arrived.push(bytes);
+    if (this.arrived === NONE) this.arrived = [bytes];
+    else this.arrived.push(bytes);
     this.arrivedBytes += bytes.length;
     if (this.arrivedBytes < MOST_WAITING_BYTES || this.paused) return;
     this.paused = true;
@@ -246,7 +250,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   /** Ends the exchange and drops what has arrived. A second failure is ignored. */
   fail(failure: GatewayError): void {
-    this.arrived = [];
+    this.arrived = NONE;
     this.end(failure);
   }
 
@@ -313,7 +317,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   private take(): Uint8Array {
     const { arrived, arrivedBytes } = this;
-    this.arrived = [];
+    this.arrived = NONE;
     this.arrivedBytes = 0;
     if (this.paused) {
       this.paused = false;

@@ -41,10 +41,11 @@ export interface TransportOptions {
 export function createTransport({ local = {}, proxied = false }: TransportOptions = {}): Transport {
   const watch = createWatch();
   const connections = createConnections();
+  const hasLocal = Object.keys(local).length > 0;
 
   /** Failures, now or later, are reported to the exchange. */
   function dispatch(sending: Sending, exchange: ExchangeState): void {
-    const inProcess = local[originOf(sending.url)];
+    const inProcess = hasLocal ? local[originOf(sending.url)] : undefined;
     if (inProcess) void bring(async (signal) => inProcess(await asRequest(sending, signal)), exchange);
     else if (proxied) void bring((signal) => fetchUpstream(sending, signal), exchange);
     else connect(sending, exchange);

@@ -110,7 +110,7 @@ export function readReply({ text, method, closes }: ReplyCase, random: Random): 
   const found: Reading = { messages: [] };
   let one: ReadMessage | undefined;
   const reader = new ReplyReader({
-    head({ status, headers }) {
+    head(status, headers) {
       one = { status, headers: rawHeaders(headers), body: '', complete: false };
       found.messages.push(one);
     },
