@@ -14,7 +14,7 @@ test('retired words in the text of documents are faults; examples, names and URL
   ]);
 });
 
-test('retired words in sentences of the code are faults; names, comments and database statements are exempt', () => {
+test('retired words in sentences of the code are faults; other names, comments and database statements are exempt', () => {
   const text = [
     '// a picture',
     "const picture = 'picture';",
@@ -26,4 +26,19 @@ test('retired words in sentences of the code are faults; names, comments and dat
     'src/a.ts:3: says "picture": write image',
     'src/a.ts:5: says "picture": write image',
   ]);
+});
+
+test('retired words in names of the code are faults, as complete words of the name; stored names are exempt', () => {
+  const words = [
+    { word: 'doors?', names: true, instead: 'API format' },
+    { word: 'proofs?', names: 'only' as const, instead: 'signature' },
+    { word: 'pictures?', instead: 'image' },
+  ];
+  const text = 'const picture = 1;\nlet openDoor = outdoors;\nclass A { #proofRows = "a proof"; VIDEO_DOORS = 1 }\n';
+  expect(wordFaults([], [{ path: 'src/a.ts', text }], words)).toEqual([
+    'src/a.ts:2: says "Door": write API format',
+    'src/a.ts:3: says "proof": write signature',
+    'src/a.ts:3: says "DOORS": write API format',
+  ]);
+  expect(wordFaults([], [{ path: 'src/tasks/task.ts', text: 'const { door } = row;' }], words)).toEqual([]);
 });

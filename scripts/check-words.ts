@@ -1,21 +1,31 @@
 /**
- * Checks that public text uses the words of docs/glossary.md: retired words must not occur in documents, nor in sentences of src/ that
- * users may read (errors, warnings, command line, descriptions). `retired-words.json` lists them. Decisions and the changelog are history
- * and exempt.
+ * Checks that text and code use the words of docs/glossary.md: retired words must not occur in documents, nor in sentences of src/ that
+ * users may read (errors, warnings, command line, descriptions), nor as parts of names in the code. `retired-words.json` lists them.
+ * Decisions and the changelog are history and exempt.
  */
 import { parseSync } from 'oxc-parser';
 import retired from './retired-words.json' with { type: 'json' };
 import { type Fault, isTest, listFiles, readFiles, readSources, report, type SourceFile } from './source-files.ts';
+import { lineAt, parse, walkSyntax } from './syntax.ts';
 
 export interface Retired {
   /** A regular expression for the complete word. */
   word: string;
+  /** Whether it is also retired in names of the code, or only there. */
+  names?: boolean | 'only';
   instead: string;
 }
 
 /** Decisions are history; a script writes conformance.md with labels of the code. */
 const EXEMPT = ['docs/decisions/', 'docs/reference/conformance.md'];
 const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+/** Names in stored rows, which older gateways read during an upgrade, and in settings. The tests of these files have them too. */
+const STORED_NAMES: { readonly [path: string]: readonly string[] } = {
+  'src/config/settings.ts': ['MODELPORT_KEEP_PROOFS_HOURS'],
+  'src/conversations/turn-signatures.ts': ['maker', 'seal'],
+  'src/store/tables/kept-tables.ts': ['maker'],
+  'src/tasks/task.ts': ['door', 'film', 'pictures'],
+};
 /** Database statements in SQL and Lua. */
 const STATEMENT = /\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|local|ARGV)\b/;
 
@@ -24,10 +34,19 @@ export function wordFaults(
   sources: readonly SourceFile[],
   words: readonly Retired[],
 ): Fault[] {
+  const inText = words.filter(({ names }) => names !== 'only');
+  const inNames = words.filter(({ names }) => names);
   return [
-    ...documents.flatMap((file) => faultsIn(file, proseOf(file.text), words)),
-    ...sources.flatMap((file) => faultsIn(file, sentencesOf(file), words)),
+    ...documents.flatMap((file) => faultsIn(file, proseOf(file.text), inText)),
+    ...sources.flatMap((file) => (isForUsers(file) ? faultsIn(file, sentencesOf(file), inText) : [])),
+    // `src/http1/` knows nothing of models and money: there these words have their ordinary meaning.
+    ...sources.flatMap((file) => (file.path.startsWith('src/http1/') ? [] : faultsIn(file, namesOf(file), inNames))),
   ];
+}
+
+/** Sentences of tests and fuzzers reach no user. */
+function isForUsers({ path }: SourceFile): boolean {
+  return path.startsWith('src/') && !isTest(path) && !path.includes('/fuzz/');
 }
 
 interface Line {
@@ -66,6 +85,20 @@ function* sentencesOf({ path, text }: SourceFile): Generator<Line> {
   }
 }
 
+/** Names in a source file, as the words they consist of: `firstToken` is `first token`. */
+function* namesOf({ path, text }: SourceFile): Generator<Line> {
+  const names = new Map<string, number>();
+  const stored = STORED_NAMES[path.replace('.test.ts', '.ts')] ?? [];
+  walkSyntax(parse(path, text).program, ({ type, name, start }) => {
+    if ((type === 'Identifier' || type === 'PrivateIdentifier') && typeof name === 'string' && !names.has(name))
+      names.set(name, start);
+  });
+  for (const [name, at] of names) {
+    if (stored.includes(name)) continue;
+    yield { line: lineAt(text, at), text: name.replaceAll(/_|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ') };
+  }
+}
+
 function collect(node: unknown, found: { at: number; text: string }[]): void {
   if (Array.isArray(node)) for (const one of node) collect(one, found);
   else if (typeof node === 'object' && node !== null) {
@@ -76,13 +109,13 @@ function collect(node: unknown, found: { at: number; text: string }[]): void {
   }
 }
 
-/** What is wrong in the repository's documents and in the sentences of its code. */
+/** What is wrong in the repository's documents, and in the sentences and names of its code. */
 export function publicWordFaults(): Fault[] {
   const pages = listFiles(['docs']).filter(
     (path) => path.endsWith('.md') && !EXEMPT.some((part) => path.startsWith(part)),
   );
-  const sources = readSources(['src']).filter(({ path }) => !isTest(path) && !path.includes('/fuzz/'));
-  return wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired);
+  const sources = readSources(['src', 'test', 'scripts', 'bench']);
+  return wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired as Retired[]);
 }
 
 if (import.meta.main) report('words', publicWordFaults());
