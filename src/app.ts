@@ -33,7 +33,7 @@ import { createMetrics, type Metrics } from './http/routes/status/metrics.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { newOwner, processStatusOf } from './ledger/process-identity.ts';
-import { createTokenCounter } from './ledger/token-counter.ts';
+import { createTokenCounter } from './ledger/tokens/token-counter.ts';
 import { createVerifier, type Verifier } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';

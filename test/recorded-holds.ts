@@ -4,8 +4,8 @@ import { GatewayError } from '../src/canonical/errors.ts';
 import type { Usage } from '../src/canonical/usage.ts';
 import { dialectNamed } from '../src/dialects/index.ts';
 import { Meter } from '../src/gateway/meter.ts';
-import { estimateTokens } from '../src/ledger/estimate-tokens.ts';
-import { allTokens } from '../src/ledger/quote.ts';
+import { allTokens } from '../src/ledger/pricing/quote.ts';
+import { estimateTokens } from '../src/ledger/tokens/estimate-tokens.ts';
 import { everyRecording, type RecordedCase, replyBytes, replyContentType, requestBytes } from './fixtures.ts';
 
 export interface RecordedHold {

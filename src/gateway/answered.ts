@@ -1,6 +1,6 @@
 /** Finds the upstream that answers a call: of the requested model, else of its fallbacks. */
 import { GatewayError } from '../canonical/errors.ts';
-import { choices } from '../ledger/quote.ts';
+import { choices } from '../ledger/pricing/quote.ts';
 import { attempt } from './attempt.ts';
 import type { CallContext } from './call-context.ts';
 import type { Chain } from './candidate.ts';

@@ -5,7 +5,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Model } from '../catalog/catalog.ts';
-import { askedPiece, highestPiece, ratesFor } from '../ledger/rates.ts';
+import { askedPiece, highestPiece, ratesFor } from '../ledger/pricing/rates.ts';
 import { type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../routing/wishes.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { RequestedRouting } from './requested-routing.ts';

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
-import type { Extras } from '../ledger/quote.ts';
+import type { Extras } from '../ledger/pricing/quote.ts';
 import type { Route } from '../routing/routed.ts';
 
 export interface Candidate {

@@ -5,9 +5,9 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Model } from '../catalog/catalog.ts';
 import type { Frame } from '../dialects/dialect.ts';
-import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed, mostOf } from '../ledger/doubt.ts';
-import { type Extras, outputCeiling } from '../ledger/quote.ts';
+import { charge } from '../ledger/pricing/charge.ts';
+import { type Extras, outputCeiling } from '../ledger/pricing/quote.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Meter } from './meter.ts';
 

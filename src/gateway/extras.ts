@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { writePricePerMillion } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import { patchMembers, pickMembers } from '../dialects/wire/json.ts';
-import type { Extras } from '../ledger/quote.ts';
+import type { Extras } from '../ledger/pricing/quote.ts';
 import {
   EXTRA_MEMBERS,
   FREE_TOOLS,

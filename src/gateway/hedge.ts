@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import { charge } from '../ledger/charge.ts';
+import { charge } from '../ledger/pricing/charge.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { Trial } from '../routing/trial.ts';
 import { Cancellation } from '../transport/cancellation.ts';

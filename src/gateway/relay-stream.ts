@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { warningComment } from '../dialects/chat/reply/losses.ts';
 import type { Frame, Writer } from '../dialects/dialect.ts';
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
-import { charge } from '../ledger/charge.ts';
+import { charge } from '../ledger/pricing/charge.ts';
 import { type CallContext, type Conclusion, conclude, isFinished, watch } from './call-context.ts';
 import { abortCall, CLIENT_GONE, limitDrain } from './client-gone.ts';
 import { mayBeDisputed } from './doubt.ts';

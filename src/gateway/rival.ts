@@ -3,8 +3,8 @@ import type { Call } from '../canonical/call.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { charge } from '../ledger/charge.ts';
-import { estimatedUsage } from '../ledger/estimated-usage.ts';
+import { charge } from '../ledger/pricing/charge.ts';
+import { estimatedUsage } from '../ledger/tokens/estimated-usage.ts';
 
 interface Asked {
   readonly target: { readonly provider: string; readonly model: string } | undefined;

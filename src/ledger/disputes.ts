@@ -3,8 +3,8 @@ import { GatewayError } from '../canonical/errors.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
-import { charge } from './charge.ts';
 import type { Ledger, MovingKind } from './ledger.ts';
+import { charge } from './pricing/charge.ts';
 
 export type Decision = 'accept' | 'reject';
 

@@ -5,9 +5,9 @@ import { recordedHolds } from '../../test/recorded-holds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { charge } from './charge.ts';
 import { isDisputed, type Judged, mostOf } from './doubt.ts';
-import { quote } from './quote.ts';
+import { charge } from './pricing/charge.ts';
+import { quote } from './pricing/quote.ts';
 
 const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 4_000_000n };
 const CEILING = 1000;

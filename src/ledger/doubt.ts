@@ -5,10 +5,10 @@
 import type { Call, ChatCall } from '../canonical/call.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-import { estimatedUsage } from './estimated-usage.ts';
-import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
-import { allTokens, choices } from './quote.ts';
+import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
+import { allTokens, choices } from './pricing/quote.ts';
+import { estimateTokens } from './tokens/estimate-tokens.ts';
+import { estimatedUsage } from './tokens/estimated-usage.ts';
 
 /** The units that a provider can over-report. */
 type Claimable = 'input' | 'output' | 'seconds' | 'characters' | 'searches' | 'serverToolCalls';

@@ -14,7 +14,7 @@ import {
   type Ledger,
   type ProcessStatus,
 } from './ledger.ts';
-import { MAXIMUM_CALL_COST } from './maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
 import { createRetryQueue } from './retry-queue.ts';
 import { createStrayHolds } from './stray-holds.ts';
 

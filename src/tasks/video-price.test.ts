@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { charge } from '../ledger/charge.ts';
+import { charge } from '../ledger/pricing/charge.ts';
 import { dueFor, quoteVideo, videoUsage } from './video-price.ts';
 
 const PRICE = {

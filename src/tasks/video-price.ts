@@ -4,8 +4,8 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
 import { figure, type Usage } from '../canonical/usage.ts';
-import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
+import { charge } from '../ledger/pricing/charge.ts';
 
 type VideoOrder = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 

@@ -8,7 +8,7 @@ import type { ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { Meter } from '../../src/gateway/meter.ts';
-import { charge } from '../../src/ledger/charge.ts';
+import { charge } from '../../src/ledger/pricing/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { atLeast, everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';

@@ -7,7 +7,7 @@ import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import { readPeoplesPrice } from '../../src/catalog/price-text.ts';
 import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { Meter } from '../../src/gateway/meter.ts';
-import { charge } from '../../src/ledger/charge.ts';
+import { charge } from '../../src/ledger/pricing/charge.ts';
 import {
   atLeast,
   everyRecording,

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
-import { quote } from '../../src/ledger/quote.ts';
+import { quote } from '../../src/ledger/pricing/quote.ts';
 import { providerOf } from '../../src/providers/index.ts';
 
 const read = (format: string, body: JsonObject, model = 'm') =>

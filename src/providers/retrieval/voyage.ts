@@ -1,7 +1,7 @@
 /** Voyage AI: embeddings and rerank. */
 
+import { openaiCompatibleProvider } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';
-import { openaiCompatibleProvider } from './openai-compatible.ts';
 
 const compatible = openaiCompatibleProvider({
   name: 'voyage',

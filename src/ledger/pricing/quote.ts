@@ -1,9 +1,9 @@
 /** Computes the maximum cost of a call: its estimated input and its requested output, each at the highest rate that may apply. */
-import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
-import { pixelsOf } from '../canonical/image-size.ts';
-import { type Money, type Pico, RateSum, roundUp } from '../canonical/money.ts';
-import type { Price, TokenRates } from '../canonical/price.ts';
-import { estimateTokens, type InputEstimate } from './estimate-tokens.ts';
+import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../../canonical/call.ts';
+import { pixelsOf } from '../../canonical/image-size.ts';
+import { type Money, type Pico, RateSum, roundUp } from '../../canonical/money.ts';
+import type { Price, TokenRates } from '../../canonical/price.ts';
+import { estimateTokens, type InputEstimate } from '../tokens/estimate-tokens.ts';
 import { askedPiece, highestPiece, ratesFor } from './rates.ts';
 
 /** Additional maximum usage that the gateway derives from the request, for each choice or image. */

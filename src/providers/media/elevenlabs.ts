@@ -1,8 +1,8 @@
 /** ElevenLabs: speech. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { elevenlabsPath } from '../../dialects/audio/elevenlabs-speech.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';
-import { joinUrl } from './openai-compatible.ts';
 
 export const elevenlabs: Provider = {
   name: 'elevenlabs',

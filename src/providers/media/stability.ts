@@ -1,7 +1,7 @@
 /** Stability AI. Source: https://platform.stability.ai/docs/api-reference. */
 
+import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Provider } from '../provider.ts';
-import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
 
 /** The service by model. Other models share one. */
 const SERVICES: { readonly [model: string]: string } = { 'stable-image-core': 'core', 'stable-image-ultra': 'ultra' };

@@ -1,8 +1,8 @@
 /** Selects the rates of a price that apply to a call. */
-import type { Call } from '../canonical/call.ts';
-import { writePixels } from '../canonical/image-size.ts';
-import type { Money } from '../canonical/money.ts';
-import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
+import type { Call } from '../../canonical/call.ts';
+import { writePixels } from '../../canonical/image-size.ts';
+import type { Money } from '../../canonical/money.ts';
+import type { PiecePrice, Price, Tier, TokenRates } from '../../canonical/price.ts';
 
 /** The rates for a call with this number of input tokens. */
 export function ratesFor(price: Price, input: number): TokenRates {

@@ -1,8 +1,8 @@
 /** Estimated usage of a call whose client disconnected after it was sent and before any output: its input. */
-import type { Call } from '../canonical/call.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { Call } from '../../canonical/call.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { allTokens } from '../pricing/quote.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { allTokens } from './quote.ts';
 
 /** `sendings`: the number of upstream calls that each contained the whole input. */
 export function estimatedUsage(call: Call, sendings = 1): Usage {

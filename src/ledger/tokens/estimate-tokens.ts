@@ -1,5 +1,5 @@
 /** Estimates the input tokens of a call before it is sent. Fast, and rather too high than too low. */
-import type { Call, ChatCall, Completion, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
+import type { Call, ChatCall, Completion, EmbedCall, Media, Part, RerankCall } from '../../canonical/call.ts';
 
 /** Estimated tokens by price category; documents and videos count as text. */
 export interface InputEstimate {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
-import { addUsage, type Usage } from '../canonical/usage.ts';
+import { fc } from '../../../test/property.ts';
+import { addUsage, type Usage } from '../../canonical/usage.ts';
 import { charge } from './charge.ts';
 
 const usage = (members: Partial<Usage>): Usage => ({ input: 0, output: 0, source: 'reported', ...members });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../test/chat-call.ts';
-import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../test/fixtures.ts';
-import { recordedUsage } from '../../test/recorded-usage.ts';
-import type { ChatCall, Media, RerankCall } from '../canonical/call.ts';
-import { readCall } from '../dialects/chat/openai-chat/read-request.ts';
-import { estimateTokens } from './estimate-tokens.ts';
+import { chatCall } from '../../../test/chat-call.ts';
+import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/fixtures.ts';
+import { recordedUsage } from '../../../test/recorded-usage.ts';
+import type { ChatCall, Media, RerankCall } from '../../canonical/call.ts';
+import { readCall } from '../../dialects/chat/openai-chat/read-request.ts';
+import { estimateTokens } from '../tokens/estimate-tokens.ts';
 import { allTokens, quote } from './quote.ts';
 
 const estimateInput = (call: ChatCall) => allTokens(estimateTokens(call));

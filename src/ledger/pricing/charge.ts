@@ -1,7 +1,7 @@
 /** Computes the cost of a call: usage times price. */
-import { type Money, type Pico, RateSum } from '../canonical/money.ts';
-import type { Price } from '../canonical/price.ts';
-import type { Usage } from '../canonical/usage.ts';
+import { type Money, type Pico, RateSum } from '../../canonical/money.ts';
+import type { Price } from '../../canonical/price.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
 
 /** Tokens assumed for an image without reported tokens: Gemini's figure for one megapixel. */
