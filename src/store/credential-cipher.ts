@@ -31,9 +31,12 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const ID_LENGTH = 8;
+const MOST_DECRYPTED = 10_000;
 
 export function createCredentialCipher(source: KeySource): CredentialCipher {
   let known = new Map<string, Key>();
+  /** Decrypted texts by place and text: each change of the configuration reads all providers, several times. */
+  const decrypted = new Map<string, string>();
 
   /** Read each time: a rotated key must not be used to encrypt any more. */
   function current(): Key {
@@ -63,11 +66,16 @@ export function createCredentialCipher(source: KeySource): CredentialCipher {
       if (!text.startsWith(MARK)) return text;
       const key = find(idOf(text));
       if (!key) throw new Error(UNKNOWN_KEY);
+      const cached = decrypted.get(place + text);
+      if (cached !== undefined) return cached;
       const all = Buffer.from(text.slice(MARK.length + ID_LENGTH + 1), 'base64url');
       try {
         const decipher = createDecipheriv('aes-256-gcm', key.bytes, all.subarray(0, IV_BYTES));
         decipher.setAAD(Buffer.from(place)).setAuthTag(all.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-        return decipher.update(all.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+        const plain = decipher.update(all.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+        if (decrypted.size >= MOST_DECRYPTED) decrypted.clear();
+        decrypted.set(place + text, plain);
+        return plain;
       } catch {
         throw new Error(
           `A credential in the database was altered, or moved from another place: set it again (${place}).`,
