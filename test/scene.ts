@@ -94,11 +94,14 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       model: upstreamModel,
       priority: index,
     }));
-    for (const [index, baseUrl] of baseUrls.entries()) {
-      const { credential = `sk-upstream-secret-${id}`, settings = {} } = options;
-      const provider = { name: `p-${id}-${index}`, type, baseUrl, credential, settings };
-      await gateway.admin('POST', '/providers', provider);
-    }
+    const { credential = `sk-upstream-secret-${id}`, settings = {} } = options;
+    const providers = baseUrls.map((baseUrl, index) => ({
+      name: `p-${id}-${index}`,
+      type,
+      baseUrl,
+      credential,
+      settings,
+    }));
     const { onDisconnect, contextTokens, maxImages } = options;
     const row = {
       name: model,
@@ -107,16 +110,16 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       maxOutputTokens: options.maxOutputTokens ?? 1000,
       retries: options.retries ?? 0,
       targets,
-    };
-    await gateway.admin('POST', '/models', {
-      ...row,
       ...(onDisconnect && { onDisconnect }),
       ...(contextTokens !== undefined && { contextTokens }),
       ...(maxImages !== undefined && { maxImages }),
       ...options.members,
-    });
+    };
     const amount = options.amount ?? '10.00';
-    const caller = await gateway.newCaller(amount);
+    const [caller] = await Promise.all([
+      gateway.newCaller(amount),
+      gateway.admin('POST', `/apply?file=${id}`, { providers, models: [row] }),
+    ]);
     const settled = () => settledCalls(gateway, caller, amount);
     const journal = () => upstream.journal(`/${id}/`);
     return {
