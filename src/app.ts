@@ -342,6 +342,7 @@ function callMembers(call: CallRow, lost: number, cause: unknown): object {
   };
   if (call.firstByteMs !== undefined) members.firstByteMs = call.firstByteMs;
   if (call.usage) members.usage = call.usage;
+  if (call.saved !== undefined) members.saved = writeMoney(call.saved);
   if (lost > 0) members.lost = lost;
   if (call.errorCode !== undefined) members.errorCode = call.errorCode;
   return cause === undefined ? members : { ...members, ...errorMembers(cause) };

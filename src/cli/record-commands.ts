@@ -38,6 +38,7 @@ function rowOf(call: ShownCall): Row {
     outcome: call.errorCode == null ? call.outcome : `${call.outcome} (${call.errorCode})`,
     ms: Math.round(call.durationMs),
     cost: moneyIn(call.cost),
+    saved: call.saved === undefined ? undefined : moneyIn(call.saved),
   };
 }
 

@@ -60,6 +60,7 @@ export interface ShownCall {
   outcome: string;
   errorCode?: string | null;
   cost: string;
+  saved?: string;
   durationMs: number;
   dispute?: { claimed: string; charged: string; decision?: string };
 }

@@ -14,6 +14,7 @@ import type { Hold } from '../ledger/ledger.ts';
 import { charge } from '../ledger/pricing/charge.ts';
 import { choices, type Extras } from '../ledger/pricing/quote.ts';
 import { askedPiece } from '../ledger/pricing/rates.ts';
+import { savedBy } from '../ledger/pricing/saved.ts';
 import { estimatedUsage } from '../ledger/tokens/estimated-usage.ts';
 import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
@@ -293,7 +294,11 @@ function recordOf(
     durationMs: Math.round(performance.now() - context.startedMs),
   };
   if (error) record.errorCode = error.code;
-  if (used) record.usage = used;
+  if (used) {
+    record.usage = used;
+    const saved = savedBy(used, context.model.price, cost);
+    if (saved !== 0n) record.saved = saved;
+  }
   if (context.firstByteMs !== undefined) record.firstByteMs = Math.round(context.firstByteMs);
   return record;
 }

@@ -60,9 +60,16 @@ test('GET /v1/balance returns the exact available and held amounts', async () =>
 test('GET /v1/usage sums the last 30 days, or the requested days, by day, model or key', async () => {
   const usage = (await get('/v1/usage')) as { data: object[]; total: object };
   expect(usage.data).toEqual([
-    { group: new Date().toISOString().slice(0, 10), calls: 1, cost: '0.25', input_tokens: 10, output_tokens: 5 },
+    {
+      group: new Date().toISOString().slice(0, 10),
+      calls: 1,
+      cost: '0.25',
+      input_tokens: 10,
+      output_tokens: 5,
+      saved: '0',
+    },
   ]);
-  expect(usage.total).toEqual({ calls: 1, cost: '0.25', input_tokens: 10, output_tokens: 5 });
+  expect(usage.total).toEqual({ calls: 1, cost: '0.25', input_tokens: 10, output_tokens: 5, saved: '0' });
   const from = new Date(Date.now() - 50 * DAY_MS).toISOString();
   const byModel = (await get(`/v1/usage?group_by=model&from=${from}`)) as { data: { group: string }[]; total: object };
   expect(byModel.data.map(({ group }) => group)).toEqual(['alpha', 'beta']);

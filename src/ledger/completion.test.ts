@@ -58,9 +58,9 @@ describe.each(ENGINES)('$name', (engine) => {
     const { owner, watcher, provisional, settle, expectCost, kinds, close } = await twoProcesses();
     const hold = await provisional(checkpoint);
     await expectCost(checkpoint ?? 0n);
-    const told = { provider: 'provider', usage: USAGE, durationMs: 50, firstByteMs: 3 };
+    const told = { provider: 'provider', usage: USAGE, saved: 4n, durationMs: 50, firstByteMs: 3 };
     await Promise.all([settle(hold, cost, told), settle(hold, cost + 7n)]);
-    expect(await expectCost(cost)).toMatchObject({ inputTokens: 7, outputTokens: 5 });
+    expect(await expectCost(cost)).toMatchObject({ inputTokens: 7, outputTokens: 5, saved: 4n });
     const call = await watcher.store.call('call_1');
     expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1, ...told });
     expect(call).not.toHaveProperty('provisional');

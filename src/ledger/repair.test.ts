@@ -59,6 +59,7 @@ const DAMAGE: [name: string, sql: string, corrected: RegExp][] = [
     "UPDATE call_sums SET calls = calls + 1, input_tokens = 0 WHERE account = 'acc_a'",
     /sum of key .*calls 6 -> 5|sum of key .*calls 7 -> 6/,
   ],
+  ['the savings of a sum', "UPDATE call_sums SET saved = saved + 7 WHERE account = 'acc_a'", /sum of key .*saved /],
   ['a sum that is gone', "DELETE FROM call_sums WHERE account = 'acc_a'", /calls none -> [56]/],
   [
     'a sum without calls',

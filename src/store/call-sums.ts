@@ -15,6 +15,7 @@ export interface CallSum {
   cost: Money;
   inputTokens: number;
   outputTokens: number;
+  saved: Money;
 }
 
 export interface Tokens {
@@ -40,6 +41,7 @@ export interface FormerCall {
   endedAt: number;
   cost: Money;
   outcome: CallOutcome;
+  saved: Money;
   tokens: Tokens;
   isProvisional: boolean;
 }
@@ -81,12 +83,14 @@ export function sumCalls(calls: readonly RecordedCall[], completed: readonly Com
     sum.cost += row.cost;
     sum.inputTokens += tokens.input;
     sum.outputTokens += tokens.output;
+    sum.saved += row.saved ?? 0n;
   }
   for (const { row, tokens, before } of completed) {
     const sum = sumOf(sums, row);
     sum.cost += row.cost - before.cost;
     sum.inputTokens += tokens.input - before.tokens.input;
     sum.outputTokens += tokens.output - before.tokens.output;
+    sum.saved += (row.saved ?? 0n) - before.saved;
   }
   return sums;
 }
@@ -96,7 +100,7 @@ function sumOf(sums: CallSum[], row: CallRow): CallSum {
   let sum = sums.find((one) => isOf(one, row, hour));
   if (!sum) {
     const { account, key, model } = row;
-    sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
+    sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
     sums.push(sum);
   }
   return sum;
@@ -108,14 +112,15 @@ function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boo
 
 /** Adds `part` to the sums; with `sign` -1 subtracts it. Groups without calls are removed. */
 export function addSums(sums: Map<string, UsageSum>, part: readonly UsageSum[], sign: 1 | -1): void {
-  for (const { group, calls, cost, inputTokens, outputTokens } of part) {
-    const before = sums.get(group) ?? { group, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
+  for (const { group, calls, cost, inputTokens, outputTokens, saved } of part) {
+    const before = sums.get(group) ?? { group, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
     const after = {
       group,
       calls: before.calls + sign * calls,
       cost: before.cost + BigInt(sign) * cost,
       inputTokens: before.inputTokens + sign * inputTokens,
       outputTokens: before.outputTokens + sign * outputTokens,
+      saved: before.saved + BigInt(sign) * saved,
     };
     if (after.calls === 0) sums.delete(group);
     else sums.set(group, after);

@@ -192,6 +192,8 @@ export interface CallRow {
   cost: Money;
   priceId: string;
   usage?: Usage;
+  /** What the same tokens would have cost without caches, minus `cost`; negative where writing a cache cost more. Absent: 0. */
+  saved?: Money;
   durationMs: number;
   firstByteMs?: number;
 }
@@ -351,6 +353,8 @@ export interface UsageSum {
   cost: Money;
   inputTokens: number;
   outputTokens: number;
+  /** What caches have saved. */
+  saved: Money;
 }
 
 /** The initial content of an empty database. */

@@ -111,6 +111,33 @@ describe('a hit', () => {
   });
 });
 
+describe('what caches have saved', () => {
+  const cachedTokens = (text: string) => {
+    const answer = wholeAnswer(text);
+    (answer.json as { usage: object }).usage = {
+      prompt_tokens: 1000,
+      completion_tokens: 10,
+      total_tokens: 1010,
+      prompt_tokens_details: { cached_tokens: 800 },
+    };
+    return answer;
+  };
+
+  test('is on the record and in the sums of the account, from the provider’s cache and from ours', async () => {
+    const at = await priced();
+    at.transport.script(cachedTokens('one'), wholeAnswer('two'));
+    await at.serve(chatRequest(at.model));
+    await at.serve(chatRequest(at.model));
+    await at.serve(chatRequest(at.model, { temperature: 1 }));
+    const uncached = 1000n * 1000n + 10n * 4000n;
+    expect(at.calls.map(({ saved }) => saved)).toEqual([400_000n, uncached - 700n, undefined]);
+    expect(at.calls.map(({ cost }) => cost)).toEqual([uncached - 400_000n, 700n, 39_000n]);
+    const range = { account: at.caller.account, from: 0, to: at.deps.now() + 1 };
+    const [sum] = await caching.bench.store.usage({ ...range, groupBy: 'model' });
+    expect(sum).toMatchObject({ calls: 3, saved: 400_000n + uncached - 700n });
+  });
+});
+
 describe('who gets it', () => {
   test('no other account, and no key without a cache', async () => {
     const at = await open();

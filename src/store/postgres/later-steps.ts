@@ -32,4 +32,9 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   CREATE INDEX cached_replies_by_expiry ON cached_replies (expires_at);
   CREATE INDEX cached_replies_by_age ON cached_replies (account, at, hash, bytes);
   `,
+  // What the caches of providers and our own have saved.
+  `
+  ALTER TABLE calls ADD COLUMN saved bigint NOT NULL DEFAULT 0;
+  ALTER TABLE call_sums ADD COLUMN saved bigint NOT NULL DEFAULT 0;
+  `,
 ];

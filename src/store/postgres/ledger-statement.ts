@@ -23,7 +23,7 @@ export interface DecidedBatch {
 }
 
 const CALL_COLUMNS =
-  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint';
+  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint, saved bigint';
 
 /**
  * The columns of the tables that a batch may contain, in the order of their parameters. Each is sent as a JSON array of objects, which
@@ -41,7 +41,7 @@ const TABLES = {
   recorded: CALL_COLUMNS,
   completed: CALL_COLUMNS,
   summed:
-    'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint',
+    'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint, saved bigint',
   spent:
     'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
   redeemed: 'hash text, account text, at bigint',
@@ -67,6 +67,7 @@ const COMPLETED_COLUMNS = [
   'input_tokens',
   'output_tokens',
   'completion_seq',
+  'saved',
 ] as const;
 
 /**
@@ -90,7 +91,7 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   FROM ${rows} WHERE calls.id = x.id AND calls.at = x.at AND (SELECT open FROM gate)`,
   summed: (rows) => `INSERT INTO call_sums AS sums SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost,
-    input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens`,
+    input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens, saved = sums.saved + excluded.saved`,
   spent: (rows) => `INSERT INTO spendings SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (key) DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
     day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent,
@@ -181,11 +182,12 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
     entered: changes.entries.map(entryColumns),
     recorded: changes.calls.map((call) => callColumns(call, call.entrySeq)),
     completed: changes.completed.map((call) => callColumns(call, undefined)),
-    summed: sumCalls(changes.calls, changes.completed).map(({ inputTokens, outputTokens, cost, ...sum }) => ({
+    summed: sumCalls(changes.calls, changes.completed).map(({ inputTokens, outputTokens, cost, saved, ...sum }) => ({
       ...sum,
       cost: `${cost}`,
       input_tokens: inputTokens,
       output_tokens: outputTokens,
+      saved: `${saved}`,
     })),
     spent: [...changes.spendings].map(([key, s]) => ({
       key,
@@ -311,5 +313,6 @@ function callColumns({ row, completionSeq, tokens }: RecordedCall | CompletedCal
     output_tokens: tokens.output,
     provisional: row.provisional ? 1 : 0,
     completion_seq: completionSeq,
+    saved: `${row.saved ?? 0n}`,
   };
 }

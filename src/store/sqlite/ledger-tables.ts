@@ -171,8 +171,8 @@ function prepareCallInsert(db: Database): (call: RecordedCall) => void {
   const insert = db.prepare(
     `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,
        outcome, error_code, attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens,
-       provisional, completion_seq)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       provisional, completion_seq, saved)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return ({ row: c, entrySeq, completionSeq, tokens }) => {
     insert.run(
@@ -187,6 +187,7 @@ function prepareCallInsert(db: Database): (call: RecordedCall) => void {
       tokens.output,
       c.provisional ? 1 : 0,
       completionSeq ?? null,
+      c.saved ?? 0n,
     );
   };
 }
@@ -195,22 +196,23 @@ function prepareCompletion(db: Database): (call: CompletedCall) => void {
   const update = db.prepare(
     `UPDATE calls SET provisional = 0, provider = ?, target_model = ?, dialect = ?, upstream_dialect = ?, stream = ?, status = ?,
        outcome = ?, error_code = ?, attempts = ?, cost = ?, price_id = ?, usage = ?, duration_ms = ?, first_byte_ms = ?,
-       input_tokens = ?, output_tokens = ?, completion_seq = ?
+       input_tokens = ?, output_tokens = ?, completion_seq = ?, saved = ?
      WHERE id = ?`,
   );
   return ({ row: c, completionSeq, tokens }) => {
-    update.run(...settledValues(c), tokens.input, tokens.output, completionSeq ?? null, c.id);
+    update.run(...settledValues(c), tokens.input, tokens.output, completionSeq ?? null, c.saved ?? 0n, c.id);
   };
 }
 
 function prepareSum(db: Database): (sum: CallSum) => void {
   const add = db.prepare(
-    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost,
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`,
+       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+       saved = saved + excluded.saved`,
   );
-  return (s) => add.run(s.account, s.hour, s.key, s.model, s.calls, s.cost, s.inputTokens, s.outputTokens);
+  return (s) => add.run(s.account, s.hour, s.key, s.model, s.calls, s.cost, s.inputTokens, s.outputTokens, s.saved);
 }
 
 const windowsOf = (s: Spending) =>

@@ -163,6 +163,8 @@ function hourLines(fromHour: number, toHour: number): Statement {
       'kept_cost',
       'kept_input',
       'kept_output',
+      'saved',
+      'kept_saved',
       'doubtful',
     ].map((column) => sql`${sumOf(column)} AS ${raw(column)}`),
     ', ',
@@ -173,18 +175,18 @@ function hourLines(fromHour: number, toHour: number): Statement {
       SELECT account, hour, key, model, ${sums} FROM (
         SELECT account, at / ${raw(`${HOUR_MS}`)} AS hour, key, model, count(*) AS calls, ${sumOf('cost')} AS cost,
           ${sumOf('input_tokens')} AS input_tokens, ${sumOf('output_tokens')} AS output_tokens,
-          0 AS kept_calls, 0 AS kept_cost, 0 AS kept_input, 0 AS kept_output,
+          0 AS kept_calls, 0 AS kept_cost, 0 AS kept_input, 0 AS kept_output, ${sumOf('saved')} AS saved, 0 AS kept_saved,
           sum(CASE WHEN (${IS_FREE}) OR (${IS_CHARGED}) THEN 0 ELSE 1 END) AS doubtful
         FROM calls WHERE ${between(fromHour, toHour)} GROUP BY 1, 2, 3, 4
         UNION ALL
-        SELECT account, hour, key, model, 0, 0, 0, 0, calls, cost, input_tokens, output_tokens, 0 FROM call_sums
+        SELECT account, hour, key, model, 0, 0, 0, 0, calls, cost, input_tokens, output_tokens, 0, saved, 0 FROM call_sums
         WHERE hour >= ${fromHour} AND hour < ${toHour}
       ) AS parts GROUP BY account, hour, key, model
     ) AS lines WHERE NOT (${IS_AS_KEPT}) OR doubtful > 0`;
 }
 
 const IS_AS_KEPT = raw(
-  'calls = kept_calls AND cost = kept_cost AND input_tokens = kept_input AND output_tokens = kept_output',
+  'calls = kept_calls AND cost = kept_cost AND input_tokens = kept_input AND output_tokens = kept_output AND saved = kept_saved',
 );
 
 interface AccountColumns {

@@ -24,6 +24,7 @@ interface CallColumns {
   cost: bigint;
   price_id: string;
   usage: string | null;
+  saved: bigint;
   duration_ms: bigint;
   first_byte_ms: bigint | null;
   provisional: bigint;
@@ -32,18 +33,18 @@ interface CallColumns {
 /** What the ledger rules need of a recorded call. */
 export type FormerColumns = Pick<
   CallColumns,
-  'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'provisional'
+  'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'saved' | 'provisional'
 > & { id: string; input_tokens: bigint; output_tokens: bigint };
 
 export const FORMER_COLUMNS =
-  'id, account, key, model, at, duration_ms, cost, outcome, provisional, input_tokens, output_tokens';
+  'id, account, key, model, at, duration_ms, cost, outcome, saved, provisional, input_tokens, output_tokens';
 
 export function toFormer(row: FormerColumns): FormerCall {
-  const { account, key, model, cost, outcome } = row;
+  const { account, key, model, cost, outcome, saved } = row;
   const at = Number(row.at);
   const tokens = { input: Number(row.input_tokens), output: Number(row.output_tokens) };
   const endedAt = at + Number(row.duration_ms);
-  return { account, key, model, at, endedAt, cost, outcome, tokens, isProvisional: row.provisional !== 0n };
+  return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional !== 0n };
 }
 
 type UsageFilter = Parameters<Store['usage']>[0];
@@ -55,6 +56,7 @@ interface SumColumns {
   cost: bigint;
   input_tokens: bigint;
   output_tokens: bigint;
+  saved: bigint;
 }
 
 export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'> {
@@ -138,7 +140,9 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
 type Groups = { readonly [group in GroupBy]: string };
 const GROUPS_OF_SUMS: Groups = { day: 'hour / 24 * 24', model: 'model', key: 'key' };
 const GROUPS_OF_CALLS: Groups = { day: 'at / 86400000 * 24', model: 'model', key: 'key' };
-const TOTALS = 'CAST(sum(input_tokens) AS BIGINT) AS input_tokens, CAST(sum(output_tokens) AS BIGINT) AS output_tokens';
+const TOTALS = ['input_tokens', 'output_tokens', 'saved']
+  .map((one) => `CAST(sum(${one}) AS BIGINT) AS ${one}`)
+  .join(', ');
 const OF_SUMS = raw(`CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM call_sums`);
 const OF_CALLS = raw(`count(*) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM calls`);
 
@@ -149,6 +153,7 @@ function toSum(row: SumColumns): UsageSum {
     cost: row.cost,
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
+    saved: row.saved,
   };
 }
 
@@ -188,6 +193,7 @@ function toCall(row: CallColumns): CallRow {
     cost: row.cost,
     priceId: row.price_id,
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
+    ...(row.saved !== 0n && { saved: row.saved }),
     durationMs: Number(row.duration_ms),
     ...(row.first_byte_ms !== null && { firstByteMs: Number(row.first_byte_ms) }),
   };

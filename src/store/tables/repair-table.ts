@@ -84,6 +84,7 @@ interface SumColumns {
   cost: bigint;
   input_tokens: bigint;
   output_tokens: bigint;
+  saved: bigint;
 }
 
 function* repairHour(
@@ -93,17 +94,17 @@ function* repairHour(
 ): Steps<void> {
   const place = sql`account = ${account} AND hour = ${hour} AND key = ${key} AND model = ${model}`;
   const [kept] =
-    (yield sql`SELECT calls, cost, input_tokens, output_tokens FROM call_sums WHERE ${place}`) as SumColumns[];
+    (yield sql`SELECT calls, cost, input_tokens, output_tokens, saved FROM call_sums WHERE ${place}`) as SumColumns[];
   const [made] =
     (yield sql`SELECT count(*) AS calls, ${sumOf('cost')} AS cost, ${sumOf('input_tokens')} AS input_tokens,
-      ${sumOf('output_tokens')} AS output_tokens FROM calls
+      ${sumOf('output_tokens')} AS output_tokens, ${sumOf('saved')} AS saved FROM calls
     WHERE account = ${account} AND at >= ${hour * HOUR_MS} AND at < ${(hour + 1) * HOUR_MS} AND key = ${key}
       AND model = ${model}`) as SumColumns[];
   if (!made || Bun.deepEquals(kept, made)) return;
   yield sql`DELETE FROM call_sums WHERE ${place}`;
   if (made.calls > 0n) {
-    yield sql`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
-      VALUES (${account}, ${hour}, ${key}, ${model}, ${made.calls}, ${made.cost}, ${made.input_tokens}, ${made.output_tokens})`;
+    yield sql`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
+      VALUES (${account}, ${hour}, ${key}, ${model}, ${made.calls}, ${made.cost}, ${made.input_tokens}, ${made.output_tokens}, ${made.saved})`;
   }
   const what = `sum of key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
   corrections.push({ account, what, before: { ...kept }, after: { ...made } });

@@ -56,6 +56,7 @@ const Call = Type.Object({
   cost: Usd,
   priceId: Type.String(),
   usage: Type.Optional(Type.Object({})),
+  saved: Type.Optional(Usd),
   durationMs: Type.Number(),
   firstByteMs: Type.Optional(Type.Number()),
   dispute: Type.Optional(
@@ -128,7 +129,9 @@ async function filterOf(
 }
 
 async function withDispute(store: Store, call: CallRow): Promise<object> {
-  const written = { ...call, at: writeTime(call.at), cost: writeMoney(call.cost) };
+  const { saved, ...rest } = call;
+  const amounts = { cost: writeMoney(call.cost), ...(saved !== undefined && { saved: writeMoney(saved) }) };
+  const written = { ...rest, at: writeTime(call.at), ...amounts };
   const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
   return dispute ? { ...written, dispute: writeDispute(dispute) } : written;
 }

@@ -23,6 +23,7 @@ const UsageLine = Type.Object({
   cost: Usd,
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),
+  saved: Usd,
 });
 
 const balanceRoute = route('GET', '/v1/balance', {
@@ -54,12 +55,13 @@ const usageRoute = route('GET', '/v1/usage', {
     const from = query.from === undefined ? to - USAGE_DEFAULT_MS : timeOf(query.from, 'from');
     const groupBy = query.group_by ?? 'day';
     const sums = await deps.store.usage({ account: caller.account, from, to, groupBy });
-    const total = { calls: 0, cost: 0n, input_tokens: 0, output_tokens: 0 };
+    const total = { calls: 0, cost: 0n, input_tokens: 0, output_tokens: 0, saved: 0n };
     for (const sum of sums) {
       total.calls += sum.calls;
       total.cost += sum.cost;
       total.input_tokens += sum.inputTokens;
       total.output_tokens += sum.outputTokens;
+      total.saved += sum.saved;
     }
     return {
       from: writeTime(from),
@@ -72,8 +74,9 @@ const usageRoute = route('GET', '/v1/usage', {
         cost: writeMoney(sum.cost),
         input_tokens: sum.inputTokens,
         output_tokens: sum.outputTokens,
+        saved: writeMoney(sum.saved),
       })),
-      total: { ...total, cost: writeMoney(total.cost) },
+      total: { ...total, cost: writeMoney(total.cost), saved: writeMoney(total.saved) },
     };
   },
 });
