@@ -114,6 +114,7 @@ export interface MatrixCall {
   apiKey: string;
   model: string;
   stream: boolean;
+  system: string;
   prompt: string;
   tools: boolean;
   schema: boolean;

@@ -1,7 +1,7 @@
 // The same conversations by the frameworks, which have companions of their own, and by Groq's library.
 
 import { ChatAnthropic } from '@langchain/anthropic';
-import { HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { tool as chainTool } from '@langchain/core/tools';
 import { concat } from '@langchain/core/utils/stream';
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai';
@@ -27,16 +27,19 @@ const CHAINED = {
   gemini: ({ url, ...more }) => new ChatGoogleGenerativeAI({ ...more, baseUrl: url }),
 };
 
-export async function langchain(format, { url, apiKey, model, stream, prompt, tools, schema }) {
+export async function langchain(format, { url, apiKey, model, stream, system, prompt, tools, schema }) {
   const chat = CHAINED[format]({ url, apiKey, model, maxRetries: 0 });
   if (schema) {
     const structured = chat.withStructuredOutput(SCHEMA, { name: 'place', method: 'jsonSchema' });
-    return { text: JSON.stringify(await structured.invoke(prompt)), calls: [] };
+    return {
+      text: JSON.stringify(await structured.invoke([new SystemMessage(system), new HumanMessage(prompt)])),
+      calls: [],
+    };
   }
   const weather = chainTool(async () => RESULT, { ...TOOL, schema: SCHEMA });
   const bound = tools ? chat.bindTools([weather]) : chat;
   const ask = async (history) => {
-    const messages = [new HumanMessage(prompt), ...history];
+    const messages = [new SystemMessage(system), new HumanMessage(prompt), ...history];
     const message = stream
       ? (await Array.fromAsync(await bound.stream(messages))).reduce((all, chunk) => concat(all, chunk))
       : await bound.invoke(messages);
@@ -48,7 +51,7 @@ export async function langchain(format, { url, apiKey, model, stream, prompt, to
   ]);
 }
 
-export async function agents(format, { url, apiKey, model, stream, prompt, tools, schema }) {
+export async function agents(format, { url, apiKey, model, stream, system, prompt, tools, schema }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
   const provider = new OpenAIProvider({ openAIClient: client, useResponses: format === 'openai-responses' });
   const calls = [];
@@ -64,6 +67,7 @@ export async function agents(format, { url, apiKey, model, stream, prompt, tools
   const agent = new Agent({
     name: 'Matrix',
     model,
+    instructions: system,
     ...(tools && { tools: [weather] }),
     ...(schema && { outputType: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } }),
   });

@@ -26,8 +26,13 @@ export async function loop(ask, more) {
   throw new Error('the loop does not end');
 }
 
+const opening = (system, prompt) => [
+  { role: 'system', content: system },
+  { role: 'user', content: prompt },
+];
+
 /** Chat completions by any library that is made like OpenAI's. */
-export function chatLoop(resource, { stream, model, prompt, tools, schema }, helper) {
+export function chatLoop(resource, { stream, model, system, prompt, tools, schema }, helper) {
   const request = {
     model,
     ...(tools && { tools: [{ type: 'function', function: { ...TOOL, parameters: SCHEMA } }] }),
@@ -36,7 +41,7 @@ export function chatLoop(resource, { stream, model, prompt, tools, schema }, hel
     }),
   };
   const ask = async (history) => {
-    const asked = { ...request, messages: [{ role: 'user', content: prompt }, ...history] };
+    const asked = { ...request, messages: [...opening(system, prompt), ...history] };
     const message = stream
       ? await streamedMessage(resource, asked, helper)
       : (await (schema && helper?.parse ? helper.parse(asked) : resource.create(asked))).choices[0].message;
@@ -82,10 +87,11 @@ export function openai(load) {
     },
     async 'openai-responses'(at) {
       const { responses } = await client(at);
-      const { stream, model, prompt, tools, schema } = at;
+      const { stream, model, system, prompt, tools, schema } = at;
       const request = {
         model,
         store: false,
+        instructions: system,
         ...(tools && { tools: [{ type: 'function', ...TOOL, strict: true, parameters: SCHEMA }] }),
         ...(schema && { text: { format: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } } }),
       };
@@ -121,11 +127,12 @@ async function streamedResponse(responses, asked) {
 export function anthropic(load) {
   const library = once(load);
   return runner({
-    async 'anthropic-messages'({ url, apiKey, stream, model, prompt, tools, schema }) {
+    async 'anthropic-messages'({ url, apiKey, stream, model, system, prompt, tools, schema }) {
       const Anthropic = await pick(library(), 'Anthropic');
       const { messages: resource } = new Anthropic({ apiKey, baseURL: url, maxRetries: 0 });
       const request = {
         model,
+        system,
         max_tokens: 100,
         ...(tools && { tools: [{ ...TOOL, input_schema: SCHEMA }] }),
         ...(schema && { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }),
@@ -179,12 +186,12 @@ function googleLoop(prompt, answersOf) {
 export function genai(load, retries = true) {
   const library = once(load);
   return runner({
-    async gemini({ url, apiKey, stream, model, prompt, tools, schema }) {
+    async gemini({ url, apiKey, stream, model, system, prompt, tools, schema }) {
       const GoogleGenAI = await pick(library(), 'GoogleGenAI');
       // 0 and 1 do not retry by themselves, and lose the status where they are told how often to.
       const httpOptions = { baseUrl: url, ...(retries && { retryOptions: { attempts: 1 } }) };
       const { models } = new GoogleGenAI({ apiKey, vertexai: false, httpOptions });
-      const config = { ...(tools && { tools: googleTools }), ...(schema && googleOutput) };
+      const config = { systemInstruction: system, ...(tools && { tools: googleTools }), ...(schema && googleOutput) };
       return googleLoop(prompt, async (contents) => {
         const asked = { model, contents, config };
         return stream
@@ -198,10 +205,11 @@ export function genai(load, retries = true) {
 export function generativeAi(load) {
   const library = once(load);
   return runner({
-    async gemini({ url, apiKey, stream, model, prompt, tools, schema }) {
+    async gemini({ url, apiKey, stream, model, system, prompt, tools, schema }) {
       const GoogleGenerativeAI = await pick(library(), 'GoogleGenerativeAI');
       const settings = {
         model,
+        systemInstruction: system,
         ...(tools && { tools: googleTools }),
         ...(schema && { generationConfig: googleOutput }),
       };
@@ -220,10 +228,10 @@ export function generativeAi(load) {
 /** The AI SDK, and the providers of its age. It runs the loop of turns itself. */
 export function aiSdk(load, providers) {
   const library = once(load);
-  const converse = async (wanted, { stream, prompt, tools, schema, mode }) => {
+  const converse = async (wanted, { stream, system, prompt, tools, schema, mode }) => {
     const ai = await library();
     const place = ai.jsonSchema(SCHEMA);
-    const asked = { model: wanted, prompt, maxRetries: 0 };
+    const asked = { model: wanted, system, prompt, maxRetries: 0 };
     if (schema && ai.generateObject) {
       const { object } = await ai.generateObject({ ...asked, schema: place, ...(mode && { mode }) });
       return { text: JSON.stringify(object), calls: [] };
@@ -278,7 +286,7 @@ async function streamed({ streamText }, asked) {
 export function mistral(load) {
   const library = once(load);
   return runner({
-    async 'openai-chat'({ url, apiKey, stream, model, prompt, tools, schema }) {
+    async 'openai-chat'({ url, apiKey, stream, model, system, prompt, tools, schema }) {
       const Mistral = await pick(library(), 'Mistral');
       const { chat } = new Mistral({ apiKey, serverURL: url });
       const request = {
@@ -289,7 +297,7 @@ export function mistral(load) {
         }),
       };
       const ask = async (history) => {
-        const asked = { ...request, messages: [{ role: 'user', content: prompt }, ...history] };
+        const asked = { ...request, messages: [...opening(system, prompt), ...history] };
         const message = stream ? await mistralStream(chat, asked) : (await chat.complete(asked)).choices[0].message;
         const calls = (message.toolCalls ?? []).map((call) => ({
           id: call.id,

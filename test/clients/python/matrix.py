@@ -73,6 +73,10 @@ def openai_client(at):
     return OpenAI(api_key=at["apiKey"], base_url=at["url"] + "/v1", max_retries=0)
 
 
+def opening(at):
+    return [{"role": "system", "content": at["system"]}, {"role": "user", "content": at["prompt"]}]
+
+
 def openai_chat(at):
     completions = openai_client(at).chat.completions
     more = {}
@@ -81,7 +85,7 @@ def openai_chat(at):
         more["tools"] = [{"type": "function", "function": function}]
 
     def ask(history):
-        asked = {"model": at["model"], "messages": [{"role": "user", "content": at["prompt"]}, *history], **more}
+        asked = {"model": at["model"], "messages": [*opening(at), *history], **more}
         if at["schema"]:
             message = completions.parse(**asked, response_format=place()).choices[0].message
             return message, message.parsed.model_dump_json(), []
@@ -106,7 +110,7 @@ def openai_chat(at):
 
 def openai_responses(at):
     responses = openai_client(at).responses
-    more = {}
+    more = {"instructions": at["system"]}
     if at["tools"]:
         more["tools"] = [
             {"type": "function", "name": NAME, "description": DESCRIPTION, "strict": True, "parameters": SCHEMA}
@@ -142,7 +146,7 @@ def anthropic_messages(at):
     from anthropic import Anthropic
 
     messages = Anthropic(api_key=at["apiKey"], base_url=at["url"], max_retries=0).messages
-    more = {"max_tokens": 100}
+    more = {"max_tokens": 100, "system": at["system"]}
     if at["tools"]:
         more["tools"] = [{"name": NAME, "description": DESCRIPTION, "input_schema": SCHEMA}]
 
@@ -174,7 +178,7 @@ def gemini(at):
     # The client closes its connections once nobody holds it.
     client = genai.Client(api_key=at["apiKey"], vertexai=False, http_options=options)
     models = client.models
-    config = {"automatic_function_calling": {"disable": True}}
+    config = {"system_instruction": at["system"], "automatic_function_calling": {"disable": True}}
     if at["tools"]:
         declaration = {
             "name": NAME,
@@ -207,18 +211,18 @@ def gemini(at):
 
 def chained(model):
     def run(at):
-        from langchain_core.messages import HumanMessage, ToolMessage
+        from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
 
         chat = model(at)
         if at["schema"]:
-            found = chat.with_structured_output(place(), method="json_schema").invoke(at["prompt"])
+            found = chat.with_structured_output(place(), method="json_schema").invoke([SystemMessage(at["system"]), HumanMessage(at["prompt"])])
             return {"text": found.model_dump_json(), "calls": []}
         if at["tools"]:
             function = {"name": NAME, "description": DESCRIPTION, "parameters": SCHEMA}
             chat = chat.bind_tools([{"type": "function", "function": function}])
 
         def ask(history):
-            asked = [HumanMessage(at["prompt"]), *history]
+            asked = [SystemMessage(at["system"]), HumanMessage(at["prompt"]), *history]
             if at["stream"]:
                 message = None
                 for chunk in chat.stream(asked):
@@ -272,7 +276,7 @@ def litellm_loop(provider, path):
                 "model": f"{provider}/{at['model']}",
                 "api_key": at["apiKey"],
                 "api_base": at["url"] + path,
-                "messages": [{"role": "user", "content": at["prompt"]}, *history],
+                "messages": [*opening(at), *history],
                 "num_retries": 0,
                 "max_retries": 0,
                 "max_tokens": 100,

@@ -43,6 +43,8 @@ const PROMPTS: { readonly [task in MatrixCase['task']]: string } = {
   tools: 'What is the weather in the city? Use get_weather.',
   schema: 'Which city?',
 };
+/** Sent with every request as the library's own kind of system prompt. */
+const SYSTEM = 'Answer in one line.';
 const DIRECTIVES: { readonly [failure in NonNullable<MatrixCase['failure']>]: string } = {
   'a wrong key': '',
   'an unknown model': '',
@@ -98,6 +100,7 @@ async function check(
     url: scene.gateway.url,
     apiKey: failure === 'a wrong key' ? 'sk-wrong' : stage.caller.key,
     model: failure === 'an unknown model' ? 'no-such-model' : upstream === 'sandbox' ? 'sandbox-chat' : stage.model,
+    system: SYSTEM,
     prompt: `${PROMPTS[task]}${upstream === 'sandbox' && failure ? ` ${DIRECTIVES[failure]}` : ''}`,
     tools: task === 'tools',
     schema: task === 'schema',
@@ -114,7 +117,7 @@ function expectReply({ upstream, task }: MatrixCase, { reply, error }: MatrixVie
   if (task === 'schema') {
     const answer = JSON.parse(reply?.text ?? '');
     expect(answer).toEqual(isSandbox ? { city: expect.any(String) } : ARGS);
-  } else if (isSandbox) expect(reply?.text).toMatch(task === 'tools' ? /sunny/ : /./);
+  } else if (isSandbox) expect(reply?.text).toContain(task === 'tools' ? 'sunny' : SYSTEM);
   else expect(reply?.text).toBe((SAYS[task].at(-1)?.texts ?? []).join(''));
 }
 
@@ -145,6 +148,7 @@ async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat)
         const before = stage.journal().length;
         try {
           await check(ground, row, format, stage, each);
+          for (const { body } of stage.journal().slice(before)) expect(JSON.stringify(body)).toContain(SYSTEM);
           // One request per answer: no retries, and no answer left for the next case.
           expect(stage.journal().length - before).toBe(answersOf(row, format, each).length);
         } catch (thrown) {

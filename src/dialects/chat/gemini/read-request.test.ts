@@ -275,3 +275,9 @@ test('a single value replaces a list of one for every repeated member', () => {
   const meaning = ({ origin: _, ...call }: ReturnType<typeof read>) => call;
   expect(meaning(read(one))).toEqual(meaning(read(many)));
 });
+
+test.each(['system', 'developer', 'user', ''])('the role %p of the system instruction is ignored', (role) => {
+  const call = read({ systemInstruction: { role, parts: [{ text: 'Be brief.' }] } });
+  expect(call.messages[0]).toMatchObject({ role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] });
+  expect(call.origin.unsaid?.()).toEqual([]);
+});

@@ -72,6 +72,12 @@ export const Content = closed(
   { description: 'an object with `role` and `parts`', $name: 'GeminiContent' },
 );
 
+/** Google ignores the role here; `@google/generative-ai` and LangChain send `system`. */
+const SystemInstruction = closed(
+  { role: open(Type.String(), 'a string'), parts: open(Type.Array(Part), 'an array of parts') },
+  { description: 'an object with `parts`', $name: 'GeminiSystemInstruction' },
+);
+
 const Tool = closed(
   {
     functionDeclarations: open(
@@ -141,7 +147,7 @@ export const GenerateRequest = Type.Object(
     contents: open(Type.Array(Content), 'an array of contents, each with `role` and `parts`', {
       $means: 'messages',
     }),
-    systemInstruction: open(Content, 'a content, or a string', { $means: 'instructions' }),
+    systemInstruction: open(SystemInstruction, 'a content, or a string', { $means: 'instructions' }),
     tools: open(Type.Array(Tool), 'an array of tools'),
     toolConfig: open(
       Type.Object({
