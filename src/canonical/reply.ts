@@ -25,6 +25,9 @@ export type ReplyEvent =
   /** `isLocal`: one event of a stream could not be read; what follows it was read all the same. */
   | { type: 'error'; error: GatewayError; isLocal?: true };
 
+/** An event of one choice: its parts, and its end. */
+export type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
+
 /** Results of calls other than chat. */
 export type Result =
   | { type: 'vectors'; vectors: Vector[] }
@@ -133,7 +136,8 @@ export function addEvent(reply: Reply, event: ReplyEvent): void {
   }
 }
 
-type PartEvent = Extract<
+/** What is added to a part that was started. */
+export type PartEvent = Extract<
   ReplyEvent,
   { type: 'part-delta' | 'part-transcript' | 'part-signature' | 'part-citation' | 'part-logprobs' }
 >;

@@ -1,4 +1,14 @@
 /** Counts the members of a JSON text before it is parsed: the cost of parsing depends on members, not on bytes. */
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../canonical/ascii.ts';
 
 export interface JsonBounds {
   /** The maximum nesting of objects and arrays. */
@@ -13,14 +23,6 @@ export interface JsonBounds {
 
 export type JsonExcess = keyof JsonBounds;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const OPEN_ARRAY = 0x5b;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 /** Above this length the native search for the closing quote is faster than a loop. */
 const SHORT = 24;
 

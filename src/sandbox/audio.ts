@@ -1,5 +1,7 @@
 /** The sandbox's speech: a tone for each word, as samples or as a WAV file. */
+
 import { GatewayError } from '../canonical/errors.ts';
+import { formatHeader } from '../dialects/wire/wave.ts';
 import { tokensOf } from './tokens.ts';
 
 export interface AudioData {
@@ -71,17 +73,7 @@ export function wavOf(samples: Uint8Array, rate = SAMPLE_RATE): Uint8Array {
 }
 
 function wavHead(bytes: number, rate = SAMPLE_RATE): Uint8Array {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + bytes, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
+  const header = formatHeader(44, bytes, rate);
   header.write('data', 36);
   header.writeUInt32LE(bytes, 40);
   return header;

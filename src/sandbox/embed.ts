@@ -13,13 +13,8 @@ export interface EmbedAsked {
 }
 
 const DEFAULT_DIMENSIONS = 256;
-const MOST_DIMENSIONS = 4096;
-/** OpenAI's limits: inputs per call, tokens per input, tokens per call. */
-const MOST_INPUTS = 2048;
-const MOST_INPUT_TOKENS = 8192;
-const MOST_TOKENS = 300_000;
-/** The maximum of numbers in a response, which is built in memory. */
-const MOST_NUMBERS = 1 << 20;
+/** The limits of OpenAI, and that of the numbers in a response, which is built in memory. */
+const MOST = { inputs: 2048, inputTokens: 8192, tokens: 300_000, dimensions: 4096, numbers: 1 << 20 };
 const NGRAM = 3;
 /** A whole word weighs more than the letters that it shares with others. */
 const WORD_WEIGHT = 2;
@@ -30,22 +25,22 @@ export function readEmbed(body: JsonObject): EmbedAsked {
   }
   const { input, dimensions, encoding_format: encoding } = body;
   const inputs = Array.isArray(input) ? input : [input];
-  if (inputs.length === 0 || inputs.length > MOST_INPUTS)
-    throw new GatewayError('invalid_request', `\`input\` must hold from 1 to ${MOST_INPUTS} texts.`, {
+  if (inputs.length === 0 || inputs.length > MOST.inputs)
+    throw new GatewayError('invalid_request', `\`input\` must hold from 1 to ${MOST.inputs} texts.`, {
       param: 'input',
     });
   const texts = inputs.map(readText);
   if (
     dimensions != null &&
-    !(Number.isInteger(dimensions) && Number(dimensions) >= 1 && Number(dimensions) <= MOST_DIMENSIONS)
+    !(Number.isInteger(dimensions) && Number(dimensions) >= 1 && Number(dimensions) <= MOST.dimensions)
   ) {
-    throw new GatewayError('invalid_request', `\`dimensions\` must be a whole number from 1 to ${MOST_DIMENSIONS}.`, {
+    throw new GatewayError('invalid_request', `\`dimensions\` must be a whole number from 1 to ${MOST.dimensions}.`, {
       param: 'dimensions',
     });
   }
   const length = typeof dimensions === 'number' ? dimensions : DEFAULT_DIMENSIONS;
-  if (texts.length * length > MOST_NUMBERS)
-    throw new GatewayError('invalid_request', `The sandbox returns at most ${MOST_NUMBERS} numbers at once.`, {
+  if (texts.length * length > MOST.numbers)
+    throw new GatewayError('invalid_request', `The sandbox returns at most ${MOST.numbers} numbers at once.`, {
       param: 'input',
     });
   return { texts, dimensions: length, base64: encoding === 'base64', tokens: tokensIn(texts) };
@@ -54,10 +49,10 @@ export function readEmbed(body: JsonObject): EmbedAsked {
 function tokensIn(texts: readonly string[]): number {
   let sum = 0;
   for (const text of texts) {
-    const tokens = countTokens(text, MOST_INPUT_TOKENS);
+    const tokens = countTokens(text, MOST.inputTokens);
     sum += tokens;
-    if (tokens <= MOST_INPUT_TOKENS && sum <= MOST_TOKENS) continue;
-    const sentence = `\`input\` must have at most ${MOST_INPUT_TOKENS} tokens in each text and ${MOST_TOKENS} in all.`;
+    if (tokens <= MOST.inputTokens && sum <= MOST.tokens) continue;
+    const sentence = `\`input\` must have at most ${MOST.inputTokens} tokens in each text and ${MOST.tokens} in all.`;
     throw new GatewayError('invalid_request', sentence, { param: 'input' });
   }
   return sum;

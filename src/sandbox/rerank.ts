@@ -15,9 +15,8 @@ export interface RerankAsked {
 /** The usual BM25 parameters: saturation of repeated words, and influence of length. */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
-const MOST_DOCUMENTS = 1000;
-const MOST_QUERY_TOKENS = 2048;
-const MOST_TOKENS = 300_000;
+/** The limits of a request. */
+const MOST = { documents: 1000, queryTokens: 2048, tokens: 300_000 };
 
 export function readRerank(body: JsonObject): RerankAsked {
   if (body.model !== RERANK_MODEL) {
@@ -28,8 +27,8 @@ export function readRerank(body: JsonObject): RerankAsked {
     throw new GatewayError('invalid_request', '`query` must be a text.', { param: 'query' });
   if (!Array.isArray(documents))
     throw new GatewayError('invalid_request', '`documents` must be a list.', { param: 'documents' });
-  if (documents.length > MOST_DOCUMENTS)
-    throw new GatewayError('invalid_request', `\`documents\` must be at most ${MOST_DOCUMENTS}.`, {
+  if (documents.length > MOST.documents)
+    throw new GatewayError('invalid_request', `\`documents\` must be at most ${MOST.documents}.`, {
       param: 'documents',
     });
   const texts = documents.map(readDocument);
@@ -42,16 +41,16 @@ export function readRerank(body: JsonObject): RerankAsked {
 }
 
 function tokensIn(query: string, documents: readonly string[]): number {
-  const asked = countTokens(query, MOST_QUERY_TOKENS);
-  if (asked > MOST_QUERY_TOKENS)
-    throw new GatewayError('invalid_request', `\`query\` must have at most ${MOST_QUERY_TOKENS} tokens.`, {
+  const asked = countTokens(query, MOST.queryTokens);
+  if (asked > MOST.queryTokens)
+    throw new GatewayError('invalid_request', `\`query\` must have at most ${MOST.queryTokens} tokens.`, {
       param: 'query',
     });
   let said = 0;
   for (const document of documents) {
-    said += countTokens(document, MOST_TOKENS);
-    if (said > MOST_TOKENS)
-      throw new GatewayError('invalid_request', `\`documents\` must have at most ${MOST_TOKENS} tokens together.`, {
+    said += countTokens(document, MOST.tokens);
+    if (said > MOST.tokens)
+      throw new GatewayError('invalid_request', `\`documents\` must have at most ${MOST.tokens} tokens together.`, {
         param: 'documents',
       });
   }

@@ -8,10 +8,9 @@ import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
-import { openaiError } from '../shared/error-bodies.ts';
 import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
-import { readOpenaiError } from '../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
@@ -37,11 +36,10 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
       (reply) => bodyOf(call, reply),
       (frame, reply) => passed(call, frame, reply),
     ),
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: (call, _contentType, quirks) => jsonReader((body) => meaningOf(body, call, quirks)),
-  readError: readOpenaiError,
 };
 
 /** On the path `/v1/engines/{model}/embeddings`, the body's model must be the one in the path. */

@@ -5,10 +5,9 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
 import { memberCheck } from '../shared/checked-members.ts';
-import { openaiError } from '../shared/error-bodies.ts';
 import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
-import { readOpenaiError } from '../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody } from '../shared/outgoing-body.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
@@ -31,11 +30,10 @@ export const openaiModerations: Dialect<ModerationCall> = {
       ({ id, result }) => ({ id, model: call.model, results: result?.type === 'ratings' ? result.ratings : [] }),
       (frame) => patchMembers(frame.bytes, { model: call.model }),
     ),
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall: passCall,
   passCall,
   reader: (call) => jsonReader((body) => meaningOf(body, call)),
-  readError: readOpenaiError,
 };
 
 function readCall({ body: received }: WireRequest): ModerationCall {

@@ -6,10 +6,9 @@ import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
-import { openaiError } from '../shared/error-bodies.ts';
 import { jsonReader, jsonWriter } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
-import { readOpenaiError } from '../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { parseBody } from '../shared/request-body.ts';
@@ -37,11 +36,10 @@ export const rerank: Dialect<RerankCall> = {
       (reply) => bodyOf(call, reply, {}),
       (frame, reply) => normalized(call, frame, reply),
     ),
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: (call) => jsonReader((body) => meaningOf(body, call)),
-  readError: readOpenaiError,
 };
 
 function readCall({ body: received }: WireRequest): RerankCall {

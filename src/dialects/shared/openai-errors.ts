@@ -1,7 +1,9 @@
 /** Reads error responses of providers that speak OpenAI's formats. They differ widely in shape. */
+
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { retryAfterMs } from '../../canonical/retry-after.ts';
+import { openaiError } from './error-bodies.ts';
 import { parsedJson } from './json-values.ts';
 
 /** The provider's error, extracted but not yet classified. */
@@ -159,3 +161,6 @@ function retryAfterSeconds(status: number, headers: Headers): number | undefined
   const wait = retryAfterMs((name) => headers.get(name), status === 429);
   return wait === undefined ? undefined : Math.ceil(wait / 1000);
 }
+
+/** The errors of a format of OpenAI, in both directions. */
+export const OPENAI_ERRORS = { writeError: openaiError, readError: readOpenaiError };

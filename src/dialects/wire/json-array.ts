@@ -1,4 +1,5 @@
 /** Splits a JSON array into its elements while it arrives. No byte is lost. */
+import { BACKSLASH, CLOSE_OBJECT, OPEN_OBJECT, QUOTE } from '../../canonical/ascii.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 
 /** An element with the separators before it. `start` and `end`: the range of the element itself. */
@@ -8,10 +9,6 @@ export interface ArrayElement {
   end: number;
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 const DEFAULT_MAX_ELEMENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;
 

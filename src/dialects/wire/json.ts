@@ -1,4 +1,5 @@
 /** Edits the top-level members of a JSON object in its bytes. All other bytes stay as they were. */
+import { BACKSLASH, CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE } from '../../canonical/ascii.ts';
 import { copyStretch, sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
@@ -17,13 +18,6 @@ interface Member {
   valueStart: number;
   end: number;
 }
-
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 
 const encoder = new TextEncoder();
 const quotedNames = new Map<string, Uint8Array>();

@@ -1,14 +1,8 @@
 /** Finds the ends of JSON values in their bytes by brackets, quotes and separators alone: what is between them is not checked. */
+import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from '../../canonical/ascii.ts';
 
 export const BROKEN = -1;
 
-const QUOTE = 34;
-const COMMA = 44;
-const BACKSLASH = 92;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
 // For short strings a loop is faster than a call of the engine's search.
 const WALKED_BYTES = 48;
 

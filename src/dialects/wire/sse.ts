@@ -1,4 +1,5 @@
 /** Splits the bytes of an SSE stream into events. Loses and copies none of them. */
+import { COLON, SPACE } from '../../canonical/ascii.ts';
 import { sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 
@@ -19,8 +20,6 @@ export interface SseEvent {
 
 const LF = 10;
 const CR = 13;
-const COLON = 58;
-const SPACE = 32;
 const BYTE_ORDER_MARK = 0xfeff;
 const DEFAULT_MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;

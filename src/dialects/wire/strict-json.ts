@@ -2,11 +2,10 @@
  * Checks JSON in its bytes, as strictly as the full parser, without building it. Each function returns the position after the value, or
  * `DOUBT`: then the full parser decides.
  */
+import { BACKSLASH, QUOTE } from '../../canonical/ascii.ts';
 
 export const DOUBT = -1;
 
-const QUOTE = 34;
-const BACKSLASH = 92;
 const PLUS = 43;
 const MINUS = 45;
 const DOT = 46;

@@ -20,21 +20,26 @@ export function needsWave(mimeType: string | undefined, format: string | undefin
   return isSamples(mimeType) && !RAW_FORMATS.includes(format ?? 'wav');
 }
 
-/** `bytes`: the length of the samples, if all of them are known. */
-export function waveHeader(mimeType: string, bytes?: number): Buffer {
-  const rate = Number(/rate=(\d+)/.exec(mimeType)?.[1] ?? DEFAULT_RATE);
-  const header = Buffer.alloc(HEADER_BYTES);
+/** The first 36 of a header's bytes: what the file is, and the format of its samples, which are 16-bit PCM of one channel. */
+export function formatHeader(headerBytes: number, sampleBytes: number | undefined, rate: number): Buffer {
+  const header = Buffer.alloc(headerBytes);
   header.write('RIFF', 0);
-  header.writeUInt32LE(bytes === undefined ? UNKNOWN : bytes + HEADER_BYTES - 8, 4);
+  header.writeUInt32LE(sampleBytes === undefined ? UNKNOWN : sampleBytes + headerBytes - 8, 4);
   header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
-  // PCM, one channel.
   header.writeUInt16LE(1, 20);
   header.writeUInt16LE(1, 22);
   header.writeUInt32LE(rate, 24);
   header.writeUInt32LE(rate * 2, 28);
   header.writeUInt16LE(2, 32);
   header.writeUInt16LE(16, 34);
+  return header;
+}
+
+/** `bytes`: the length of the samples, if all of them are known. */
+export function waveHeader(mimeType: string, bytes?: number): Buffer {
+  const rate = Number(/rate=(\d+)/.exec(mimeType)?.[1] ?? DEFAULT_RATE);
+  const header = formatHeader(HEADER_BYTES, bytes, rate);
   header.write('JUNK', 36);
   header.writeUInt32LE(2, 40);
   header.write('data', 46);

@@ -1,5 +1,7 @@
 /** What OpenAI's models reject, on every host. */
+
 import type { Quirks } from '../../dialects/dialect.ts';
+import { OUTPUT_SETTINGS } from './image-settings.ts';
 
 /** Sampling settings that reasoning models accept only at their defaults. */
 const UNSAMPLED = {
@@ -68,15 +70,7 @@ export const OPENAI_IMAGES = {
     {
       match: '^dall-e-3',
       quirks: {
-        rejects: [
-          'background',
-          'output_format',
-          'output_compression',
-          'stream',
-          'partial_images',
-          'negative_prompt',
-          'seed',
-        ],
+        rejects: OUTPUT_SETTINGS,
         supportsImageSizes: ['1024x1024', '1792x1024', '1024x1792'],
         maxImagesPerCall: 1,
       },
@@ -84,17 +78,7 @@ export const OPENAI_IMAGES = {
     {
       match: '^dall-e-2',
       quirks: {
-        rejects: [
-          'quality',
-          'style',
-          'background',
-          'output_format',
-          'output_compression',
-          'stream',
-          'partial_images',
-          'negative_prompt',
-          'seed',
-        ],
+        rejects: ['quality', 'style', ...OUTPUT_SETTINGS],
         supportsImageSizes: ['256x256', '512x512', '1024x1024'],
         requiresEditForm: true,
       },

@@ -1,6 +1,7 @@
 /** xAI. Images: https://docs.x.ai/developers/model-capabilities/images/generation, and recordings. */
 
 import { xaiVideo } from '../video/xai-video.ts';
+import { OUTPUT_SETTINGS } from './image-settings.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';
 
 export const xai = openaiCompatibleProvider({
@@ -29,16 +30,7 @@ export const xai = openaiCompatibleProvider({
     ],
     supportsImageResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
     maxImagesPerCall: 10,
-    rejects: [
-      'style',
-      'background',
-      'output_format',
-      'output_compression',
-      'stream',
-      'partial_images',
-      'negative_prompt',
-      'seed',
-    ],
+    rejects: ['style', ...OUTPUT_SETTINGS],
     // The first image models have no quality setting.
     models: [{ match: '^(grok-2-image|grok-imagine-image(-quality|-pro)?$)', quirks: { rejects: ['quality'] } }],
   },

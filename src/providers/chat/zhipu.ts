@@ -1,5 +1,7 @@
 /** Zhipu (GLM): one service at two addresses, `zai` (international) and `zhipu` (China). */
+
 import type { Quirks } from '../../dialects/dialect.ts';
+import { OUTPUT_SETTINGS } from './image-settings.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';
 
 const QUIRKS = {
@@ -22,18 +24,7 @@ const IMAGES = {
   supportsImageInput: false,
   renames: { user: 'user_id' },
   supportsImageBounds: { grid: 16, leastSide: 512, mostSide: 2048, most: 2 ** 21 },
-  rejects: [
-    'n',
-    'style',
-    'background',
-    'output_format',
-    'output_compression',
-    'stream',
-    'partial_images',
-    'response_format',
-    'negative_prompt',
-    'seed',
-  ],
+  rejects: ['n', 'style', 'response_format', ...OUTPUT_SETTINGS],
   models: [
     {
       match: '^glm-image',

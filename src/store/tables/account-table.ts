@@ -6,7 +6,7 @@ import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, recorded } from './audit-table.ts';
-import type { WindowColumns } from './key-table.ts';
+import { type WindowColumns, windowsFrom } from './key-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
 interface AccountColumns extends LimitColumns, WindowColumns {
@@ -101,14 +101,6 @@ function spendingFrom(row: AccountColumns) {
   return {
     held: row.held,
     total: row.spent,
-    day: Number(row.day),
-    daySpent: row.day_spent,
-    month: Number(row.month),
-    monthSpent: row.month_spent,
-    priorDay: Number(row.prior_day),
-    priorDaySpent: row.prior_day_spent,
-    priorMonth: Number(row.prior_month),
-    priorMonthSpent: row.prior_month_spent,
-    lateSince: Number(row.late_since),
+    ...windowsFrom(row),
   };
 }

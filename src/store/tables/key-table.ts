@@ -39,6 +39,20 @@ export interface WindowColumns {
   late_since: bigint;
 }
 
+export function windowsFrom(row: WindowColumns): Omit<Spending, 'held' | 'total'> {
+  return {
+    day: Number(row.day),
+    daySpent: row.day_spent,
+    month: Number(row.month),
+    monthSpent: row.month_spent,
+    priorDay: Number(row.prior_day),
+    priorDaySpent: row.prior_day_spent,
+    priorMonth: Number(row.prior_month),
+    priorMonthSpent: row.prior_month_spent,
+    lateSince: Number(row.late_since),
+  };
+}
+
 export interface SpendingColumns extends WindowColumns {
   key: string;
   held: bigint;
@@ -49,15 +63,7 @@ export function toSpending(row: SpendingColumns): Spending {
   return {
     held: row.held,
     total: row.total,
-    day: Number(row.day),
-    daySpent: row.day_spent,
-    month: Number(row.month),
-    monthSpent: row.month_spent,
-    priorDay: Number(row.prior_day),
-    priorDaySpent: row.prior_day_spent,
-    priorMonth: Number(row.prior_month),
-    priorMonthSpent: row.prior_month_spent,
-    lateSince: Number(row.late_since),
+    ...windowsFrom(row),
   };
 }
 

@@ -5,9 +5,8 @@ import { isObject } from '../../../canonical/json.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { memberCheck } from '../../shared/checked-members.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { parseBody } from '../../shared/request-body.ts';
@@ -31,11 +30,10 @@ export const openaiSpeech: Dialect<SpeechCall> = {
   kind: 'speech',
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: createReader,
-  readError: readOpenaiError,
 };
 
 function readCall({ body: received }: WireRequest): SpeechCall {

@@ -11,19 +11,18 @@ export interface AudioLength {
   mostSeconds: number;
 }
 
-const HEADER_BYTES = 44;
-const RATE_AT = 28;
-const USUAL_BYTES_PER_SECOND = 16_000;
-/** The lowest bit rate at which speech is intelligible (16 kbit/s). */
-const FEWEST_BYTES_PER_SECOND = 2000;
+/** The header of a WAV file, and where it says how many bytes a second takes. */
+const WAVE = { headerBytes: 44, rateAt: 28 };
+/** Of compressed audio. The fewest: the lowest bit rate at which speech is intelligible (16 kbit/s). */
+const BYTES_PER_SECOND = { usual: 16_000, fewest: 2000 };
 
 export function lengthOf({ head, size }: Upload): AudioLength {
   const start = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
-  const isWave = size > HEADER_BYTES && start.toString('latin1', 0, 4) === 'RIFF';
-  const rate = isWave ? start.readUInt32LE(RATE_AT) : 0;
+  const isWave = size > WAVE.headerBytes && start.toString('latin1', 0, 4) === 'RIFF';
+  const rate = isWave ? start.readUInt32LE(WAVE.rateAt) : 0;
   if (rate > 0) {
-    const seconds = (size - HEADER_BYTES) / rate;
+    const seconds = (size - WAVE.headerBytes) / rate;
     return { seconds, mostSeconds: seconds };
   }
-  return { seconds: size / USUAL_BYTES_PER_SECOND, mostSeconds: size / FEWEST_BYTES_PER_SECOND };
+  return { seconds: size / BYTES_PER_SECOND.usual, mostSeconds: size / BYTES_PER_SECOND.fewest };
 }

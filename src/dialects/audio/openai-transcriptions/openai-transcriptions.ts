@@ -4,9 +4,8 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
 import { memberPatches } from '../../shared/adjust-members.ts';
 import { memberCheck, typedMembers } from '../../shared/checked-members.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
 import { billableFields } from '../../shared/money/form-money.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { formBoundary, formIn } from '../../wire/multipart.ts';
@@ -25,12 +24,11 @@ export const openaiTranscriptions: Dialect<TranscriptionCall> = {
   kind: 'transcription',
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   // A form is always encoded anew.
   passCall: writeCall,
   reader: createReader,
-  readError: readOpenaiError,
 };
 
 function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall {

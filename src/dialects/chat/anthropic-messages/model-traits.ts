@@ -3,6 +3,7 @@
  * "Models overview").
  */
 import type { Effort } from '../../../canonical/call.ts';
+import { rememberedByName } from '../request/model-traits.ts';
 
 export interface ModelTraits {
   /** How thinking is requested: not at all, with a budget, with either, or with an effort only. */
@@ -30,18 +31,8 @@ const STRANGER: ModelTraits = {
 const NEWEST = 9999;
 const FAMILY_FIRST = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
-const remembered = new Map<string, ModelTraits>();
-// Names come from the configuration. The limit only protects against generated names.
-const MAX_REMEMBERED = 1000;
 
-export function traitsOf(model: string): ModelTraits {
-  let traits = remembered.get(model);
-  if (!traits) {
-    traits = traitsFromName(model.toLowerCase());
-    if (remembered.size < MAX_REMEMBERED) remembered.set(model, traits);
-  }
-  return traits;
-}
+export const traitsOf = rememberedByName(traitsFromName);
 
 function traitsFromName(model: string): ModelTraits {
   if (!model.includes('claude')) return STRANGER;

@@ -68,17 +68,15 @@ function streamWriter(call: ChatCall): Writer {
 }
 
 class NonStreamingWriter extends JsonWriter {
-  readonly #call: ChatCall;
   readonly #pieces: Uint8Array[] = [];
 
   constructor(call: ChatCall) {
-    super(REPLY_SUPPORT);
-    this.#call = call;
+    super(call, REPLY_SUPPORT);
   }
 
   override pass(frame: Frame): Uint8Array {
     this.passed = true;
-    this.#pieces.push(passed(frame, this.#call.model));
+    this.#pieces.push(passed(frame, this.call.model));
     return NO_BYTES;
   }
 
@@ -88,7 +86,7 @@ class NonStreamingWriter extends JsonWriter {
   }
 
   protected override body(reply: Reply): JsonObject {
-    return messageOf(this.#call, reply);
+    return messageOf(this.call, reply);
   }
 
   protected override errorBody(error: GatewayError): object {

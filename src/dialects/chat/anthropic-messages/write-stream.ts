@@ -3,7 +3,7 @@
 import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { ChoiceEvent, Finish, PartEvent, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
@@ -12,11 +12,6 @@ import { writeFinish } from './finish.ts';
 import { callBlock, carrierOf, imageText } from './reply-blocks.ts';
 import { shownThinking, writeSignature } from './thinking-blocks.ts';
 import { writeTier, writeUsage } from './usage.ts';
-
-type PartEvent = Extract<
-  ReplyEvent,
-  { type: 'part-delta' | 'part-transcript' | 'part-signature' | 'part-citation' | 'part-logprobs' }
->;
 
 /** A part and its block. */
 interface Line {
@@ -87,11 +82,13 @@ export class BlockStreamBuilder {
   }
 
   #event(event: ReplyEvent, together: readonly ReplyEvent[]): void {
-    if ('choice' in event && event.choice !== 0) return;
+    if (event.type === 'reply-start') this.#start(event, together);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if ('choice' in event && event.choice === 0) this.#choiceEvent(event);
+  }
+
+  #choiceEvent(event: ChoiceEvent): void {
     switch (event.type) {
-      case 'reply-start':
-        this.#start(event, together);
-        return;
       case 'part-start':
         this.#add(event.part, event.opens);
         return;
@@ -104,14 +101,6 @@ export class BlockStreamBuilder {
       }
       case 'choice-end':
         this.#finish = event.finish;
-        return;
-      case 'usage':
-        this.#usage = event.usage;
-        return;
-      case 'result':
-      case 'reply-end':
-      case 'error':
-      case 'aside':
         return;
       default:
         this.#more(event);

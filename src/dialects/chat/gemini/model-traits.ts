@@ -1,4 +1,5 @@
 /** Capabilities of a model, by its name. Each generation is asked for thinking in a different way. */
+import { rememberedByName } from '../request/model-traits.ts';
 
 export interface ModelTraits {
   /** How thinking is requested: not at all, with a token budget, or with a level. */
@@ -15,18 +16,8 @@ export interface ModelTraits {
 
 const VERSION = /gemini-(?:[a-z]+-)*(\d+)(?:\.(\d+))?/;
 const NEWEST = 99;
-const remembered = new Map<string, ModelTraits>();
-// Names come from the configuration. The limit only protects against generated names.
-const MAX_REMEMBERED = 1000;
 
-export function traitsOf(model: string): ModelTraits {
-  let traits = remembered.get(model);
-  if (!traits) {
-    traits = traitsFromName(model.toLowerCase());
-    if (remembered.size < MAX_REMEMBERED) remembered.set(model, traits);
-  }
-  return traits;
-}
+export const traitsOf = rememberedByName(traitsFromName);
 
 /** A name without a version (`gemini-flash-latest`, a custom endpoint) means the newest model. */
 function traitsFromName(model: string): ModelTraits {

@@ -125,21 +125,11 @@ class StreamWriter implements Writer {
   }
 
   #take(event: ReplyEvent): void {
-    switch (event.type) {
-      case 'reply-start':
-        this.#head = headOf(event, this.#call.model);
-        this.#tier = writeTier(event.extras);
-        return;
-      case 'usage':
-        this.#usage = event.usage;
-        return;
-      case 'result':
-      case 'reply-end':
-      case 'error':
-      case 'aside':
-        return;
-      default:
-        this.#scriptAt(event.choice).take(event);
+    if ('choice' in event) this.#scriptAt(event.choice).take(event);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'reply-start') {
+      this.#head = headOf(event, this.#call.model);
+      this.#tier = writeTier(event.extras);
     }
   }
 
@@ -229,11 +219,8 @@ class StreamWriter implements Writer {
 }
 
 class NonStreamingWriter extends JsonWriter {
-  readonly #call: ChatCall;
-
   constructor(call: ChatCall) {
-    super(REPLY_SUPPORT);
-    this.#call = call;
+    super(call, REPLY_SUPPORT);
   }
 
   override pass(frame: Frame): Uint8Array {
@@ -242,10 +229,10 @@ class NonStreamingWriter extends JsonWriter {
     const [normalized] = frame.normalized ?? [];
     if (this.billed) {
       const bytes = normalized ? encodeJson(normalized) : frame.bytes;
-      return addToMember(replaceMember(bytes, MODEL, this.#call.model), USAGE, writeUsage(this.billed));
+      return addToMember(replaceMember(bytes, MODEL, this.call.model), USAGE, writeUsage(this.billed));
     }
-    if (normalized) return encodeJson(named(normalized, this.#call.model));
-    return replaceMember(frame.bytes, MODEL, this.#call.model);
+    if (normalized) return encodeJson(named(normalized, this.call.model));
+    return replaceMember(frame.bytes, MODEL, this.call.model);
   }
 
   protected override body({ id, createdSeconds, choices, usage, extras }: Reply): JsonObject {
@@ -258,7 +245,7 @@ class NonStreamingWriter extends JsonWriter {
     return {
       candidates: choices.map(writeCandidate),
       ...(usage && { usageMetadata: { ...writeUsage(usage), ...writeTier(extras) } }),
-      ...headOf(head, this.#call.model),
+      ...headOf(head, this.call.model),
     };
   }
 

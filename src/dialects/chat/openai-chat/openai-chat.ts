@@ -1,8 +1,7 @@
 /** OpenAI chat completions, `POST /v1/chat/completions`, which nearly every provider offers. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { passCall } from './pass-call.ts';
 import { createReader } from './read-reply.ts';
@@ -19,9 +18,8 @@ export const openaiChat: Dialect<ChatCall> = {
   supportsMediaUrls: ['image', 'video'],
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: createReader,
-  readError: readOpenaiError,
 };

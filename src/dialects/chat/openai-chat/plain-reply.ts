@@ -3,6 +3,16 @@
  * processor time of a plain call. Only a reply of one text is read so. For any other, and for any doubt, the full reader decides;
  * `plain-reply.test.ts` checks that the two agree.
  */
+import {
+  BACKSLASH,
+  CLOSE_ARRAY,
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  OPEN_ARRAY,
+  OPEN_OBJECT,
+  QUOTE,
+} from '../../../canonical/ascii.ts';
 import { textIn } from '../../../canonical/bytes.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
@@ -15,15 +25,6 @@ import { DOUBT, isWordAt, strictNull, strictScalar, strictString } from '../../w
 
 /** The engine's own parser is as fast for longer replies. */
 const MAX_BYTES = 64 * 1024;
-
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const BACKSLASH = 92;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
 
 /** The members that matter in each object. The place of a name in its list is a bit of `found`. */
 const IN_REPLY = quoted('model', 'usage', 'choices', 'error');

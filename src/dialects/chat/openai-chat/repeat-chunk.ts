@@ -2,6 +2,7 @@
  * Recognizes a chunk that differs from the previous one only in its text. Most chunks of a stream do, and parsing is
  * the largest part of a chunk's cost.
  */
+import { BACKSLASH, QUOTE } from '../../../canonical/ascii.ts';
 import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
@@ -15,8 +16,6 @@ const ESCAPED = /["\\\p{Cc}]/u;
  */
 const MOST_IN_VAIN = 4;
 
-const QUOTE = 34;
-const BACKSLASH = 92;
 const LAST_CONTROL = 31;
 const LINE_END = 10;
 

@@ -1,9 +1,11 @@
 /** Reads and writes tools and the tool choice. */
+
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { objectAt } from '../../shared/json-values.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { OPENAI_CHAT } from '../names.ts';
+import { type ChoiceForm, writeOpenaiToolChoice } from '../request/openai-tool-choice.ts';
 import { reportProviderTool } from '../request/tools.ts';
 import { marked } from './read-messages.ts';
 
@@ -98,7 +100,7 @@ export function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<str
     tools: written,
     tool_choice:
       call.toolChoice && extras.function_call === undefined
-        ? writeToolChoice(call.toolChoice, call.tools, warnings)
+        ? writeOpenaiToolChoice(call.toolChoice, call.tools, CHOICE_FORM, warnings)
         : undefined,
     parallel_tool_calls: call.parallelToolCalls,
   };
@@ -155,25 +157,9 @@ function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'native' }>, call:
   return cache && call.origin.dialect === OPENAI_CHAT ? { cache_control: { type: 'ephemeral', ...cache } } : {};
 }
 
-function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], warnings: Set<string>): Json | undefined {
-  const named = (name: string): JsonObject =>
-    tools.some((tool) => tool.type === 'custom' && tool.name === name)
-      ? { type: 'custom', custom: { name } }
-      : { type: 'function', function: { name } };
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type;
-    case 'tool':
-      return named(choice.name);
-    case 'allowed':
-      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
-    case 'native':
-      if (choice.dialect === OPENAI_CHAT) return choice.item;
-      warnings.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
-      return undefined;
-    default:
-      return choice satisfies never;
-  }
-}
+const CHOICE_FORM: ChoiceForm = {
+  dialect: OPENAI_CHAT,
+  named: (name, isCustom) =>
+    isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } },
+  allowed: (mode, tools) => ({ type: 'allowed_tools', allowed_tools: { mode, tools } }),
+};

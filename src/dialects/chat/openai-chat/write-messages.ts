@@ -1,4 +1,5 @@
 /** Writes the messages of a chat request. */
+
 import type {
   ChatCall,
   Media,
@@ -11,6 +12,7 @@ import type {
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { documentText } from '../request/document-text.ts';
+import { openaiAudioFormat } from '../request/openai-audio-format.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
 import { markdownImage } from './markdown-images.ts';
@@ -151,14 +153,6 @@ function limitBreakpoints(messages: readonly JsonObject[], warnings: Set<string>
   warnings.add(`Of the cache marks the last ${MOST_BREAKPOINTS} were kept: the model accepts no more.`);
 }
 
-const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-  'audio/x-wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/pcm': 'pcm16',
-};
-
 function writeMedia(media: Media, script: Script): JsonObject {
   const { kind, source, name, title } = media;
   if (media.cite)
@@ -182,7 +176,7 @@ function writeMedia(media: Media, script: Script): JsonObject {
     case 'audio': {
       if (source.type === 'url') return lost('Audio was dropped: this model accepts it only inline.', kind, script);
       const mimeType = media.mimeType ?? 'audio/wav';
-      const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
+      const format = openaiAudioFormat(mimeType);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };
     }
     case 'document': {

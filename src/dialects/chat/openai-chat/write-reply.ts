@@ -10,7 +10,7 @@ import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { isQuoted, memberSpan, patchMembers, pickMembers, quotedText, spliceBytes } from '../../wire/json.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
-import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { COMMENT, ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame, PlainFrame } from './read-reply.ts';
 import { ChunkBuilder } from './write-stream.ts';
@@ -35,7 +35,6 @@ const NAMING = new Set(['id', 'created']);
 /** An empty usage member in the spellings of providers. The unescaped quotes cannot occur inside a text. */
 const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": null')];
 const DONE = encoder.encode('data: [DONE]\n\n');
-const KEEP_ALIVE = encoder.encode(': ka\n\n');
 
 export function createWriter(call: ChatCall): Writer {
   return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
@@ -123,16 +122,13 @@ class StreamWriter implements Writer {
   }
 
   keepAlive(): Uint8Array {
-    return KEEP_ALIVE;
+    return COMMENT;
   }
 }
 
 class NonStreamingWriter extends JsonWriter {
-  readonly #call: ChatCall;
-
   constructor(call: ChatCall) {
-    super(REPLY_SUPPORT);
-    this.#call = call;
+    super(call, REPLY_SUPPORT);
   }
 
   override pass(frame: Frame): Uint8Array {
@@ -140,25 +136,25 @@ class NonStreamingWriter extends JsonWriter {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.passed = true;
     const [normalized] = frame.normalized ?? [];
-    const used = this.billed ?? (this.#call.countsAlone && usageIn(frame));
-    const usage = used && chatUsage(used, this.#call);
+    const used = this.billed ?? (this.call.countsAlone && usageIn(frame));
+    const usage = used && chatUsage(used, this.call);
     if (usage)
-      return patchMembers(normalized ? encodeJson(normalized) : frame.bytes, { model: this.#call.model, usage });
-    if (!normalized) return named(frame.bytes, this.#call.model);
-    return encodeJson('model' in normalized ? { ...normalized, model: this.#call.model } : normalized);
+      return patchMembers(normalized ? encodeJson(normalized) : frame.bytes, { model: this.call.model, usage });
+    if (!normalized) return named(frame.bytes, this.call.model);
+    return encodeJson('model' in normalized ? { ...normalized, model: this.call.model } : normalized);
   }
 
   #passPlain(frame: PlainFrame): Uint8Array {
     this.passed = true;
     const { bytes, model } = frame;
-    const used = this.billed ?? (this.#call.countsAlone && usageIn(frame));
-    if (used) return patchMembers(bytes, { model: this.#call.model, usage: chatUsage(used, this.#call) });
-    if (isQuoted(bytes, model, this.#call.model)) return bytes;
-    return spliceBytes(bytes, model.start, model.end, quotedText(this.#call.model));
+    const used = this.billed ?? (this.call.countsAlone && usageIn(frame));
+    if (used) return patchMembers(bytes, { model: this.call.model, usage: chatUsage(used, this.call) });
+    if (isQuoted(bytes, model, this.call.model)) return bytes;
+    return spliceBytes(bytes, model.start, model.end, quotedText(this.call.model));
   }
 
   protected override body(reply: Reply): JsonObject {
-    return writeCompletion(reply, this.#call);
+    return writeCompletion(reply, this.call);
   }
 
   protected override errorBody(error: GatewayError): object {

@@ -1,8 +1,7 @@
 /** OpenAI text completions, `POST /v1/completions`: models that continue a prompt. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
@@ -16,9 +15,8 @@ export const openaiCompletions: Dialect<ChatCall> = {
   supportsMediaUrls: ['image', 'audio', 'document', 'video'],
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: (_call, contentType, quirks) => createReader(contentType, quirks),
-  readError: readOpenaiError,
 };

@@ -162,23 +162,21 @@ function streamWriter(call: ChatCall): Writer {
 }
 
 class NonStreamingWriter extends JsonWriter {
-  readonly #call: ChatCall;
   readonly #pieces: Uint8Array[] = [];
   #head: Head = { id: '', created: 0 };
 
   constructor(call: ChatCall) {
-    super(REPLY_SUPPORT);
-    this.#call = call;
+    super(call, REPLY_SUPPORT);
   }
 
   override write(frame: Frame): Uint8Array {
-    for (const event of frame.events) if (event.type === 'reply-start') this.#head = headOf(this.#call, event);
+    for (const event of frame.events) if (event.type === 'reply-start') this.#head = headOf(this.call, event);
     return super.write(frame);
   }
 
   override pass(frame: Frame): Uint8Array {
     this.passed = true;
-    this.#pieces.push(withModel(frame, this.#call.model));
+    this.#pieces.push(withModel(frame, this.call.model));
     return NO_BYTES;
   }
 
@@ -191,7 +189,7 @@ class NonStreamingWriter extends JsonWriter {
     const { id, created } = this.#head;
     const choices = reply.choices.map(({ parts, finish }, index) => ({
       text:
-        echoOf(this.#call, index) +
+        echoOf(this.call, index) +
         parts
           .filter((part) => isText(part.opens))
           .map((part) => part.content)
@@ -200,7 +198,7 @@ class NonStreamingWriter extends JsonWriter {
       logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
       ...writeFinish(finish ?? { reason: 'stop' }, saysRefusal(parts)),
     }));
-    const body: JsonObject = { id, object: 'text_completion', created, model: this.#call.model, choices };
+    const body: JsonObject = { id, object: 'text_completion', created, model: this.call.model, choices };
     if (reply.usage) body.usage = writeUsage(reply.usage);
     return body;
   }

@@ -1,8 +1,7 @@
 /** OpenAI's Responses, `POST /v1/responses`: a conversation as a list of items. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { keeping } from './conversation/keeping.ts';
 import { givesReasoning } from './conversation/kept-here.ts';
@@ -23,9 +22,8 @@ export const openaiResponses: Dialect<ChatCall> = {
   supportsMediaUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall,
   passCall,
   reader: createReader,
-  readError: readOpenaiError,
 };

@@ -1,7 +1,9 @@
 /** Writes tools and tool choice, in the flat form of this format. */
-import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
+
+import type { ChatCall, Tool } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
+import { type ChoiceForm, writeOpenaiToolChoice } from '../request/openai-tool-choice.ts';
 import { reportProviderTool } from '../request/tools.ts';
 import { legalToolName } from './tool-names.ts';
 
@@ -11,7 +13,7 @@ export function writeTools(call: ChatCall, losses: Set<string>): { [member: stri
   if (tools.length === 0) return {};
   return {
     tools,
-    tool_choice: call.toolChoice && writeToolChoice(call.toolChoice, call.tools, losses),
+    tool_choice: call.toolChoice && writeOpenaiToolChoice(call.toolChoice, call.tools, CHOICE_FORM, losses),
     parallel_tool_calls: call.parallelToolCalls,
   };
 }
@@ -66,25 +68,8 @@ function searchOptions({ options }: Extract<Tool, { type: 'web-search' }>, losse
   };
 }
 
-function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], losses: Set<string>): Json | undefined {
-  const named = (name: string): JsonObject => ({
-    type: tools.some((tool) => tool.type === 'custom' && tool.name === name) ? 'custom' : 'function',
-    name: legalToolName(name),
-  });
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type;
-    case 'tool':
-      return named(choice.name);
-    case 'allowed':
-      return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) };
-    case 'native':
-      if (choice.dialect === OPENAI_RESPONSES) return choice.item;
-      losses.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
-      return undefined;
-    default:
-      return choice satisfies never;
-  }
-}
+const CHOICE_FORM: ChoiceForm = {
+  dialect: OPENAI_RESPONSES,
+  named: (name, isCustom) => ({ type: isCustom ? 'custom' : 'function', name: legalToolName(name) }),
+  allowed: (mode, tools) => ({ type: 'allowed_tools', mode, tools }),
+};

@@ -1,9 +1,11 @@
 /** Writes parts as the content of a message or of a tool's output. What cannot be expressed is added to the losses. */
+
 import type { Media, Part, TextPart } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { documentText } from '../request/document-text.ts';
+import { openaiAudioFormat } from '../request/openai-audio-format.ts';
 import { writeAnnotation } from './citations.ts';
 
 /** Shared state while writing messages, including the warnings. */
@@ -52,14 +54,6 @@ function breakpoint({ cache }: { cache?: object }, { isOwn }: Script): JsonObjec
   return cache && isOwn ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {};
 }
 
-const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-  'audio/x-wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/pcm': 'pcm16',
-};
-
 function writeMedia(media: Media, { losses }: Script): JsonObject {
   const { kind, source, name, title, detail } = media;
   if (media.cite)
@@ -92,7 +86,7 @@ function writeMedia(media: Media, { losses }: Script): JsonObject {
     case 'audio': {
       if (source.type === 'url') return lost('Audio was dropped: this model accepts it only inline.', kind, losses);
       const mimeType = media.mimeType ?? 'audio/wav';
-      const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
+      const format = openaiAudioFormat(mimeType);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };
     }
     case 'video':

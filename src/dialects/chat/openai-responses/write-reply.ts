@@ -7,7 +7,7 @@ import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
-import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { COMMENT, ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { writeAnnotation } from './citations.ts';
 import { ResponseFrame } from './read-reply.ts';
 import { ReplyRewriter } from './reply-rewriter.ts';
@@ -28,7 +28,6 @@ const REPLY_SUPPORT: ReplySupport = {
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
-const KEEP_ALIVE = encoder.encode(': ka\n\n');
 
 export function createWriter(call: ChatCall): Writer {
   return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
@@ -110,7 +109,7 @@ class StreamWriter implements Writer {
   }
 
   keepAlive(): Uint8Array {
-    return KEEP_ALIVE;
+    return COMMENT;
   }
 
   kept(): JsonObject | undefined {

@@ -2,7 +2,7 @@
 import type { ChatCall, Citation, ReasoningSignature } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { ChoiceEvent, Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
@@ -61,11 +61,13 @@ export class ResponseBuilder {
 
   /** The format has one choice. Others are ignored. */
   take(event: ReplyEvent): void {
-    if ('choice' in event && event.choice !== 0) return;
+    if ('choice' in event && event.choice === 0) this.#choiceEvent(event);
+    else if (event.type === 'usage') this.#usage = event.usage;
+    else if (event.type === 'reply-start' && !this.#head) this.#begin(event.id, event.createdSeconds, event.extras);
+  }
+
+  #choiceEvent(event: ChoiceEvent): void {
     switch (event.type) {
-      case 'reply-start':
-        if (!this.#head) this.#begin(event.id, event.createdSeconds, event.extras);
-        return;
       case 'part-start':
         this.#open(event.part, event.opens);
         return;
@@ -89,14 +91,6 @@ export class ResponseBuilder {
         return;
       case 'choice-end':
         this.#end(event.finish);
-        return;
-      case 'usage':
-        this.#usage = event.usage;
-        return;
-      case 'result':
-      case 'reply-end':
-      case 'error':
-      case 'aside':
         return;
       default:
         event satisfies never;

@@ -1,4 +1,5 @@
 /** Writes a non-streaming reply: from the events of another format, or by passing the provider's body on. */
+import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -11,6 +12,7 @@ const encoder = new TextEncoder();
 
 export abstract class JsonWriter implements Writer {
   readonly contentType = 'application/json';
+  protected readonly call: ChatCall;
   readonly #support: ReplySupport;
   #reply: Reply | undefined;
   #losses: ReplyLosses | undefined;
@@ -18,7 +20,8 @@ export abstract class JsonWriter implements Writer {
   /** Set once a frame was passed on; nothing is written then. */
   protected passed = false;
 
-  constructor(support: ReplySupport) {
+  constructor(call: ChatCall, support: ReplySupport) {
+    this.call = call;
     this.#support = support;
   }
 

@@ -131,3 +131,6 @@ function nameOf({ item }: Extract<PartOpening, { type: 'native' }>): string {
 export function warningComment(warnings: readonly string[]): string {
   return warnings.length > 0 ? `: modelport-warnings: ${warnings.join(' ').replace(/[^\x20-\x7e]/g, '?')}\n\n` : '';
 }
+
+/** A comment that keeps a connection open. */
+export const COMMENT = new TextEncoder().encode(': ka\n\n');

@@ -1,8 +1,7 @@
 /** OpenAI's images, `POST /v1/images/generations` and `/v1/images/edits`, and a nested request shape for the first. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
-import { openaiError } from '../../shared/error-bodies.ts';
-import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_IMAGES } from './name.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
@@ -14,10 +13,9 @@ export const openaiImages: Dialect<ImageCall> = {
   kind: 'image',
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   takesUploads,
   writeCall,
   passCall,
   reader: (call, contentType) => createReader(call, contentType),
-  readError: readOpenaiError,
 };

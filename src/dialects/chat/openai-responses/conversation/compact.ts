@@ -7,9 +7,8 @@ import type { Reply, ReplyEvent } from '../../../../canonical/reply.ts';
 import type { Usage } from '../../../../canonical/usage.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Writer, Written } from '../../../dialect.ts';
 import { adjustMembers } from '../../../shared/adjust-members.ts';
-import { openaiError } from '../../../shared/error-bodies.ts';
 import { jsonReader, jsonWriter, unreadable } from '../../../shared/json-reply.ts';
-import { readOpenaiError } from '../../../shared/openai-errors.ts';
+import { OPENAI_ERRORS } from '../../../shared/openai-errors.ts';
 import { readUsage } from '../../../shared/openai-usage.ts';
 import { OwnBody } from '../../../shared/outgoing-body.ts';
 import { quirksOf } from '../../../shared/quirks.ts';
@@ -32,11 +31,10 @@ export const openaiResponsesCompact: Dialect<ChatCall> = {
   supportsMediaUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
-  writeError: openaiError,
+  ...OPENAI_ERRORS,
   writeCall: passCall,
   passCall,
   reader: (call) => jsonReader((body) => meaningOf(body, call)),
-  readError: readOpenaiError,
 };
 
 const INSTRUCTION = [
