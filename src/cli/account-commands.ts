@@ -1,18 +1,20 @@
 /** Commands for accounts. */
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
-import type { Opener } from './cli-deps.ts';
-import { type Command, type Given, switchCommands } from './command.ts';
+import type { Command } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
+import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownAccount } from './shown.ts';
+
+const NO_ACCOUNTS = 'There are no accounts yet.';
+const changeAccount = changeIn<ShownAccount>('accounts', rowOf);
 
 const create: Command = {
   name: 'accounts create',
   usage: `NAME ${LIMIT_USAGE}`,
   summary: 'Creates an account with a balance of zero.',
   options: LIMIT_OPTIONS,
-  words: [1, 1],
   async run(open, given) {
     const [name = ''] = given.words;
     const limits = changeBody(withoutNulls(readLimitChanges(given)));
@@ -21,23 +23,15 @@ const create: Command = {
   },
 };
 
-const list: Command = {
-  name: 'accounts list',
-  usage: '',
-  summary: 'Lists the accounts.',
-  words: [0, 0],
-  async run(open, given) {
-    const accounts = await adminOf(open, given).list<ShownAccount>('/accounts');
-    printRows(open, given, accounts.map(rowOf), 'There are no accounts yet.');
-    return 0;
-  },
-};
+const list = listCommand<ShownAccount>(
+  { name: 'accounts list', summary: 'Lists the accounts.' },
+  { path: '/accounts', row: rowOf, empty: NO_ACCOUNTS },
+);
 
 const balance: Command = {
   name: 'balance',
   usage: '[ACCOUNT]',
   summary: 'Shows what accounts can spend, and what active calls hold.',
-  words: [0, 1],
   async run(open, given) {
     const admin = adminOf(open, given);
     const [name] = given.words;
@@ -48,7 +42,7 @@ const balance: Command = {
       available: moneyIn(account.available),
       held: moneyIn(account.held),
     }));
-    printRows(open, given, rows, 'There are no accounts yet.');
+    printRows(open, given, rows, NO_ACCOUNTS);
     return 0;
   },
 };
@@ -59,7 +53,6 @@ const update: Command = {
   summary:
     'Changes the limits of an account, for all its keys together. Options that are not given stay; "none" removes a limit.',
   options: LIMIT_OPTIONS,
-  words: [1, 1],
   run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readLimitChanges(given))),
 };
 
@@ -67,19 +60,6 @@ const [disable, enable] = switchCommands('accounts', 'ACCOUNT', changeAccount, {
   disable: 'Disables an account: all its keys are refused.',
   enable: 'Enables a disabled account.',
 });
-
-async function changeAccount(
-  open: Opener,
-  given: Given,
-  method: 'POST' | 'PATCH',
-  path: string,
-  body?: object,
-): Promise<number> {
-  const [name = ''] = given.words;
-  const after = await adminOf(open, given).send<ShownAccount>(method, `/accounts/${part(name)}${path}`, body);
-  printRow(open, given, rowOf(after));
-  return 0;
-}
 
 /** Looks up by id or name. */
 export function accountNamed(admin: AdminClient, idOrName: string): Promise<ShownAccount> {

@@ -4,7 +4,8 @@ import { priceLine } from '../catalog/price-text.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { printRow } from './printed.ts';
+import { listCommand } from './shared-commands.ts';
 import type { ShownApplied, ShownModel } from './shown.ts';
 
 const apply: Command = {
@@ -12,7 +13,6 @@ const apply: Command = {
   usage: '-f FILE',
   summary: 'Applies a configuration file (modelport.yaml): adds and changes providers, models and prices.',
   options: { file: { type: 'string', short: 'f' } },
-  words: [0, 0],
   async run(open, given) {
     const path = given.option('file');
     if (path === undefined) throw new UsageError('Name a file: modelport apply -f modelport.yaml');
@@ -35,26 +35,20 @@ const apply: Command = {
   },
 };
 
-const models: Command = {
-  name: 'models',
-  usage: '',
-  summary: 'Lists the models with prices and targets.',
-  words: [0, 0],
-  async run(open, given) {
-    const all = await adminOf(open, given).list<ShownModel>('/models');
-    const rows = all.map(
-      ({ name, aliases, kind, price = {}, targets, fallbacks }): Row => ({
-        name,
-        kind,
-        price: priceLine(price),
-        targets: targets.map((target) => `${target.provider}/${target.model}`),
-        ...(aliases && { aliases }),
-        ...(fallbacks && { fallbacks: fallbacks.map(({ model }) => model) }),
-      }),
-    );
-    printRows(open, given, rows, 'There are no models yet.');
-    return 0;
+const models = listCommand<ShownModel>(
+  { name: 'models', summary: 'Lists the models with prices and targets.' },
+  {
+    path: '/models',
+    row: ({ name, aliases, kind, price = {}, targets, fallbacks }) => ({
+      name,
+      kind,
+      price: priceLine(price),
+      targets: targets.map((target) => `${target.provider}/${target.model}`),
+      ...(aliases && { aliases }),
+      ...(fallbacks && { fallbacks: fallbacks.map(({ model }) => model) }),
+    }),
+    empty: 'There are no models yet.',
   },
-};
+);
 
 export const CATALOG_COMMANDS: readonly Command[] = [models, apply];

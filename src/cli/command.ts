@@ -5,15 +5,13 @@ import type { Opener } from './cli-deps.ts';
 export interface Command {
   /** The words that select it: `keys create`. */
   name: string;
-  /** Its arguments: `ACCOUNT AMOUNT [--note TEXT]`. */
-  usage: string;
+  /** Its arguments, then its options: `ACCOUNT [NAME] [--note TEXT]`. Default: none. */
+  usage?: string;
   summary: string;
   /** Options besides `--json`. Each has a value unless it is `boolean`. */
   options?: { readonly [name: string]: { type: 'string' | 'boolean'; short?: string } };
   /** Opens the local database, or nothing. Other commands call a server. */
   isLocal?: true;
-  /** The minimum and maximum number of arguments. */
-  words: readonly [least: number, most: number];
   /** Resolves with the exit code. */
   run(open: Opener, given: Given): Promise<number>;
 }
@@ -36,7 +34,7 @@ export class UsageError extends Error {}
 /** Throws UsageError if arguments or options do not fit the command. */
 export function readArguments(command: Command, args: string[]): Given {
   const parsed = parse(command, args);
-  const [least, most] = command.words;
+  const [least, most] = wordCounts(command);
   const words = parsed.positionals;
   if (words.length < least || words.length > most) throw new UsageError(`Write: ${usageOf(command)}`);
   return {
@@ -51,7 +49,14 @@ export function readArguments(command: Command, args: string[]): Given {
 }
 
 export function usageOf({ name, usage }: Command): string {
-  return `modelport ${name}${usage && ` ${usage}`}`;
+  return `modelport ${name}${usage === undefined ? '' : ` ${usage}`}`;
+}
+
+/** The minimum and maximum number of arguments: the words of the usage before its first option, in brackets if they are optional. */
+function wordCounts({ usage = '' }: Command): [least: number, most: number] {
+  const [words = ''] = /^(\[?[A-Z]+\]? ?)*/.exec(usage) ?? [];
+  const all = words.split(' ').filter((word) => word !== '');
+  return [all.filter((word) => !word.startsWith('[')).length, all.length];
 }
 
 function parse(command: Command, args: string[]) {
@@ -66,24 +71,4 @@ function parse(command: Command, args: string[]) {
     const [sentence = ''] = String((thrown as Error).message).split('. ');
     throw new UsageError(`${sentence.replace(/\.$/, '')}. Write: ${usageOf(command)}`);
   }
-}
-
-/** Sends a change to the admin API: `path` follows the path of what the command names. */
-type Change = (open: Opener, given: Given, method: 'POST', path: string) => Promise<number>;
-
-/** The commands `NOUN disable` and `NOUN enable`. */
-export function switchCommands(
-  noun: string,
-  usage: string,
-  change: Change,
-  summaries: { readonly disable: string; readonly enable: string },
-): [disable: Command, enable: Command] {
-  const command = (verb: 'disable' | 'enable'): Command => ({
-    name: `${noun} ${verb}`,
-    usage,
-    summary: summaries[verb],
-    words: [1, 1],
-    run: (open, given) => change(open, given, 'POST', `/${verb}`),
-  });
-  return [command('disable'), command('enable')];
 }

@@ -2,30 +2,30 @@
 import { moneyIn, part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { printRow } from './printed.ts';
+import { listCommand } from './shared-commands.ts';
 import type { ShownCall, ShownEntry } from './shown.ts';
 
-const list: Command = {
-  name: 'disputes list',
-  usage: '',
-  summary: 'Lists calls whose provider reported implausible usage: what was charged, and what the provider claims.',
-  words: [0, 0],
-  async run(open, given) {
-    const calls = await adminOf(open, given).list<ShownCall>('/calls', { outcome: 'disputed' });
-    const rows = calls.map(({ at, id, account, model, provider, dispute }): Row => {
+const list = listCommand<ShownCall>(
+  {
+    name: 'disputes list',
+    summary: 'Lists calls whose provider reported implausible usage: what was charged, and what the provider claims.',
+  },
+  {
+    path: '/calls',
+    query: () => ({ outcome: 'disputed' }),
+    row({ at, id, account, model, provider, dispute }) {
       const [charged, claimed] = dispute ? [moneyIn(dispute.charged), moneyIn(dispute.claimed)] : [];
       return { at, id, account, model, provider, charged, claimed, decision: dispute?.decision ?? 'open' };
-    });
-    printRows(open, given, rows, 'No call is disputed.');
-    return 0;
+    },
+    empty: 'No call is disputed.',
   },
-};
+);
 
 const settling = (decision: 'accept' | 'reject', summary: string): Command => ({
   name: `disputes ${decision}`,
   usage: 'CALL',
   summary,
-  words: [1, 1],
   async run(open, given) {
     const [id = ''] = given.words;
     const admin = adminOf(open, given);

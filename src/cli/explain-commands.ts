@@ -16,7 +16,6 @@ const explain: Command = {
     format: { type: 'string' },
     key: { type: 'string' },
   },
-  words: [0, 1],
   async run(open, given) {
     const [model] = given.words;
     const file = given.option('file');

@@ -8,9 +8,7 @@ import type { ShownTarget } from './shown.ts';
 
 const list: Command = {
   name: 'health list',
-  usage: '',
   summary: 'Lists all targets with their health.',
-  words: [0, 0],
   async run(open, given) {
     const { data } = await adminOf(open, given).get<{ data: ShownTarget[] }>('/health/targets');
     printRows(open, given, data.map(rowOf), 'There is no target yet.');
@@ -23,7 +21,6 @@ const cooldown: Command = {
   usage: 'TARGET [--seconds N]',
   summary: 'Puts a target (PROVIDER/MODEL) into cooldown, for 60 seconds by default.',
   options: { seconds: { type: 'string' } },
-  words: [1, 1],
   async run(open, given) {
     const written = given.option('seconds');
     if (written !== undefined && !/^\d{1,5}$/.test(written))
@@ -39,7 +36,6 @@ const reset: Command = {
   name: 'health reset',
   usage: 'TARGET',
   summary: 'Ends the cooldowns of a target (PROVIDER/MODEL) and forgets its errors.',
-  words: [1, 1],
   async run(open, given) {
     const path = `/health/targets/${part(given.words[0] ?? '')}/reset`;
     printRow(open, given, rowOf(await adminOf(open, given).send<ShownTarget>('POST', path, {})));

@@ -2,18 +2,21 @@
 import { accountNamed } from './account-commands.ts';
 import { part } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
-import { type Command, type Given, switchCommands, UsageError } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { printRow, type Row } from './printed.ts';
+import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownKey } from './shown.ts';
+
+/** A new secret is shown only once. */
+const changeKey = changeIn<ShownKey>('keys', (key, open) => ({ ...rowOf(key, open), key: key.key }));
 
 const create: Command = {
   name: 'keys create',
   usage: `ACCOUNT NAME [--admin] ${KEY_USAGE}`,
   summary: 'Creates a key for an account; the key itself is shown only once.',
   options: { admin: { type: 'boolean' }, ...KEY_OPTIONS },
-  words: [2, 2],
   async run(open, given) {
     const [accountName = '', name = ''] = given.words;
     const limits = changeBody(withoutNulls(readKeyChanges(given)));
@@ -26,26 +29,26 @@ const create: Command = {
   },
 };
 
-const list: Command = {
-  name: 'keys list',
-  usage: '[--account ACCOUNT]',
-  summary: 'Lists keys. Only their last four characters are shown.',
-  options: { account: { type: 'string' } },
-  words: [0, 0],
-  async run(open, given) {
-    const keys = await adminOf(open, given).list<ShownKey>('/keys', { account: given.option('account') });
-    const rows = keys.map((key) => rowOf(key, open.now()));
-    printRows(open, given, rows, 'There are no keys yet.');
-    return 0;
+const list = listCommand<ShownKey>(
+  {
+    name: 'keys list',
+    usage: '[--account ACCOUNT]',
+    summary: 'Lists keys. Only their last four characters are shown.',
+    options: { account: { type: 'string' } },
   },
-};
+  {
+    path: '/keys',
+    query: (given) => ({ account: given.option('account') }),
+    row: rowOf,
+    empty: 'There are no keys yet.',
+  },
+);
 
 const update: Command = {
   name: 'keys update',
   usage: `ID [--name NAME] ${KEY_USAGE}`,
   summary: 'Changes what a key may do. Options that are not given stay; "none" removes a limit.',
   options: { name: { type: 'string' }, ...KEY_OPTIONS },
-  words: [1, 1],
   run(open, given) {
     const name = given.option('name');
     const body = { ...changeBody(readKeyChanges(given)), ...(name !== undefined && { name }) };
@@ -63,7 +66,6 @@ const rotate: Command = {
   usage: 'ID [--grace SECONDS]',
   summary: 'Gives a key a new secret. The old one ends at once, or after the grace period.',
   options: { grace: { type: 'string' } },
-  words: [1, 1],
   run(open, given) {
     const written = given.option('grace') ?? '0';
     if (!/^\d{1,7}$/.test(written)) throw new UsageError('--grace must be a number of seconds.');
@@ -75,7 +77,6 @@ const remove: Command = {
   name: 'keys delete',
   usage: 'ID',
   summary: 'Removes a key permanently; its calls and its spending are kept.',
-  words: [1, 1],
   async run(open, given) {
     const { id } = await adminOf(open, given).send<{ id: string }>('DELETE', `/keys/${part(given.words[0] ?? '')}`);
     printRow(open, given, { id, removed: true });
@@ -83,22 +84,8 @@ const remove: Command = {
   },
 };
 
-/** Changes the key; a new secret is shown only once. */
-async function changeKey(
-  open: Opener,
-  given: Given,
-  method: 'POST' | 'PATCH',
-  path: string,
-  body?: object,
-): Promise<number> {
-  const [id = ''] = given.words;
-  const after = await adminOf(open, given).send<ShownKey>(method, `/keys/${part(id)}${path}`, body);
-  printRow(open, given, { ...rowOf(after, open.now()), key: after.key });
-  return 0;
-}
-
-function rowOf(key: ShownKey, now: number): Row {
-  const expired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now;
+function rowOf(key: ShownKey, open: Opener): Row {
+  const expired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= open.now();
   return {
     id: key.id,
     name: key.name,

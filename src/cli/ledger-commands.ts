@@ -19,7 +19,6 @@ const verify: Command = {
   summary:
     'Verifies that sums, holds and calls agree and that no entry was altered, starting from the last signed checkpoints; with --full from the first entry.',
   options: { full: { type: 'boolean' } },
-  words: [0, 0],
   async run(open, given) {
     await migratedStore(open);
     const report = await verified(open, await open.verifier(), given.flag('full'));
@@ -60,7 +59,6 @@ const repair: Command = {
   summary:
     'Corrects what "ledger verify" found if it can be computed from other rows (sums, spendings, holds, balances). Shows the corrections; --enter makes them. Altered rows are not changed.',
   options: { enter: { type: 'boolean' }, full: { type: 'boolean' } },
-  words: [0, 0],
   async run(open, given) {
     const store = await migratedStore(open);
     const report = await verified(open, await open.verifier(), given.flag('full'));

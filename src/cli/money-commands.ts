@@ -10,6 +10,7 @@ import type { Opener } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf, auditedEntry, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
+import { listCommand } from './shared-commands.ts';
 import type { ShownCode, ShownEntry } from './shown.ts';
 
 const text = { type: 'string' } as const;
@@ -19,7 +20,6 @@ const topUp: Command = {
   usage: 'ACCOUNT AMOUNT [--note TEXT] [--idempotency-key TEXT]',
   summary: 'Adds USD to an account: modelport top-up default 5.00',
   options: { note: text, 'idempotency-key': text },
-  words: [2, 2],
   run: (open, given) => move(open, given, 'top-ups', amountToAdd),
 };
 
@@ -28,7 +28,6 @@ const refund: Command = {
   usage: 'ACCOUNT AMOUNT [--call ID] [--note TEXT] [--idempotency-key TEXT]',
   summary: 'Refunds the cost of a call, in whole or in part.',
   options: { call: text, note: text, 'idempotency-key': text },
-  words: [2, 2],
   run: (open, given) => move(open, given, 'refunds', amountToAdd),
 };
 
@@ -37,7 +36,6 @@ const adjust: Command = {
   usage: 'ACCOUNT AMOUNT --note TEXT [--idempotency-key TEXT]',
   summary: 'Corrects a balance, with a note: modelport adjust default --note "counted twice" -- -0.25',
   options: { note: text, 'idempotency-key': text },
-  words: [2, 2],
   run(open, given) {
     if (given.option('note') === undefined) throw new UsageError('Give a reason: --note TEXT.');
     return move(open, given, 'adjustments', amountToSet);
@@ -89,7 +87,6 @@ const createCode: Command = {
   usage: 'AMOUNT [--expires TIME] [--note TEXT]',
   summary: 'Creates a redemption code, which one account can redeem once; the code itself is shown only once.',
   options: { expires: text, note: text },
-  words: [1, 1],
   async run(open, given) {
     const amount = amountToAdd(given.words[0] ?? '');
     if (amount === undefined)
@@ -106,35 +103,28 @@ const createCode: Command = {
   },
 };
 
-const listCodes: Command = {
-  name: 'codes list',
-  usage: '',
-  summary: 'Lists redemption codes and who redeemed them.',
-  words: [0, 0],
-  async run(open, given) {
-    const codes = await adminOf(open, given).list<ShownCode>('/codes');
-    const rows = codes.map(
-      (code): Row => ({
-        id: code.id,
-        last4: code.last4,
-        amount: moneyIn(code.amount),
-        created: code.createdAt,
-        expires: code.expiresAt,
-        redeemed: code.redeemedAt,
-        by: code.redeemedBy,
-        note: code.note,
-      }),
-    );
-    printRows(open, given, rows, 'There are no codes yet.');
-    return 0;
+const listCodes = listCommand<ShownCode>(
+  { name: 'codes list', summary: 'Lists redemption codes and who redeemed them.' },
+  {
+    path: '/codes',
+    row: (code) => ({
+      id: code.id,
+      last4: code.last4,
+      amount: moneyIn(code.amount),
+      created: code.createdAt,
+      expires: code.expiresAt,
+      redeemed: code.redeemedAt,
+      by: code.redeemedBy,
+      note: code.note,
+    }),
+    empty: 'There are no codes yet.',
   },
-};
+);
 
 const redeem: Command = {
   name: 'redeem',
   usage: 'ACCOUNT CODE',
   summary: 'Redeems a code for an account.',
-  words: [2, 2],
   async run(open, given) {
     const [name = '', code = ''] = given.words;
     const admin = adminOf(open, given);
@@ -152,7 +142,6 @@ const replayBills: Command = {
   summary:
     'Recomputes bills from stored usage and price versions and shows those that differ; --enter corrects them by entries.',
   options: { since: text, until: text, enter: { type: 'boolean' } },
-  words: [0, 0],
   async run(open, given) {
     const since = given.option('since');
     if (since === undefined) throw new UsageError('Give a start time: --since 2027-01-31.');

@@ -13,7 +13,6 @@ const calls: Command = {
   usage: '[--account ACCOUNT] [--limit COUNT]',
   summary: `Lists the latest calls, ${SHOWN} by default.`,
   options: { account: { type: 'string' }, limit: { type: 'string' } },
-  words: [0, 0],
   async run(open, given) {
     const query = { limit: readLimit(given), account: given.option('account') };
     const { data } = await adminOf(open, given).get<{ data: ShownCall[] }>('/calls', query);
@@ -47,7 +46,6 @@ const audit: Command = {
   usage: '[--subject ID] [--limit N]',
   summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
   options: { subject: { type: 'string' }, limit: { type: 'string' } },
-  words: [0, 0],
   async run(open, given) {
     const query = { limit: readLimit(given), subject: given.option('subject') };
     const { data } = await adminOf(open, given).get<{ data: ShownChange[] }>('/audit', query);

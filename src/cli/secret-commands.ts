@@ -5,10 +5,8 @@ import { printRow } from './printed.ts';
 
 const rotate: Command = {
   name: 'secrets rotate',
-  usage: '',
   summary:
     "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY if it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), otherwise with a key newly made for its key file.",
-  words: [0, 0],
   async run(open, given) {
     const admin = adminOf(open, given);
     const { from, providers } = await admin.send<{ from: string; providers: number }>('POST', '/secrets/rotate');

@@ -11,7 +11,6 @@ const serve: Command = {
   usage: '[--processes N|auto]',
   summary: 'Runs the gateway until it is stopped, in one process or in several that share the port.',
   options: { processes: { type: 'string' } },
-  words: [0, 0],
   run: (open, given) => open.serve(readProcesses(given.option('processes'))),
 };
 
@@ -27,9 +26,7 @@ const MOST_PROCESSES = 256;
 const migrate: Command = {
   name: 'migrate',
   isLocal: true,
-  usage: '',
   summary: "Brings the database's schema up to date.",
-  words: [0, 0],
   async run(open) {
     const store = await open.store();
     const { ready: before } = await store.ready();
@@ -42,9 +39,7 @@ const migrate: Command = {
 const doctor: Command = {
   name: 'doctor',
   isLocal: true,
-  usage: '',
   summary: 'Shows the settings, whether the database is ready, and which providers can be called.',
-  words: [0, 0],
   async run(open, given) {
     const settings = open
       .settings()

@@ -1,0 +1,64 @@
+/** What commands have in common: lists, and changes of what a command names. */
+import { part, type Query } from './admin-client.ts';
+import type { Opener } from './cli-deps.ts';
+import type { Command, Given } from './command.ts';
+import { adminOf } from './opened.ts';
+import { printRow, printRows, type Row } from './printed.ts';
+
+type RowOf<Shown> = (shown: Shown, open: Opener) => Row;
+
+interface Listed<Shown> {
+  path: string;
+  query?(given: Given): Query;
+  row: RowOf<Shown>;
+  /** Printed if there are none. */
+  empty: string;
+}
+
+/** A command that prints a list of the admin API, one row for each. */
+export function listCommand<Shown>(command: Omit<Command, 'run'>, { path, query, row, empty }: Listed<Shown>): Command {
+  return {
+    ...command,
+    async run(open, given) {
+      const all = await adminOf(open, given).list<Shown>(path, query?.(given));
+      const rows = all.map((shown) => row(shown, open));
+      printRows(open, given, rows, empty);
+      return 0;
+    },
+  };
+}
+
+/** Sends a change to the admin API: `path` follows the path of what the command names. */
+export type Change = (
+  open: Opener,
+  given: Given,
+  method: 'POST' | 'PATCH',
+  path: string,
+  body?: object,
+) => Promise<number>;
+
+/** Changes one of `collection`, which the command's first argument names, and prints it as changed. */
+export function changeIn<Shown>(collection: string, row: RowOf<Shown>): Change {
+  return async (open, given, method, path, body) => {
+    const [name = ''] = given.words;
+    const after = await adminOf(open, given).send<Shown>(method, `/${collection}/${part(name)}${path}`, body);
+    printRow(open, given, row(after, open));
+    return 0;
+  };
+}
+
+/** The commands `NOUN disable` and `NOUN enable`. */
+export function switchCommands(
+  noun: string,
+  usage: string,
+  change: Change,
+  summaries: { readonly disable: string; readonly enable: string },
+): [disable: Command, enable: Command] {
+  const command = (verb: 'disable' | 'enable'): Command => ({
+    name: `${noun} ${verb}`,
+    usage,
+    summary: summaries[verb],
+    run: (open, given) => change(open, given, 'POST', `/${verb}`),
+  });
+  return [command('disable'), command('enable')];
+}
