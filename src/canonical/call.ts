@@ -72,6 +72,8 @@ export interface ChatCall extends Asked {
   thread?: Thread;
   /** The messages differ from those in the client's body, so they are written anew for targets of the same format too. */
   isEdited?: boolean;
+  /** The last message is the beginning of the reply, which the model continues. */
+  isPrefilled?: boolean;
 }
 
 /** Texts to compute embeddings of. */

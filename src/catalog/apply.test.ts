@@ -150,8 +150,8 @@ test.each([
   [{ models: [{ ...model, onDisconnect: 'stop' }] }, 'models[0].onDisconnect must be one of abort, drain.'],
   [{ models: [{ ...model, continuation: 'on' }] }, 'models[0].continuation must be one of off, buffer, prefill.'],
   [
-    { models: [{ ...model, continuation: 'prefill' }] },
-    'models[0].continuation cannot be prefill: it is not supported; set buffer or off.',
+    { models: [{ ...model, kind: 'embed', price: { input: 1 }, continuation: 'prefill' }] },
+    'models[0].continuation is for models of the kind chat.',
   ],
   [
     { models: [{ ...model, kind: 'embed', price: { input: 1 }, continuation: 'buffer' }] },

@@ -35,8 +35,8 @@ export interface Model extends RoutedModel<ModelTarget> {
   ownedBy: string;
   createdAt: number;
   onDisconnect: 'abort' | 'drain';
-  /** A stream is sent when it is complete; absent: as it comes. */
-  continuation?: 'buffer';
+  /** A stream is sent when it is complete, or continued by another target; absent: as it comes. */
+  continuation?: 'buffer' | 'prefill';
 }
 
 /** A target as the catalog knows it; the gateway completes it with the provider's row. Its `id` is `provider/model`. */

@@ -69,9 +69,10 @@ export const ModelForm = Type.Object(
     ownedBy: text(),
     onDisconnect: Type.Optional(Type.Enum(['abort', 'drain'])),
     continuation: Type.Optional(
-      Type.Enum(['off', 'buffer'], {
+      Type.Enum(['off', 'prefill', 'buffer'], {
         default: 'off',
-        $about: '`buffer`: a stream is sent when it is complete, so another target may replace one that breaks off.',
+        $about:
+          '`prefill`: another target goes on where a stream breaks off. `buffer`: a stream is sent when it is complete, so another target may replace one that breaks off.',
       }),
     ),
     targets: Type.Array(TargetForm),

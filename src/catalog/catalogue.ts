@@ -152,7 +152,6 @@ function readContinuation(value: unknown, kind: Kind, path: string): Pick<ModelE
   if (value === false) return {};
   const word = readOptionalWord(value, ['off', 'buffer', 'prefill'] as const, path);
   if (word === undefined || word === 'off') return {};
-  if (word === 'prefill') refuse(path, `${path} cannot be prefill: it is not supported; set buffer or off`);
   if (kind !== 'chat') refuse(path, `${path} is for models of the kind chat`);
   return { continuation: word };
 }

@@ -1,6 +1,7 @@
 /** Tries a call's targets one after another until one answers. Nothing has been sent to the client yet. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { CallContext } from './call-context.ts';
+import { ContinuedUpstream, mayContinue, sendInView } from './continuation.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Hedging, mayHedge } from './hedge.ts';
 import { publicError } from './redaction.ts';
@@ -13,6 +14,7 @@ export async function attempt(deps: GatewayDeps, context: CallContext): Promise<
   const errors: GatewayError[] = [];
   const trial = trialOf(deps, context);
   const hedging = context.model.hedge && mayHedge(context) ? new Hedging(deps, context, trial, errors) : undefined;
+  const continues = context.model.continuation === 'prefill' && mayContinue(context);
   for (;;) {
     const waiting = trial.next();
     const next = waiting instanceof Promise ? await waiting : waiting;
@@ -20,10 +22,13 @@ export async function attempt(deps: GatewayDeps, context: CallContext): Promise<
     context.attempt = next;
     context.attempts++;
     try {
-      const sending = hedging ? hedging.send(next) : sendTo(deps, context, next.target, next.credential);
-      const upstream = await sending;
+      const upstream = await (hedging
+        ? hedging.send(next)
+        : continues
+          ? sendInView(deps, context, next)
+          : sendTo(deps, context, next.target, next.credential));
       context.attempt.answered();
-      return upstream;
+      return continues ? new ContinuedUpstream(deps, context, trial, upstream) : upstream;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || context.cancellation.cancelled) next.dropped();
       if (!(thrown instanceof GatewayError)) throw thrown;

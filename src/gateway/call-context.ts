@@ -97,6 +97,8 @@ export class CallContext implements PendingCall, AdmittedCall {
   extras: Extras | undefined;
   /** Cancels what is under way upstream. */
   readonly cancellation = new Cancellation();
+  /** Cancels the attempt that is under way alone; absent: there is no other than `cancellation`. */
+  ownCancellation: Cancellation | undefined;
   attempts = 0;
   /** The attempt that is under way, or that has answered. */
   attempt: TrackedAttempt<ModelTarget> | undefined;

@@ -7,7 +7,7 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/pricing/charge.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { Trial } from '../routing/trial.ts';
-import { Cancellation } from '../transport/cancellation.ts';
+import { adopt, viewOf } from './attempt-view.ts';
 import type { CallContext } from './call-context.ts';
 import { mayCostExtra } from './extras.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -78,7 +78,7 @@ export class Hedging {
   }
 
   private start(attempt: Attempt): Contender {
-    const view = viewOf(this.context, attempt);
+    const view = viewOf(this.context, attempt, { meter: this.context.meter.anew() });
     return { attempt, view, result: this.resultOf(attempt, view) };
   }
 
@@ -181,32 +181,4 @@ export class Hedging {
     this.context.meter = view.meter;
     return result.upstream;
   }
-}
-
-/** The call as one of two attempts at the same time sees it: what the attempt sets stays in its view until it is taken. */
-function viewOf(context: CallContext, attempt: Attempt): CallContext {
-  const view = Object.create(context) as CallContext;
-  const cancellation = new Cancellation(context.cancellation);
-  context.cancellation.add(cancellation);
-  Object.assign(view, { attempt, cancellation, meter: context.meter.anew() });
-  // The reader of the answer counts here after the view was taken.
-  Object.defineProperty(view, 'skippedEvents', {
-    get: () => context.skippedEvents,
-    set: (count: number) => {
-      context.skippedEvents = count;
-    },
-  });
-  return view;
-}
-
-function adopt(context: CallContext, view: CallContext): void {
-  context.attempt = view.attempt;
-  context.target = view.target;
-  context.upstreamDialect = view.upstreamDialect;
-  context.warnings = view.warnings;
-  context.sendings = view.sendings;
-  context.signatureOwner = view.signatureOwner;
-  context.sent = view.sent;
-  const { call, signatureOwner } = view;
-  if (call.kind === 'chat' && call.thread && signatureOwner !== undefined) call.thread.owner = signatureOwner;
 }

@@ -31,6 +31,9 @@ export class Meter {
   /** Parts whose deltas are not text, by choice and part. */
   private media: Map<string, 'audio' | 'image'> | undefined;
   private inputOfEach: number;
+  private isContinued = false;
+  /** The upstream call that continues the reply was sent: its input is charged whether it answers or not. */
+  isAsked = false;
 
   /** `estimatedInput`: tokens, used where the provider reports nothing. */
   constructor(estimatedInput: number) {
@@ -42,6 +45,15 @@ export class Meter {
     this.counters = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
     this.width = width;
     this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
+  }
+
+  /** The reply is continued by another upstream call, whose input is estimated. `used`: what all before it used. */
+  continueFrom(used: Usage, estimatedInput: number): void {
+    const before = new UsageCounter();
+    before.fixed = used;
+    this.counters = [before, new UsageCounter()];
+    this.isContinued = true;
+    this.inputOfEach = estimatedInput;
   }
 
   /** An empty meter for the same call. */
@@ -147,7 +159,8 @@ export class Meter {
   private sum(usages: readonly Usage[]): Usage {
     const [only] = usages;
     if (only && usages.length === 1) return only;
-    const known = usages.filter((_, i) => this.counters[i]?.reported || this.counters[i]?.delivered);
+    const isLast = (i: number) => this.isAsked && i === usages.length - 1;
+    const known = usages.filter((_, i) => this.counters[i]?.reported || this.counters[i]?.delivered || isLast(i));
     return known.length > 0 ? known.reduce(addUsage) : { input: this.inputOfEach, output: 0, source: 'counted' };
   }
 
@@ -170,6 +183,7 @@ export class Meter {
 
   private counterOf(choice: number): UsageCounter {
     if (this.counters.length === 1) return this.counters[0];
+    if (this.isContinued) return this.counters[1] ?? this.counters[0];
     return this.counters[Math.floor(choice / this.width) % this.counters.length] ?? this.counters[0];
   }
 }

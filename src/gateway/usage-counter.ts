@@ -14,6 +14,8 @@ export class UsageCounter {
   delivered = false;
   /** The reply has text, besides tool calls and reasoning. */
   speaks = false;
+  /** What an upstream call that is over has used. */
+  fixed: Usage | undefined;
   private joined = '';
   private readonly small: string[] = [];
   private bytes = 0;
@@ -26,6 +28,7 @@ export class UsageCounter {
    * Anthropic reports it where code that runs on its side makes the calls.
    */
   get reported(): Usage | undefined {
+    if (this.fixed) return this.fixed;
     return this.speaks && this.bytes > 0 && this.report && isZero(this.report) ? undefined : this.report;
   }
 
@@ -35,7 +38,9 @@ export class UsageCounter {
 
   /** The call has ended, and its last report covers all of it. */
   get isKnown(): boolean {
-    return this.ended && this.reported !== undefined && this.reported.source !== 'partial';
+    return (
+      this.fixed !== undefined || (this.ended && this.reported !== undefined && this.reported.source !== 'partial')
+    );
   }
 
   addText(text: string): void {
@@ -68,11 +73,12 @@ export class UsageCounter {
 
   /** The usage, with `input` tokens where the provider reported none. The tokens of the text are estimated unless given. */
   usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
-    return this.withImagesAndTools(this.consumed(input, textTokens));
+    return this.fixed ?? this.withImagesAndTools(this.consumed(input, textTokens));
   }
 
   /** The same by our own count, whatever was reported. */
   counted(input: number, textTokens: number): Usage {
+    if (this.fixed) return this.fixed;
     const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
     const usage: Usage = { input, output: textTokens + audio, source: 'counted' };
     if (audio > 0) usage.audioOutput = audio;

@@ -256,8 +256,11 @@ export interface ModelRow {
   ownedBy: string;
   /** What happens to the call at the provider when the client disconnects. */
   onDisconnect: 'abort' | 'drain';
-  /** A stream is sent when it is complete, so that another target may replace one that breaks off. Absent: as it comes. */
-  continuation?: 'buffer';
+  /**
+   * `buffer`: a stream is sent when it is complete, so that another target may replace one that breaks off. `prefill`: another target goes
+   * on from what was sent. Absent: as it comes.
+   */
+  continuation?: 'buffer' | 'prefill';
   createdAt: number;
   targets: TargetRow[];
   /** How a target is chosen among those of a priority; absent: by weight. */

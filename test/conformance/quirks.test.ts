@@ -44,7 +44,7 @@ const size = (quirks: Quirks, asked = '1600x900'): Sample => ({
 });
 
 /** What a quirk affects, if it changes no request in a format of clients. */
-type NoRequest = 'replies' | 'media' | 'pieces' | 'edits' | 'translation';
+type NoRequest = 'replies' | 'media' | 'pieces' | 'edits' | 'translation' | 'continuations';
 
 const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | NoRequest } = {
   rejects: [
@@ -185,6 +185,7 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
   requiresEditImages: 'edits',
   supportsJsonSchema: 'translation',
   supportsCacheBreakpoints: 'translation',
+  supportsPrefill: 'continuations',
 };
 
 const BODIES: { readonly [format: string]: JsonObject } = {

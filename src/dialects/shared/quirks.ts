@@ -49,6 +49,11 @@ interface ChatQuirks {
   supportsMediaUrls?: readonly Media['kind'][];
   /** False: schemas are sent in the subset of OpenAPI's, where the format has both. */
   supportsJsonSchema?: boolean;
+  /**
+   * The model goes on from a last message of the assistant. `marked`: if the message has `prefix: true`; `echo`: the same, and the reply
+   * repeats the message first. Absent: it begins a new reply, or refuses.
+   */
+  supportsPrefill?: 'last' | 'marked' | 'echo';
   /** The form of tool call ids. Ids of another form are mapped. */
   requiresToolCallIds?: 'any' | 'nine-alphanumeric';
 }

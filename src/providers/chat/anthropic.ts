@@ -1,5 +1,6 @@
 /** Anthropic. */
 
+import { CLAUDE_PREFILL } from '../claude-prefill.ts';
 import type { Provider } from '../provider.ts';
 import { joinUrl } from './openai-compatible.ts';
 
@@ -14,6 +15,7 @@ export const anthropic: Provider = {
   credentialVariable: 'ANTHROPIC_API_KEY',
   needsCredential: true,
   speaks: { chat: ['anthropic-messages'] },
+  quirks: { models: [CLAUDE_PREFILL] },
   url: ({ baseUrl }) => joinUrl(baseUrl, VERSIONED.test(baseUrl) ? '/messages' : '/v1/messages'),
   authorize({ headers }, { credential }) {
     headers['anthropic-version'] ??= VERSION;

@@ -48,5 +48,7 @@ export const mistral = openaiCompatibleProvider({
     streamUsage: 'always',
     requiresToolCallIds: 'nine-alphanumeric',
     reasoningField: 'thinking-parts',
+    // https://docs.mistral.ai/guides/prefix: the reply has the prefix in it.
+    supportsPrefill: 'echo',
   },
 });

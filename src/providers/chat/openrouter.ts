@@ -1,4 +1,6 @@
 /** OpenRouter. */
+
+import { CLAUDE_PREFILL } from '../claude-prefill.ts';
 import { openrouterVideo } from '../video/openrouter-video.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';
 
@@ -14,5 +16,6 @@ export const openrouter = openaiCompatibleProvider({
   members: ({ settings }, _dialect, { hostWishes }) =>
     hostWishes && settings.callerRouting === 'pass' ? { provider: hostWishes } : {},
   video: openrouterVideo,
-  quirks: { supportsDeveloperRole: true, reasoningField: 'reasoning_details' },
+  // https://openrouter.ai/docs/api-reference/overview#assistant-prefill: as the model can.
+  quirks: { supportsDeveloperRole: true, reasoningField: 'reasoning_details', models: [CLAUDE_PREFILL] },
 });

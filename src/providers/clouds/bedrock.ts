@@ -1,6 +1,7 @@
 /** Amazon Bedrock's runtime: Claude in its own format, all other models with Converse. */
 
 import { joinUrl } from '../chat/openai-compatible.ts';
+import { CLAUDE_PREFILL } from '../claude-prefill.ts';
 import type { Provider } from '../provider.ts';
 import { authorizeByAws } from './aws-signature.ts';
 import { MESSAGES_IN_FRAMES } from './bedrock-frames.ts';
@@ -41,7 +42,7 @@ export const bedrock: Provider = {
     const version = { anthropic_version: VERSION, ...(betas && { anthropic_beta: betas }) };
     return { model: undefined, stream: undefined, ...version };
   },
-  quirks: { supportsMediaUrls: [] },
+  quirks: { supportsMediaUrls: [], models: [CLAUDE_PREFILL] },
   framings: { [MESSAGES]: MESSAGES_IN_FRAMES },
   authorize(outgoing, target, { now }) {
     delete outgoing.headers['anthropic-version'];

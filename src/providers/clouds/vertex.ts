@@ -1,6 +1,7 @@
 /** Google Cloud Vertex AI: Gemini, Veo and Claude in their own formats, open models in OpenAI's. */
 
 import { joinUrl } from '../chat/openai-compatible.ts';
+import { CLAUDE_PREFILL } from '../claude-prefill.ts';
 import { unusable } from '../credential.ts';
 import type { Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
@@ -80,7 +81,7 @@ export const vertex: Provider = {
     supportsMediaUrls: [],
     rejects: ['store'],
     supportsDeveloperRole: false,
-    models: [{ match: '(^|/)gemini-(1|2\\.0)', quirks: { supportsJsonSchema: false } }],
+    models: [{ match: '(^|/)gemini-(1|2\\.0)', quirks: { supportsJsonSchema: false } }, CLAUDE_PREFILL],
   },
 };
 

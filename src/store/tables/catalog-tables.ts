@@ -26,7 +26,7 @@ interface ModelColumns {
   targets: string;
   aliases: string | null;
   fallbacks: string | null;
-  continuation: 'buffer' | null;
+  continuation: 'buffer' | 'prefill' | null;
   routing: string;
 }
 

@@ -17,7 +17,16 @@ export function adjust(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, 
     body.set('response_format', writeOutput(call.output, quirks));
   if (!quirks.supportsFreeTextTools && hasFreeText(call)) wrapTools(body, call, warnings);
   if (needsOtherMessages(call, quirks)) adjustMessages(body, call, quirks, warnings);
+  if (call.isPrefilled && quirks.supportsPrefill !== 'last') markPrefix(body);
   for (const warning of adjustMembers(body, quirks)) warnings.add(warning);
+}
+
+/** The last message is continued instead of answered. */
+function markPrefix(body: OutgoingBody): void {
+  const messages = body.get('messages');
+  const last = Array.isArray(messages) ? messages.at(-1) : undefined;
+  if (!Array.isArray(messages) || !isObject(last)) return;
+  body.set('messages', [...messages.slice(0, -1), { ...last, prefix: true }]);
 }
 
 /** Usage is requested even if the client does not want to see it, because it is what the call is charged by. */
