@@ -16,42 +16,54 @@ export interface TestDatabase {
 
 export interface Engine {
   name: string;
+  /** A new database: of Postgres with all tables, which takes it most of its time. */
   freshDatabase(): Promise<TestDatabase>;
+  /** A new database without tables. */
+  emptyDatabase(): Promise<TestDatabase>;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-engines-'));
 whenGone(`rm -rf ${folder}`);
 
-const sqlite: Engine = {
-  name: 'SQLite',
-  async freshDatabase() {
-    const dataDir = mkdtempSync(join(folder, 'db-'));
-    return {
-      settings: { dataDir },
-      async tamper(text) {
-        const file = new Database(join(dataDir, 'modelport.db'));
-        // The thread that empties the log may hold the lock for a moment.
-        file.run('PRAGMA busy_timeout = 10000');
-        file.run(text);
-        file.close();
-      },
-    };
-  },
-};
+async function sqliteDatabase(): Promise<TestDatabase> {
+  const dataDir = mkdtempSync(join(folder, 'db-'));
+  return {
+    settings: { dataDir },
+    async tamper(text) {
+      const file = new Database(join(dataDir, 'modelport.db'));
+      // The thread that empties the log may hold the lock for a moment.
+      file.run('PRAGMA busy_timeout = 10000');
+      file.run(text);
+      file.close();
+    },
+  };
+}
+
+const sqlite: Engine = { name: 'SQLite', freshDatabase: sqliteDatabase, emptyDatabase: sqliteDatabase };
+
+/** The steps of the tables take longer than most tests: they are run once, and the database is copied. */
+async function migrate(databaseUrl: string): Promise<void> {
+  const store = await openStore({ dataDir: folder, databaseUrl });
+  await store.migrate();
+  await store.close();
+}
+
+async function postgresDatabase(prepare?: typeof migrate): Promise<TestDatabase> {
+  const databaseUrl = await (await testPostgres()).freshDatabase(prepare);
+  return {
+    settings: { dataDir: folder, databaseUrl },
+    async tamper(text) {
+      const sql = new SQL({ url: databaseUrl, max: 1 });
+      await sql.unsafe(text);
+      await sql.close();
+    },
+  };
+}
 
 const postgres: Engine = {
   name: 'Postgres',
-  async freshDatabase() {
-    const databaseUrl = await (await testPostgres()).freshDatabase();
-    return {
-      settings: { dataDir: folder, databaseUrl },
-      async tamper(text) {
-        const sql = new SQL({ url: databaseUrl, max: 1 });
-        await sql.unsafe(text);
-        await sql.close();
-      },
-    };
-  },
+  freshDatabase: () => postgresDatabase(migrate),
+  emptyDatabase: () => postgresDatabase(),
 };
 
 // Started here, not in the first test that needs it: creating a cluster takes seconds.

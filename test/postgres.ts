@@ -7,8 +7,8 @@ import { SQL } from 'bun';
 import { freePort } from './free-port.ts';
 
 export interface TestPostgres {
-  /** The URL of a new, empty database. */
-  freshDatabase(): Promise<string>;
+  /** The URL of a new database: empty, or a copy of the one that `prepare` filled, which is called once for each cluster. */
+  freshDatabase(prepare?: (url: string) => Promise<void>): Promise<string>;
   /** Stops (`fast` ends sessions, `immediate` is a crash) and starts again. */
   stop(mode: 'fast' | 'immediate'): void;
   start(): void;
@@ -121,17 +121,25 @@ function childrenOf(pid: number): number[] {
     .filter((child) => child > 0);
 }
 
+const TEMPLATE = 'prepared';
+
 function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {
   let databases = 0;
+  const urlOf = (name: string) => `postgres://${USER}@127.0.0.1:${port}/${name}`;
   return {
-    async freshDatabase() {
+    async freshDatabase(prepare) {
       const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
-      const sql = new SQL({ url: `postgres://${USER}@127.0.0.1:${port}/postgres`, max: 1 });
+      const sql = new SQL({ url: urlOf('postgres'), max: 1 });
       // Postgres refuses two concurrent copies of a template, so a lock makes them wait.
       await sql.unsafe(`SELECT pg_advisory_lock(1)`);
-      await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);
+      if (prepare && (await sql`SELECT FROM pg_database WHERE datname = ${TEMPLATE}`).length === 0) {
+        await sql.unsafe(`CREATE DATABASE ${TEMPLATE}_new TEMPLATE template0`);
+        await prepare(urlOf(`${TEMPLATE}_new`));
+        await sql.unsafe(`ALTER DATABASE ${TEMPLATE}_new RENAME TO ${TEMPLATE}`);
+      }
+      await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${prepare ? TEMPLATE : 'template0'}`);
       await sql.close();
-      return `postgres://${USER}@127.0.0.1:${port}/${name}`;
+      return urlOf(name);
     },
   };
 }

@@ -21,7 +21,7 @@ async function disputedCall({ store, deps: { ledger } }: Loopback, account: stri
 
 describe.each(ENGINES)('$name', (engine) => {
   test('all commands that call a server work', async () => {
-    const { settings } = await engine.freshDatabase();
+    const { settings } = await engine.emptyDatabase();
     const edge = await startLoopback(settings);
     const used = new Set<string>();
     const run = async (command: string, ...argv: string[]) => {

@@ -50,7 +50,7 @@ const key = (id: string, more: Partial<KeyRow> = {}): KeyRow => ({
 describe.each(ENGINES)('the store over $name', (engine) => {
   describe('opening', () => {
     test('a new database is not ready until migrated, and migrating again changes nothing', async () => {
-      const { settings } = await engine.freshDatabase();
+      const { settings } = await engine.emptyDatabase();
       const store = await openStore(settings);
       expect(await store.ready()).toMatchObject({ ready: false, reasons: [expect.stringContaining('not migrated')] });
       await store.migrate();
@@ -61,7 +61,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     });
 
     test('several processes that bootstrap an empty database at the same time do it once', async () => {
-      const { settings } = await engine.freshDatabase();
+      const { settings } = await engine.emptyDatabase();
       const begun = await Promise.all(
         Array.from({ length: 5 }, async (_, index) => {
           const store = await openStore(settings);

@@ -42,7 +42,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
   beforeAll(async () => {
     upstream = await startScriptedUpstream();
     upstream.script('/slow/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 40 }));
-    const { settings } = await engine.freshDatabase();
+    const { settings } = await engine.emptyDatabase();
     gateway = await startGateway({
       dataFolder: settings.dataDir,
       environment: {
