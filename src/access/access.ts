@@ -1,9 +1,9 @@
 /** Authentication of keys, what they may do, and their rate limits. */
-import { GatewayError } from '../canonical/errors.ts';
+import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
-import { type Admitted, type Limits, type Paced, refuseImpossible, UNLIMITED } from './limits.ts';
+import { type Admitted, type Limits, type Paced, refuseImpossible, type SeenLimits, UNLIMITED } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import type { Scope } from './scopes.ts';
 import { type Load, UNBOUNDED, type WorkBounds } from './work-bounds.ts';
@@ -69,11 +69,21 @@ export interface Access {
    * reached.
    */
   admit(caller: Caller, callId: string, estimatedTokens: number): Admitted | Promise<Admitted>;
+  /** What stands in the way of a call now: the state of the key, its limits, what is spent of budgets. Nothing is counted. */
+  look(caller: Caller, estimatedTokens: number, now: number): Promise<CallerState>;
   /** Drops the cached keys, because they changed in the database. Rate counters stay. */
   forget(): void;
   /** Registers this process with the others that share the limits. */
   start(): void;
   close(): void;
+}
+
+export interface CallerState {
+  /** The key is disabled or expired, or its account is disabled. */
+  readonly refusal: GatewayError | undefined;
+  readonly limits: SeenLimits;
+  /** Spent plus held, where there is a budget. */
+  readonly spent: { readonly key?: Required<Budget>; readonly account?: Required<Budget> };
 }
 
 /** The cached result of a key lookup, also for unknown keys. */
@@ -153,6 +163,24 @@ export function createAccess({
       return limits.admit(ask);
     },
 
+    async look({ row, budget, accountBudget, paced }, tokens, now) {
+      const { id, account, hash, kind } = row;
+      const known = knownFrom(row, hash, await store.account(account));
+      // There is no request whose address could be compared.
+      const refusal = refusalIn(() => admitted({ ...known, ranges: undefined }, NO_REQUEST, now, kind));
+      const ask = paced && { callId: '', paced, tokens };
+      const impossible = ask && refusalIn(() => refuseImpossible(ask));
+      const { seen, refusal: tooFast } = ask ? await limits.look(ask) : NO_LIMITS;
+      return {
+        refusal,
+        limits: { seen, refusal: impossible ?? tooFast },
+        spent: {
+          ...(budget && { key: await store.keySpending(id, now) }),
+          ...(accountBudget && { account: await store.accountSpending(account, now) }),
+        },
+      };
+    },
+
     forget() {
       callers.clear();
       strangers.clear();
@@ -195,6 +223,18 @@ export function createAccess({
     if (kept.size <= most) return;
     const oldest = kept.keys().next();
     if (!oldest.done) kept.delete(oldest.value);
+  }
+}
+
+const NO_REQUEST: Presented = { key: undefined, address: '' };
+const NO_LIMITS: SeenLimits = { seen: [], refusal: undefined };
+
+function refusalIn(check: () => unknown): GatewayError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (thrown) {
+    return asGatewayError(thrown);
   }
 }
 

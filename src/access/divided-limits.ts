@@ -1,12 +1,20 @@
 /** Limits of several processes on one machine without Redis: each process enforces its part of every limit. */
-import type { Limits, Paced } from './limits.ts';
+import type { Ask, Limits, Paced } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { portion, type Standing } from './portions.ts';
 
 /** `clock`: monotonic time in milliseconds. */
 export function createDividedLimits(standing: Standing, clock?: () => number): Limits {
   const local = createLocalLimits(clock);
-  return { ...local, admit: (ask) => local.admit(ask, (paced) => partOf(paced, standing, ask.tokens)) };
+  const partFor =
+    ({ tokens }: Ask) =>
+    (paced: Paced) =>
+      partOf(paced, standing, tokens);
+  return {
+    ...local,
+    admit: (ask) => local.admit(ask, partFor(ask)),
+    look: (ask) => local.look(ask, partFor(ask)),
+  };
 }
 
 /**

@@ -76,7 +76,8 @@ end
  * Admits a call or says why not. KEYS: clock, then minute and calls of each key or account. ARGV: clock, process, call, tokens, lease in
  * seconds, then for each one requests per minute, tokens per minute and concurrent calls, -1 for no limit. Returns 1, the clock and for
  * each one second, requests, tokens, seconds until either is empty, and concurrent calls; or 0, the clock, the index of the key or account,
- * which limit (0 concurrent calls, 1 requests, 2 tokens), the wait, and the same figures of that one.
+ * which limit (0 concurrent calls, 1 requests, 2 tokens), the wait, and the same figures of that one. Without a name the call is not
+ * counted.
  */
 export const ADMIT = `${MINUTE}
 local call, tokens, lease = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -131,8 +132,8 @@ end
 
 local answer = { 1, now }
 for i, minute in ipairs(minutes) do
-  count(minute, 1, tokens)
-  if tonumber(ARGV[5 + i * 3]) >= 0 then
+  if call == '' then keep(minute) else count(minute, 1, tokens) end
+  if call ~= '' and tonumber(ARGV[5 + i * 3]) >= 0 then
     redis.call('ZADD', KEYS[i * 2 + 1], second + lease, call)
     redis.call('EXPIRE', KEYS[i * 2 + 1], KEPT)
     minute.calls = minute.calls + 1

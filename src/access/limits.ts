@@ -30,10 +30,19 @@ export interface Admitted {
 export interface Limits {
   /** Admits a call, or throws `rate_limited`; `upstream_unavailable` if the counters cannot be reached. */
   admit(ask: Ask): Admitted | Promise<Admitted>;
+  /** What `admit` would find now. Nothing is counted. */
+  look(ask: Ask): SeenLimits | Promise<SeenLimits>;
   /** Registers this process with the others that share the limits. */
   start(): void;
   /** Closes connections and timers. */
   close(): void;
+}
+
+/** The usage of each key and account of a call, with the limits that apply to it. */
+export interface SeenLimits {
+  readonly seen: readonly { readonly paced: Paced; readonly used: Used }[];
+  /** What `admit` would throw. */
+  readonly refusal: GatewayError | undefined;
 }
 
 export const UNLIMITED: Admitted = { end() {} };

@@ -1,4 +1,5 @@
 /** Limits counted in this process. */
+import type { GatewayError } from '../canonical/errors.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import {
   type Admitted,
@@ -8,6 +9,7 @@ import {
   type Limits,
   mostBefore,
   type Paced,
+  type SeenLimits,
   tightest,
   tooFast,
   type Used,
@@ -17,6 +19,7 @@ import { createWindow, type Window } from './window.ts';
 export interface LocalLimits extends Limits {
   /** `portionOf`: the part of each limit that this process may use. */
   admit(ask: Ask, portionOf?: (paced: Paced) => Paced): Admitted;
+  look(ask: Ask, portionOf?: (paced: Paced) => Paced): SeenLimits;
   /** Counts a call that was admitted elsewhere. Returns the function that ends it. */
   note(ask: Ask): Admitted['end'];
   used(id: string): Used;
@@ -42,7 +45,7 @@ export function createLocalLimits(clock: () => number = () => performance.now())
     let usageCounter = counters.get(id);
     if (usageCounter) return usageCounter;
     if (counters.size >= COUNTERS_KEPT) forgetIdle(now);
-    usageCounter = { requests: createWindow(), tokens: createWindow(), active: 0 };
+    usageCounter = newCounter();
     counters.set(id, usageCounter);
     return usageCounter;
   }
@@ -82,7 +85,8 @@ export function createLocalLimits(clock: () => number = () => performance.now())
       const now = clock();
       for (const paced of ask.paced) {
         const allowed = portionOf ? portionOf(paced) : paced;
-        refuseTooFast(paced, allowed, counterOf(paced.id, now), ask.tokens, now);
+        const refusal = refusalOf(paced, allowed, counterOf(paced.id, now), ask.tokens, now);
+        if (refusal) throw refusal;
       }
       const end = count(ask, now);
       const limits: RateLimits = {};
@@ -90,6 +94,17 @@ export function createLocalLimits(clock: () => number = () => performance.now())
         tell(limits, portionOf ? portionOf(paced) : paced, counterOf(paced.id, now), now);
       }
       return { limits, end };
+    },
+    look({ paced: all, tokens }, portionOf) {
+      const now = clock();
+      let refusal: GatewayError | undefined;
+      const seen = all.map((paced) => {
+        const allowed = portionOf ? portionOf(paced) : paced;
+        const usageCounter = counters.get(paced.id) ?? newCounter();
+        refusal ??= refusalOf(paced, allowed, usageCounter, tokens, now);
+        return { paced: allowed, used: usedBy(usageCounter, now) };
+      });
+      return { seen, refusal };
     },
     used(id) {
       const now = clock();
@@ -107,18 +122,26 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   };
 }
 
+const newCounter = (): UsageCounter => ({ requests: createWindow(), tokens: createWindow(), active: 0 });
+
 function usedBy({ requests, tokens, active }: UsageCounter, now: number): Used {
   return { requests: requests.sum(now), tokens: tokens.sum(now), active };
 }
 
-function refuseTooFast(paced: Paced, allowed: Paced, usageCounter: UsageCounter, tokens: number, now: number): void {
+function refusalOf(
+  paced: Paced,
+  allowed: Paced,
+  usageCounter: UsageCounter,
+  tokens: number,
+  now: number,
+): GatewayError | undefined {
   const limit = exceeded(allowed, usedBy(usageCounter, now), tokens);
-  if (limit === undefined) return;
+  if (limit === undefined) return undefined;
   const rateLimits: RateLimits = {};
   tell(rateLimits, allowed, usageCounter, now);
   const retryAfterSeconds =
     limit === 'active' ? 1 : usageCounter[limit].secondsUntil(mostBefore(allowed, limit, tokens));
-  throw tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
+  return tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
 }
 
 /** Adds the allowance of one key or account if it is smaller than the one reported so far. */

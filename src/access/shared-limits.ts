@@ -4,7 +4,17 @@ import { newId } from '../canonical/id.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import { answerWithin } from './answer-within.ts';
 import { ADMIT, END, LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
-import { type Admitted, type Ask, allowance, type Limits, type Paced, tightest, tooFast, type Used } from './limits.ts';
+import {
+  type Admitted,
+  type Ask,
+  allowance,
+  type Limits,
+  type Paced,
+  type SeenLimits,
+  tightest,
+  tooFast,
+  type Used,
+} from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { createPortions, type Standing } from './portions.ts';
 import { createRedisLink } from './redis-link.ts';
@@ -89,13 +99,47 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const callsKey = (id: string) => `${settings.prefix}limits:${id}:calls`;
   const keysOf = ({ paced }: Ask) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
 
-  async function askRedis(ask: Ask): Promise<Admitted> {
-    const lease: Lease = { ask };
-    const args = [sharedClock.say(), self, ask.callId, String(ask.tokens), String(leaseSeconds)];
+  /** Without a name the call is not counted. */
+  function runAdmit(ask: Ask, callId: string): Promise<unknown> {
+    const args = [sharedClock.say(), self, callId, String(ask.tokens), String(leaseSeconds)];
     for (const { requestsPerMinute = -1, tokensPerMinute = -1, concurrency = -1 } of ask.paced) {
       args.push(String(requestsPerMinute), String(tokensPerMinute), String(concurrency));
     }
-    const answering = link.run(ADMIT, keysOf(ask), args).then((answer) => counted(lease, answer as number[]));
+    return link.run(ADMIT, keysOf(ask), args);
+  }
+
+  /** One key or account after the other: a refusal tells the usage of one alone. */
+  async function look(ask: Ask): Promise<SeenLimits> {
+    const seen: SeenLimits['seen'][number][] = [];
+    let refusal: GatewayError | undefined;
+    for (const paced of ask.paced) {
+      const one = { ...ask, paced: [paced] };
+      const answer = state === 'up' ? await lookInRedis(one) : undefined;
+      if (!answer) return lookHere(ask);
+      const isFree = answer[0] === 1;
+      if (!isFree) refusal ??= refusalFrom(one, answer);
+      seen.push({ paced, used: usedIn(answer.slice(isFree ? 2 : 5)) });
+    }
+    return { seen, refusal };
+  }
+
+  /** `undefined`: Redis does not answer. */
+  async function lookInRedis(ask: Ask): Promise<number[] | undefined> {
+    try {
+      return (await answerWithin(runAdmit(ask, ''), settings.timeoutMs)) as number[] | undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function lookHere(ask: Ask): SeenLimits {
+    const here = local.look(ask, (paced) => portions.of(paced, standing));
+    return settings.whenDown === 'closed' ? { ...here, refusal: notCounted() } : here;
+  }
+
+  async function askRedis(ask: Ask): Promise<Admitted> {
+    const lease: Lease = { ask };
+    const answering = runAdmit(ask, ask.callId).then((answer) => counted(lease, answer as number[]));
     let answer: number[] | undefined;
     try {
       answer = await answerWithin(answering, settings.timeoutMs);
@@ -295,6 +339,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
       start();
       return state === 'up' ? askRedis(ask) : withoutRedis({ ask });
     },
+    look,
     close() {
       isClosed = true;
       clearInterval(beats);

@@ -9,7 +9,7 @@ const explain: Command = {
   name: 'explain',
   usage: '[MODEL] [--prompt TEXT] [--file FILE] [--format NAME] [--key ID]',
   summary:
-    'Explains what would happen to a request now: model, targets in order, price and hold. Nothing is sent or held.',
+    'Explains what would happen to a request now: model, targets in order, price, hold, and what limits, balance and budgets say. Nothing is sent, held or counted.',
   options: {
     prompt: { type: 'string' },
     file: { type: 'string', short: 'f' },
@@ -30,7 +30,7 @@ const explain: Command = {
       open.terminal.out(JSON.stringify(explained));
       return 0;
     }
-    const { models, error, hold, available } = explained;
+    const { models, error, hold, available, cache, checks } = explained;
     const rows = models.flatMap(({ name, on = [], amount, error: failure, targets }): Row[] => {
       const known = { model: name, 'falls back on': on, cost: amount };
       if (failure) return [{ ...known, target: '', format: '', error: failure.message }];
@@ -41,8 +41,12 @@ const explain: Command = {
       }));
     });
     printRows(open, given, rows, 'No model answers.');
+    const shown = checks.map(({ check, of, window = '', used, limit, needs, passes, reason }): Row => {
+      return { check: `${of} ${check} ${window}`.trimEnd(), used, limit, needs, passes, reason };
+    });
+    if (shown.length > 0) printRows(open, given, shown, '');
     const refused = error && `${error.status} ${error.code}: ${error.message}`;
-    printRow(open, given, { hold, available, refused });
+    printRow(open, given, { cache, hold, available, refused });
     return 0;
   },
 };

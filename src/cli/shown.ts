@@ -87,6 +87,17 @@ interface ShownFailure {
   message: string;
 }
 
+interface ShownCheck {
+  check: string;
+  of: string;
+  window?: string;
+  limit?: number | string;
+  used?: number | string;
+  needs?: number | string;
+  passes: boolean;
+  reason: string;
+}
+
 export interface ShownExplanation {
   models: {
     name: string;
@@ -95,8 +106,10 @@ export interface ShownExplanation {
     targets: { provider: string; model: string; format?: string }[];
     error?: ShownFailure;
   }[];
+  cache?: string;
   hold?: string;
   available: string;
+  checks: ShownCheck[];
   error?: ShownFailure;
 }
 

@@ -44,10 +44,7 @@ export async function admitCached(
   const { caller, call } = entrant;
   deps.access.allowScope(caller, SCOPE_OF[call.kind]);
   const { model } = askedModel(deps, caller, call.model, entrant.requestedRouting);
-  const said = request.headers.get('cache-control') ?? '';
-  const isStorable = !/\bno-store\b/i.test(said) && isCacheable(deps, entrant, request);
-  const hash = isStorable ? hashOf(entrant, model, request) : '';
-  const stored = isStorable && !/\bno-cache\b/i.test(said) ? await find(deps, entrant, hash) : undefined;
+  const { hash, isStorable, stored } = await lookUp(deps, entrant, model, request);
   const cache = new CachedCall(hash, model.name, caller.row.cacheSeconds ?? 0, stored, isStorable);
   const context = stored
     ? await admitHit(deps, entrant, model, stored, underWay)
@@ -56,8 +53,26 @@ export async function admitCached(
   return context;
 }
 
+/** What of a call decides which reply answers it. */
+type Wanted = Pick<PendingCall, 'dialect' | 'caller' | 'call' | 'strict' | 'requestedRouting'>;
+
+interface Found {
+  readonly hash: string;
+  /** The reply to the call may be stored. */
+  readonly isStorable: boolean;
+  readonly stored: StoredReply | undefined;
+}
+
+export async function lookUp(deps: GatewayDeps, wanted: Wanted, model: Model, request: WireRequest): Promise<Found> {
+  const said = request.headers.get('cache-control') ?? '';
+  const isStorable = !/\bno-store\b/i.test(said) && isCacheable(deps, wanted, request);
+  const hash = isStorable ? hashOf(wanted, model, request) : '';
+  const stored = isStorable && !/\bno-cache\b/i.test(said) ? await find(deps, wanted, hash) : undefined;
+  return { hash, isStorable, stored };
+}
+
 /** Whether the reply depends on the request alone, and leaves nothing at the provider. */
-function isCacheable(deps: GatewayDeps, { call, requestedRouting }: PendingCall, { form }: WireRequest): boolean {
+function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { form }: WireRequest): boolean {
   if (form || !KINDS.has(call.kind)) return false;
   // Who demands that providers keep nothing does not expect it of a gateway.
   if (requestedRouting?.wishes?.dataPolicy) return false;
@@ -73,8 +88,8 @@ function isCacheable(deps: GatewayDeps, { call, requestedRouting }: PendingCall,
 }
 
 /** Changes of the model's targets and limits may change the answer; those of its price do not. */
-function hashOf(entrant: PendingCall, model: Model, { path, query, body }: WireRequest): string {
-  const { dialect, caller, call, strict, requestedRouting } = entrant;
+function hashOf(wanted: Wanted, model: Model, { path, query, body }: WireRequest): string {
+  const { dialect, caller, call, strict, requestedRouting } = wanted;
   const { name, kind, maxOutputTokens, contextTokens } = model;
   const targets = model.targets.map(({ id, type, baseUrl, settings }) => [id, type, baseUrl, settings]);
   const action = path.action?.replace('streamGenerateContent', 'generateContent');
@@ -89,7 +104,7 @@ function hashOf(entrant: PendingCall, model: Model, { path, query, body }: WireR
 }
 
 /** A cache that cannot be read is no reason to refuse a call. */
-async function find(deps: GatewayDeps, { caller }: PendingCall, hash: string): Promise<StoredReply | undefined> {
+async function find(deps: GatewayDeps, { caller }: Wanted, hash: string): Promise<StoredReply | undefined> {
   try {
     const maxAgeMs = (caller.row.cacheSeconds ?? 0) * 1000;
     const row = await deps.memory.replies.find(caller.account, hash, deps.now(), maxAgeMs);

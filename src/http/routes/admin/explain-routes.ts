@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../canonical/json.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ExplainedModel } from '../../../gateway/explain.ts';
+import type { ExplainedCheck } from '../../../gateway/explain-checks.ts';
 import { Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
@@ -29,6 +30,23 @@ const Failure = Type.Object({
   status: Type.Integer(),
   message: Type.String(),
   param: Type.Optional(Type.String()),
+  retryAfterSeconds: Type.Optional(Type.Integer()),
+});
+
+/** A count, or an amount in USD. */
+const Figure = Type.Optional(Type.Union([Type.Number(), Usd]));
+
+const Check = Type.Object({
+  check: Type.String({
+    description: 'key, concurrency, requestsPerMinute, tokensPerMinute, balance or budget',
+  }),
+  of: Type.String({ description: 'key or account' }),
+  window: Type.Optional(Type.String({ description: 'of a budget: total, day or month' })),
+  limit: Figure,
+  used: Figure,
+  needs: Figure,
+  passes: Type.Boolean(),
+  reason: Type.String(),
 });
 
 const Explained = Type.Object({
@@ -58,8 +76,10 @@ const Explained = Type.Object({
       error: Type.Optional(Failure),
     }),
   ),
+  cache: Type.Optional(Type.String({ description: 'of a key with a cache: hit, miss or bypass' })),
   hold: Type.Optional(Usd),
   available: Usd,
+  checks: Type.Array(Check),
   error: Type.Optional(Failure),
 });
 
@@ -67,7 +87,7 @@ export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/routing/explain', {
     gate: 'admin',
     summary:
-      'Explains what would happen to a request now: model, targets in order, price, what would be held, and the error if it would be refused. Nothing is sent or held.',
+      'Explains what would happen to a request now: model, targets in order, price, what would be held, what limits, balance and budgets say, and the error if it would be refused. Nothing is sent, held or counted.',
     body: Question,
     reply: Explained,
     answer: explainRequest,
@@ -80,7 +100,7 @@ async function explainRequest(deps: HttpDeps, { body, caller }: Asked<unknown, Q
   if (!dialect) {
     throw new GatewayError('invalid_request', `"format" names no API format: "${format}".`, { param: 'format' });
   }
-  const { hold, available, models, ...rest } = await deps.gateway.explain(
+  const { hold, available, models, checks, ...rest } = await deps.gateway.explain(
     dialect,
     await callerNamed(deps, body.key, caller.row.id),
     {
@@ -95,7 +115,13 @@ async function explainRequest(deps: HttpDeps, { body, caller }: Asked<unknown, Q
     models: models.map(writeModel),
     ...(hold !== undefined && { hold: writeMoney(hold) }),
     available: writeMoney(available),
+    checks: checks.map(writeCheck),
   };
+}
+
+function writeCheck({ limit, used, needs, ...check }: ExplainedCheck): object {
+  const written = (figure: number | bigint | undefined) => (typeof figure === 'bigint' ? writeMoney(figure) : figure);
+  return { ...check, limit: written(limit), used: written(used), needs: written(needs) };
 }
 
 /** Without a key: one of the admin's account, without its limits. */
