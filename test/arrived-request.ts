@@ -15,8 +15,8 @@ export function arrivedRequest({ method = 'POST', target = '/', headers = {}, bo
   const bytes = Buffer.from(body as string);
   const said = { host: 'gateway', ...headers, 'content-length': String(bytes.length) };
   const lines = Object.entries(said).map(([name, value]) => `\r\n${name}: ${value}`);
-  const head = Buffer.from(`${method} ${target} HTTP/1.1${lines.join('')}`, 'latin1');
-  const request = new ClientRequest(head, 0, head.length, NO_SOURCE, { remoteAddress: address });
+  const head = Buffer.from(`${method} ${target} HTTP/1.1${lines.join('')}\r\n\r\n`, 'latin1');
+  const request = new ClientRequest(head, 0, head.length - 4, NO_SOURCE, { remoteAddress: address });
   if (bytes.length > 0) request.body.push(bytes);
   request.body.finish();
   return request;

@@ -26,6 +26,13 @@ export function latin1(bytes: Buffer, from: number, to: number): string {
   return (bytes as Latin1Buffer).latin1Slice(from, to);
 }
 
+/** The text of these bytes; `usual` itself if it is equal, which is cheaper than a new string. */
+export function latin1Like(usual: string, bytes: Buffer, from: number, to: number): string {
+  if (to - from !== usual.length) return latin1(bytes, from, to);
+  for (let i = 0; i < usual.length; i++) if (bytes[from + i] !== usual.charCodeAt(i)) return latin1(bytes, from, to);
+  return usual;
+}
+
 /** Writes the text at this place, one byte for each character. */
 export function writeLatin1(bytes: Buffer, text: string, at: number): void {
   (bytes as Latin1Buffer).latin1Write(text, at);

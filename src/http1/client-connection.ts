@@ -66,6 +66,7 @@ const LINGER_BYTES = 1024 ** 3;
 const MOST_EARLY_BYTES = 64 * 1024;
 /** The rest of an unread body up to this size is skipped, so that the connection can be used again. */
 const MOST_SKIPPED_BYTES = 64 * 1024;
+const NEVER = Number.POSITIVE_INFINITY;
 const CR = 13;
 const LF = 10;
 /** The first byte of a TLS handshake, sent by clients that assume an encrypted port. */
@@ -73,7 +74,7 @@ const TLS_HANDSHAKE = 22;
 
 export class ClientConnection implements MessageSink, BodySource, Outcome {
   /** By `performance.now()`: the time limit for the client's next bytes. */
-  private deadline = Number.POSITIVE_INFINITY;
+  private deadline = NEVER;
   private readonly socket: Socket<ClientConnection>;
   private readonly keeper: Keeper;
   private readonly reader = new MessageReader(this);
@@ -95,9 +96,9 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   /** Remaining bytes and time before the connection of a client that still sends is closed. */
   private lingering: number | undefined;
   private lingerEnd = 0;
-  /** Of the current body: bytes received, its start, and since when it is not being read. */
+  /** Of the current body: bytes received, its start if it does not come with its head, and since when it is not being read. */
   private bodyBytes = 0;
-  private bodySince = 0;
+  private bodySince = NEVER;
   private pausedAt: number | undefined;
   private isOpen = true;
 
@@ -134,6 +135,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
     const { request } = this;
     if (request) {
+      if (this.bodySince === NEVER && !request.body.isComplete) this.bodySince = performance.now();
       // While the body is not read, silence is not the client's fault.
       this.wait(request.body.isComplete || this.pausedAt !== undefined ? undefined : 'silenceMs');
       if (!this.isEntered) void this.enter(request);
@@ -151,10 +153,8 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     const request = new ClientRequest(bytes, start, to, this, this.socket);
     this.request = request;
     this.isInHead = false;
-    if (request.framing !== 0) {
-      this.bodyBytes = 0;
-      this.bodySince = performance.now();
-    }
+    this.bodyBytes = 0;
+    this.bodySince = NEVER;
     return request.framing;
   }
 
@@ -294,7 +294,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   }
 
   private wait(limit: 'idleMs' | 'headMs' | 'silenceMs' | 'lingerMs' | undefined): void {
-    this.deadline = limit ? performance.now() + this.keeper.timeouts[limit] : Number.POSITIVE_INFINITY;
+    this.deadline = limit ? performance.now() + this.keeper.timeouts[limit] : NEVER;
     if (this.lingering !== undefined) this.deadline = Math.min(this.deadline, this.lingerEnd);
   }
 

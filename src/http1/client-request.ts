@@ -1,5 +1,5 @@
 /** A client's request: head, body, and whether the client is still connected. */
-import { latin1 } from './bytes.ts';
+import { latin1, latin1Like } from './bytes.ts';
 import { HeaderLines, lineEndOf, listHas, tokenEnd } from './header-lines.ts';
 import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
@@ -39,7 +39,7 @@ export class ClientRequest implements Client {
   onLeave: (() => void) | undefined;
   private readonly socket: Peer;
 
-  /** From the bytes of its head, without the empty line at the end. Throws MalformedMessage. */
+  /** From the bytes of its head; the empty line follows them. Throws MalformedMessage. */
   constructor(bytes: Buffer, from: number, to: number, source: BodySource, socket: Peer) {
     const end = lineEndOf(bytes, from, to);
     const line = readUsualLine(bytes, from, end) ?? readLine(latin1(bytes, from, end));
@@ -83,6 +83,9 @@ const SLASH = 47;
 const TILDE = 126;
 const VERSION = Buffer.from(' HTTP/1.1');
 
+/** The target of the last request: many have the same. */
+let usualTarget = '';
+
 /** The request line in these bytes, if its target is a path of plain characters and its version HTTP/1.1. */
 function readUsualLine(bytes: Buffer, from: number, to: number): RequestLine | undefined {
   const space = tokenEnd(bytes, from, to);
@@ -92,7 +95,8 @@ function readUsualLine(bytes: Buffer, from: number, to: number): RequestLine | u
   while (end < to && bytes[end]! > SPACE && bytes[end]! <= TILDE && bytes[end] !== HASH) end++;
   if (to - end !== VERSION.length) return undefined;
   for (let i = 0; i < VERSION.length; i++) if (bytes[end + i] !== VERSION[i]) return undefined;
-  return { method: latin1(bytes, from, space), target: latin1(bytes, target, end), isOld: false };
+  usualTarget = latin1Like(usualTarget, bytes, target, end);
+  return { method: latin1Like('POST', bytes, from, space), target: usualTarget, isOld: false };
 }
 
 function readLine(text: string): RequestLine {
@@ -122,10 +126,9 @@ function withoutOrigin(method: string, target: string): string {
 
 /** If two parsers could disagree about the end of a request, it is refused: a proxy may use one of them (RFC 9112, section 6.3). */
 function framingOf(headers: HeaderLines, isOld: boolean): Framing {
-  const host = headers.get('host');
-  if (host === null ? !isOld : !HOST.test(host)) throw new MalformedMessage('it must have exactly one host header');
+  checkHost(headers, isOld);
   const encoding = headers.get('transfer-encoding');
-  const length = readLength(headers.get('content-length'));
+  const length = readLength(headers);
   if (encoding === null) return length ?? 0;
   if (length !== undefined) throw new MalformedMessage('it has both content-length and transfer-encoding');
   if (isOld || encoding.toLowerCase() !== 'chunked')
@@ -133,8 +136,19 @@ function framingOf(headers: HeaderLines, isOld: boolean): Framing {
   return 'chunked';
 }
 
+/** The host of the last request: most requests of a server have the same. */
+let usualHost = '';
+
+function checkHost(headers: HeaderLines, isOld: boolean): void {
+  if (usualHost !== '' && headers.is('host', usualHost)) return;
+  const host = headers.get('host');
+  if (host === null ? !isOld : !HOST.test(host)) throw new MalformedMessage('it must have exactly one host header');
+  usualHost = host?.toLowerCase() ?? '';
+}
+
 /** HTTP/1.1 keeps a connection by default, HTTP/1.0 on request. */
 function keepsConnection(headers: HeaderLines, isOld: boolean): boolean {
+  if (headers.is('connection', 'keep-alive')) return true;
   const connection = headers.get('connection');
   if (connection === null) return !isOld;
   return !listHas(connection, 'close') && (!isOld || listHas(connection, 'keep-alive'));

@@ -40,14 +40,14 @@ export function createConnections(): Connections {
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
   function send(address: Address, request: Request, exchange: ReplyTaker): void {
-    const kept = request.once ? undefined : takeIdle(address.origin);
-    if (kept) kept.exchange(request, exchange);
+    const now = performance.now();
+    const kept = request.once ? undefined : takeIdle(address.origin, now);
+    if (kept) kept.exchange(request, exchange, now);
     else void open(address, request, exchange);
   }
 
-  function takeIdle(origin: string): Connection | undefined {
+  function takeIdle(origin: string, now: number): Connection | undefined {
     const list = idle.get(origin);
-    const now = performance.now();
     for (let kept = list?.pop(); kept; kept = list?.pop()) {
       if (kept.idleUntil > now) return kept;
       kept.drop();
@@ -69,7 +69,7 @@ export function createConnections(): Connections {
       return;
     }
     if (exchange.isOver) connection.drop();
-    else connection.exchange(request, exchange);
+    else connection.exchange(request, exchange, performance.now());
   }
 
   function keep(origin: string, connection: Connection): void {
@@ -186,10 +186,10 @@ class Connection implements Source, ReplySink {
     });
   }
 
-  exchange(request: Request, exchange: ReplyTaker): void {
+  exchange(request: Request, exchange: ReplyTaker, now: number): void {
     this.current = exchange;
     this.request = request;
-    this.sentAt = performance.now();
+    this.sentAt = now;
     this.reader.expect(request.method);
     exchange.from(this);
     // If it was cancelled meanwhile, this connection is closed.

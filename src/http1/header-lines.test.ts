@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { fc } from '../../test/property.ts';
 import { HeaderLines, listHas } from './header-lines.ts';
 
-const read = (text: string) => HeaderLines.read(Buffer.from(text, 'latin1'), 0, text.length);
+const read = (text: string) => HeaderLines.read(Buffer.from(`${text}\r\n\r\n`, 'latin1'), 0, text.length);
 
 /** The same rules as expressions: what is a line, and what is the value of a name. */
 const LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
@@ -52,6 +52,12 @@ describe('header lines', () => {
         const values = valuesOf(lines, name);
         expect(headers.get(name)).toBe(values.length === 0 ? null : values.join(', '));
         expect(headers.has(name)).toBe(values.length > 0);
+        for (const one of ['1', 'x', 'a: b', '']) {
+          const same = values.length === 1 && values[0]!.toLowerCase() === one;
+          expect(headers.is(name, one)).toBe(same);
+        }
+        const digits = values.length === 1 && /^\d{1,15}$/.test(values[0]!);
+        expect(headers.number(name)).toBe(digits ? Number(values[0]) : undefined);
         expect(headers.hasStart(name)).toBe(lines.toLowerCase().includes(`\r\n${name}`));
       }
       const all = lines.split('\r\n').slice(1);

@@ -12,7 +12,7 @@ export type Framing = number | 'chunked' | 'close' | 'interim';
 /** Receives the parts of a message in order: one head, body pieces, one end. */
 export interface MessageSink {
   /**
-   * The head: these bytes, without the empty line after it. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage.
+   * The head: these bytes; the empty line follows them. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage.
    */
   head(bytes: Buffer, from: number, to: number): Framing;
   body(bytes: Uint8Array): void;
@@ -196,14 +196,17 @@ export class MessageReader {
 }
 
 /** The content-length; repeated values must be equal. `undefined` if there is none. Throws MalformedMessage. */
-export function readLength(stated: string | null): number | undefined {
+export function readLength(headers: HeaderLines): number | undefined {
+  const length = headers.number('content-length');
+  if (length !== undefined) return length;
+  const stated = headers.get('content-length');
   if (stated === null) return undefined;
-  // `parseInt` would read other text as a length: the expression decides.
-  if (!LENGTH.test(stated)) throw new MalformedMessage('its content-length is invalid');
-  return Number.parseInt(stated, 10);
+  const repeated = LENGTHS.exec(stated)?.[1];
+  if (repeated === undefined) throw new MalformedMessage('its content-length is invalid');
+  return Number(repeated);
 }
 
-const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
+const LENGTHS = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
 
 /** The position of the CR that ends the line at `at`, or `undefined` if more bytes are needed. */
 function lineEnd(all: Buffer, at: number): number | undefined {
@@ -228,7 +231,7 @@ function isExtension(all: Buffer, at: number, end: number): boolean {
 const LATE = ['content-length', 'transfer-encoding', 'host'];
 
 function checkTrailer(text: string): void {
-  const line = HeaderLines.read(Buffer.from(`\r\n${text}`, 'latin1'), 0, text.length + 2);
+  const line = HeaderLines.read(Buffer.from(`\r\n${text}\r\n`, 'latin1'), 0, text.length + 2);
   if (!line || LATE.some((name) => line.has(name))) throw new MalformedMessage('a trailer is invalid');
 }
 

@@ -69,9 +69,8 @@ export class ReplyReader {
 
   private frame(status: number, headers: HeaderLines, isOld: boolean): Framing {
     const encoding = headers.get('transfer-encoding');
-    const length = readLength(headers.get('content-length'));
-    const connection = headers.get('connection');
-    this.keep = !isOld && (connection === null || !listHas(connection, 'close'));
+    const length = readLength(headers);
+    this.keep = !isOld && !asksToClose(headers);
     this.idleMs = readIdleMs(headers.get('keep-alive'));
     if (this.bodiless || status === 204 || status === 304) return 0;
     if (encoding === null) return length ?? 'close';
@@ -96,6 +95,12 @@ function readStatus(bytes: Buffer, from: number, to: number): number {
   const end = from + STATUS_END;
   const isEnd = end === to || (bytes[end] === SPACE && textEnd(bytes, end, to) === to);
   return isEnd && status >= 100 ? status : 0;
+}
+
+function asksToClose(headers: HeaderLines): boolean {
+  if (headers.is('connection', 'keep-alive')) return false;
+  const connection = headers.get('connection');
+  return connection !== null && listHas(connection, 'close');
 }
 
 function readIdleMs(keepAlive: string | null): number | undefined {

@@ -49,6 +49,7 @@ interface Waiting {
 
 export class ExchangeState implements Exchange, ReplyTaker, Watched {
   status = 0;
+  place = -1;
   failure: GatewayError | undefined;
   /** Resolves with this object when the headers have arrived. */
   readonly begun: Promise<Exchange>;
@@ -56,6 +57,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   private rejectBegun!: (failure: GatewayError) => void;
   /** The current time limit by `performance.now()`, and its error message. */
   private deadline = Number.POSITIVE_INFINITY;
+  /** A limit that begins with the next check; -1: none. Reading a clock for each limit costs more. */
+  private nextLimitMs = -1;
   private sentence = '';
   /** Until when the answer has to begin, whatever else arrives. */
   private answerDeadline = Number.POSITIVE_INFINITY;
@@ -115,13 +118,24 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   /** Starts this time limit. */
   private limit(name: Exclude<keyof TimeLimits, 'answerMs'>, sentence: string): void {
     this.sentence = sentence;
-    this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
+    this.nextLimitMs = this.limits[name];
+    this.deadline = this.wholeDeadline;
+  }
+
+  /** From now on only the limit of the whole call holds. */
+  private unlimited(): void {
+    this.nextLimitMs = -1;
+    this.deadline = this.wholeDeadline;
   }
 
   look(now: number): void {
     if (this.hasPoured) {
       this.hasPoured = false;
       if (!this.isHeld) this.awaitMore();
+    }
+    if (this.nextLimitMs >= 0) {
+      this.deadline = Math.min(now + this.nextLimitMs, this.wholeDeadline);
+      this.nextLimitMs = -1;
     }
     // Also for a response that never pauses: the whole call has a limit.
     if (this.deadline <= now) this.expire();
@@ -178,7 +192,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
       this.taker.bytes(bytes);
       return;
     }
-    this.deadline = this.wholeDeadline;
+    this.unlimited();
     this.hasRead = true;
     if (this.waiting) {
       const { resolve } = this.waiting;
@@ -218,7 +232,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   pause(): void {
     this.isHeld = true;
     // While the client pauses, silence is not the upstream's fault.
-    this.deadline = this.wholeDeadline;
+    this.unlimited();
     this.hasPoured = false;
   }
 

@@ -18,6 +18,8 @@ export interface TimeLimits {
 
 /** Fails when its time limit has passed. */
 export interface Watched {
+  /** Its place among those that are watched, or -1. Written by the watch alone. */
+  place: number;
   /** `now`: by `performance.now()`. */
   look(now: number): void;
 }
@@ -31,22 +33,31 @@ export interface Watch {
 const TICK_MS = 25;
 
 export function createWatch(): Watch {
-  const watched = new Set<Watched>();
+  const watched: Watched[] = [];
   let ticking: ReturnType<typeof setInterval> | undefined;
 
   function tick(): void {
     const now = performance.now();
-    for (const one of watched) one.look(now);
-    if (watched.size > 0) return;
+    // Backwards, because `delete` fills a gap with the last one.
+    for (let place = watched.length - 1; place >= 0; place--) watched[place]?.look(now);
+    if (watched.length > 0) return;
     clearInterval(ticking);
     ticking = undefined;
   }
 
   return {
     add(one) {
-      watched.add(one);
+      one.place = watched.length;
+      watched.push(one);
       ticking ??= setInterval(tick, TICK_MS);
     },
-    delete: (one) => void watched.delete(one),
+    delete(one) {
+      const last = watched[watched.length - 1];
+      if (one.place < 0 || !last) return;
+      watched[one.place] = last;
+      last.place = one.place;
+      watched.length--;
+      one.place = -1;
+    },
   };
 }
