@@ -83,10 +83,14 @@ test.each([
   '/v1/messages/batches',
   '/v1/assistants',
   '/v1/fine_tuning/jobs',
+  '/v1/complete',
+  '/v1/cachedContents',
+  '/v1beta/cachedContents',
+  '/v1/containers',
 ])('%s is answered as not offered', async (path) => {
   const { status, error } = await refusal('POST', path);
   expect(status).toBe(404);
-  expect(error.message).toContain('not offered');
+  expect(error.message).toMatch(/^[A-Z].*s( of .*)? are not offered/);
 });
 
 test.each(['/upload/v1beta/files', '/upload/v1beta/files?uploadType=resumable', '/v1beta/files', '/v1beta/files/abc'])(

@@ -13,12 +13,16 @@ const NOT_OFFERED: readonly { at: RegExp; what: string; instead?: string }[] = [
   { at: /^\/v1\/messages\/batches(\/|$)/, what: 'Message batches', instead: 'Send the calls one by one.' },
   { at: /^\/v1\/batches(\/|$)/, what: 'Batches', instead: 'Send the calls one by one.' },
   { at: /^\/v1\/(files|uploads)(\/|$)/, what: 'Stored files', instead: 'Send the file in the request, as base64.' },
-  { at: /^\/v1\/fine_tuning(\/|$)/, what: 'Fine-tuning' },
+  { at: /^\/v1\/complete$/, what: "Anthropic's text completions", instead: 'Use POST /v1/messages.' },
+  { at: /^\/v1\/fine_tuning(\/|$)/, what: 'Fine-tuning jobs' },
   { at: /^\/v1\/(assistants|threads)(\/|$)/, what: 'Assistants', instead: 'Use POST /v1/responses.' },
   { at: /^\/v1\/vector_stores(\/|$)/, what: 'Vector stores' },
   { at: /^\/v1\/(realtime|live)(\/|$)/, what: 'Realtime sessions' },
-  { at: /^\/v1\/(containers|evals|skills)(\/|$)/, what: 'This endpoint' },
-  { at: /^\/v1(beta)?\/(cachedContents|tunedModels|corpora|batches)(\/|$)/, what: 'This endpoint' },
+  { at: /^\/v1\/(containers|evals|skills)(\/|$)/, what: 'Containers, evals and skills' },
+  {
+    at: /^\/v1(beta)?\/(cachedContents|tunedModels|corpora|batches)(\/|$)/,
+    what: 'Caches, tuned models, corpora and batches',
+  },
 ];
 
 /** Google's clients upload a file before the request that uses it, so the upload itself is refused. */
@@ -38,7 +42,8 @@ export function refuseNotOffered(path: string): void {
 }
 
 const OPENAI_BASE = 'The base URL of an OpenAI client ends in `/v1`, once, with nothing behind it';
-const OTHER_BASE = 'the base URL of an Anthropic or Google client is the address alone';
+const OTHER_BASE =
+  "the base URL of an Anthropic or Google client is the address alone, but the AI SDK's providers have `/v1` and `/v1beta`";
 const BASES = `${OPENAI_BASE}; ${OTHER_BASE}.`;
 
 /** Searching takes longer for longer paths, and this searches several. */
