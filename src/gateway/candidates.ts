@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { errorInCallerNames } from '../dialects/shared/caller-names.ts';
 import { memberSpan, patchMembers } from '../dialects/wire/json.ts';
 import { charge } from '../ledger/pricing/charge.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/pricing/quote.ts';
@@ -14,6 +15,7 @@ import { checkMaxPrice, wishedModel } from './asked-model.ts';
 import type { Candidate, Ready } from './candidate.ts';
 import { boundedRoute, type Destination, extrasOf, mayCostExtra } from './extras.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { asImages } from './prepare/image-calls.ts';
 import { asSpeech } from './prepare/speech-calls.ts';
 import { fitted } from './prepare/truncate.ts';
 import { routeTo } from './target-route.ts';
@@ -34,7 +36,10 @@ export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Ca
   // Only formats with stored conversations define what happens to one that is too long.
   const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
-  if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
+  if (model.kind === 'image' && call.kind === 'chat') {
+    requirePrompt(origin, call);
+    call.countsAlone = true;
+  }
   const said = origin.wishes?.said;
   if (said && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(said, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
@@ -42,11 +47,11 @@ export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Ca
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
   if (origin.wishes?.maxPrice) checkMaxPrice(model, origin.wishes.maxPrice, call, estimatedInput);
-  if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
+  if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw inWordsOf(origin, tooManyChoices());
   const maxImages = model.maxImages ?? deps.settings.maxImages;
-  if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
+  if (model.kind === 'image' && choices(call) > maxImages) throw inWordsOf(origin, tooManyImages(maxImages));
   let amount = quote(call, model.price, ceiling, estimate);
-  if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
+  if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, speechOf(origin, call), model);
   const extras = mayCostExtra(call) ? judged(deps, origin, call, model, ceiling) : undefined;
   if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
@@ -127,6 +132,26 @@ function alsoConverses({ kind }: Model, call: ChatCall): boolean {
 function atLeast(amount: Money, speech: SpeechCall, { price }: Model): Money {
   const spoken = quote(speech, price, 0);
   return spoken > amount ? spoken : amount;
+}
+
+function speechOf(origin: RequestOrigin, call: ChatCall): SpeechCall {
+  try {
+    return asSpeech(call).call;
+  } catch (thrown) {
+    throw inWordsOf(origin, thrown);
+  }
+}
+
+/** Without one the model would generate an image of nothing, and charge for it. */
+function requirePrompt(origin: RequestOrigin, call: ChatCall): void {
+  const { prompt, images } = asImages(call).call;
+  if (prompt !== '' || images.length > 0) return;
+  const sentence = 'The model only generates images: the last message of the user must describe one.';
+  throw inWordsOf(origin, new GatewayError('invalid_request', sentence, { param: 'messages' }));
+}
+
+function inWordsOf({ dialect }: RequestOrigin, error: unknown): unknown {
+  return errorInCallerNames(error, dialect.name);
 }
 
 /** OpenAI's own limit. Each choice may be an upstream call. */

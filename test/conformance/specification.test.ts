@@ -82,7 +82,7 @@ const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: objec
   images: {
     kind: 'image',
     price: { perImage: 0.01 },
-    answer: { created: 1, data: [{ b64_json: 'aGk=' }, { b64_json: 'aGk=' }] },
+    answer: { created: 1, data: [{ b64_json: 'aGk=', revised_prompt: 'A small house' }, { b64_json: 'aGk=' }] },
   },
 };
 

@@ -2,7 +2,7 @@
 import { expect } from 'bun:test';
 import { at, FUNCTION, USAGE } from './reply-fields.ts';
 import type { Any, Rule, Sent, World } from './world.ts';
-import { asked, eventsOf, expectKind, replyOf, rule, send } from './world.ts';
+import { asked, eventsOf, expectKind, refusalOf, replyOf, rule, send } from './world.ts';
 
 const chunksOf = (data: string[]): Any[] => data.filter((one) => one !== '[DONE]').map((one) => JSON.parse(one));
 const isEventStream = (type: string) => expect(type).toContain('text/event-stream');
@@ -12,6 +12,8 @@ export const BEHAVIOUR_RULES: readonly Rule[] = [
     [
       ['chat', 'system_fingerprint', 'string'],
       ['generate', 'candidates.[].safetyRatings', 'array'],
+      ['images', 'data.[].revised_prompt', 'string'],
+      ['images', 'data.[].b64_json', 'string'],
     ] as const
   ).map(([endpoint, path, kind]) =>
     rule(`${endpoint}: \`${path}\` (${kind}) is shown where the provider gives it`, async (world) => {
@@ -89,6 +91,28 @@ export const BEHAVIOUR_RULES: readonly Rule[] = [
     const { usage } = await replyOf(world, asked('chat', { stream: false }, 'sandbox-image'));
     expect(Object.keys(usage).sort()).toEqual(['completion_tokens', 'prompt_tokens', 'total_tokens']);
   }),
+  rule('chat-style images: `message.content` holds the image', async (world) => {
+    const { choices } = await replyOf(world, asked('chat', { stream: false }, 'sandbox-image'));
+    expect(pngIn(choices[0].message.content).toString('latin1', 1, 4)).toBe('PNG');
+  }),
+  rule('chat-style images: `stream` true streams the image', async (world) => {
+    const { data, type } = await eventsOf(world, asked('chat', { stream: true }, 'sandbox-image'));
+    isEventStream(type);
+    const content = chunksOf(data).map(({ choices }) => choices[0]?.delta.content ?? '');
+    expect(pngIn(content.join('')).toString('latin1', 1, 4)).toBe('PNG');
+  }),
+  rule(
+    'chat-style images: `contents` is taken for the prompt’s media, `extra_body` for the settings',
+    async (world) => {
+      const extra_body = { google: { image_config: { aspect_ratio: '16:9' } } };
+      const { choices } = await replyOf(
+        world,
+        asked('chat', { stream: false, contents: [], extra_body }, 'sandbox-image'),
+      );
+      const png = pngIn(choices[0].message.content);
+      expect(png.readUInt32BE(16) / png.readUInt32BE(20)).toBeCloseTo(16 / 9, 1);
+    },
+  ),
   rule('embeddings: usage has the two counts and nothing else', async (world) => {
     expect(Object.keys((await replyOf(world, asked('embeddings'))).usage).sort()).toEqual([
       'prompt_tokens',
@@ -118,6 +142,7 @@ export const BEHAVIOUR_RULES: readonly Rule[] = [
       await replyOf(world, asked('embeddings')),
       await replyOf(world, { ...asked('embeddings'), path }),
     ];
+    expect(own.data[0].embedding.length).toBeGreaterThan(0);
     expect(engine.data).toEqual(own.data);
   }),
   rule('embeddings: `model` is required in the body of an engine’s path as well', async (world) => {
@@ -190,6 +215,13 @@ export const BEHAVIOUR_RULES: readonly Rule[] = [
   rule('images: more images than the cap are refused', async (world) => {
     await expectStatus(world, asked('images', { n: 1000 }), 400);
   }),
+  rule('images: more images than the cap are refused in the nested shape as well, and `n` is named', async (world) => {
+    const input = { messages: [{ role: 'user', content: [{ text: 'A house' }] }] };
+    const nested = asked('images', { prompt: undefined, input, parameters: { n: 1000 } });
+    const { status, words } = await refusalOf(world, nested);
+    expect(status).toBe(400);
+    expect(words).toContain('too_many_images');
+  }),
   rule('images: the nested shape needs `input`, the flat one `prompt`', async (world) => {
     await expectStatus(world, asked('images', { prompt: undefined, parameters: {} }), 400);
   }),
@@ -201,6 +233,9 @@ export const BEHAVIOUR_RULES: readonly Rule[] = [
     expect(await cost(3)).toBeCloseTo(3 * one, 9);
   }),
 ];
+
+/** The image of a markdown image with a data URL. */
+const pngIn = (content: string) => Buffer.from(/\(data:image\/png;base64,([^)]*)\)/.exec(content)?.[1] ?? '', 'base64');
 
 const LONG = [{ role: 'user', content: '[[long 50]]' }];
 

@@ -181,6 +181,11 @@ const REPLIES: readonly Reply[] = [
     ],
   },
   {
+    what: 'image, asked for as an address',
+    sent: asked('images', { response_format: 'url' }),
+    members: [['data.[].url', 'string']],
+  },
+  {
     what: 'list of embeddings',
     sent: asked('embeddings'),
     members: [

@@ -127,7 +127,18 @@ const GenerationConfig = Type.Object(
       $means: 'response_format',
     }),
     responseModalities: texts({ $means: 'modalities', $about: 'Of `TEXT`, `IMAGE` and `AUDIO`.' }),
-    speechConfig: object({ $means: 'audio', $about: 'The voice of a spoken answer.' }),
+    speechConfig: open(
+      Type.Object({
+        voiceConfig: open(
+          Type.Object({
+            prebuiltVoiceConfig: open(Type.Object({ voiceName: text() }), 'an object with a `voiceName`'),
+          }),
+          'an object',
+        ),
+      }),
+      'an object',
+      { $means: 'audio', $about: 'The voice of a spoken answer.' },
+    ),
     imageConfig: object({ $about: '`aspectRatio` and `imageSize` of an image.' }),
     thinkingConfig: open(
       Type.Object({

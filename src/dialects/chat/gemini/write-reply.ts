@@ -1,6 +1,8 @@
 /** Writes a generateContent client's bytes: passes frames of this format on, and writes frames of other formats. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
+import { newId } from '../../../canonical/id.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { FinishReason, Reply, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -276,7 +278,7 @@ function headOf({ id, createdSeconds }: Extract<ReplyEvent, { type: 'reply-start
   return {
     [MODEL]: model,
     ...(createdSeconds !== undefined && { createTime: new Date(createdSeconds * 1000).toISOString() }),
-    responseId: id,
+    responseId: id || newId(''),
   };
 }
 
