@@ -11,12 +11,23 @@ export interface RawRequest {
 /** The requests of one connection in order; `undefined` when the peer has closed it. */
 export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined> {
   let buffer: Buffer = Buffer.alloc(0);
+  /** What came since `buffer` was last looked at: a long body is joined once, not with each of its pieces. */
+  let pieces: Buffer[] = [];
+  let pending = 0;
   let over = false;
   let wake = () => {};
   socket.on('data', (chunk: Buffer) => {
-    buffer = buffer.length === 0 ? chunk : Buffer.concat([buffer, chunk]);
+    pieces.push(chunk);
+    pending += chunk.length;
     wake();
   });
+  const available = () => buffer.length + pending;
+  function joined(): Buffer {
+    if (pieces.length > 0) buffer = Buffer.concat([buffer, ...pieces]);
+    pieces = [];
+    pending = 0;
+    return buffer;
+  }
   const end = () => {
     over = true;
     wake();
@@ -35,12 +46,12 @@ export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined
     }
   }
   function take(length: number): Buffer {
-    const taken = buffer.subarray(0, length);
+    const taken = joined().subarray(0, length);
     buffer = buffer.subarray(length);
     return taken;
   }
   async function takeLine(): Promise<string | undefined> {
-    const at = await until(() => buffer.indexOf('\r\n'));
+    const at = await until(() => joined().indexOf('\r\n'));
     return at < 0
       ? undefined
       : take(at + 2)
@@ -53,7 +64,7 @@ export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined
       const line = await takeLine();
       if (line === undefined) return undefined;
       const length = Number.parseInt(line, 16);
-      if ((await until(() => (buffer.length >= length + 2 ? 0 : -1))) < 0) return undefined;
+      if ((await until(() => (available() >= length + 2 ? 0 : -1))) < 0) return undefined;
       chunks.push(take(length));
       take(2);
       if (length === 0) return Buffer.concat(chunks);
@@ -61,7 +72,7 @@ export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined
   }
 
   return async () => {
-    const headEnd = await until(() => buffer.indexOf('\r\n\r\n'));
+    const headEnd = await until(() => joined().indexOf('\r\n\r\n'));
     if (headEnd < 0) return undefined;
     const [first = '', ...lines] = take(headEnd + 4)
       .toString()
@@ -78,7 +89,7 @@ export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined
       return body && { method, path, headers, body };
     }
     const length = Number(headers['content-length'] ?? 0);
-    if ((await until(() => (buffer.length >= length ? 0 : -1))) < 0) return undefined;
+    if ((await until(() => (available() >= length ? 0 : -1))) < 0) return undefined;
     return { method, path, headers, body: take(length) };
   };
 }
