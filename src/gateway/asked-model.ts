@@ -86,12 +86,15 @@ function isWithin(price: Price, most: MaxPrice, call: Call, input: number): bool
   const rates = ratesFor(price, input);
   const output = Math.max(Number(rates.output ?? 0n), Number(rates.reasoning ?? 0n));
   const image = highestPiece(price.images, price.perImage, askedPiece(call));
+  const second = highestPiece(price.clips, price.perSecond, askedPiece(call));
   const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN);
   const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD);
   return (
     Number(rates.input ?? 0n) <= perToken(most.prompt) &&
     output <= perToken(most.completion) &&
+    Number(price.perCharacter ?? 0n) <= perToken(most.prompt) &&
     Number(rates.audioInput ?? 0n) <= perToken(most.audio) &&
+    Number(second) <= each(most.audio) &&
     Number(price.perCall ?? 0n) <= each(most.request) &&
     Number(image) <= each(most.image)
   );

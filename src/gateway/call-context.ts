@@ -21,6 +21,7 @@ import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Chain, Ready } from './candidate.ts';
+import { countedTokens } from './counted-tokens.ts';
 import { disputedUsage } from './doubt.ts';
 import { TOOL_FORMATS } from './extra-members.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -223,7 +224,7 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
     ending = { ...conclusion, outcome: 'disputed' };
   }
   const output = used?.output ?? 0;
-  const tokens = used && used.input + used.output;
+  const tokens = used && countedTokens(context, used);
   const rival = used && !doubted && context.rival ? rivalCost(context.rival, context) : undefined;
   if (used && rival && context.rival) {
     cost += rival.cost;

@@ -81,6 +81,8 @@ describe('providers', () => {
       { ...PRICE, perImage: [{ price: 0.01 }, { size: '1024x1024', price: 0.2 }] },
       { image: 0.01 },
     ],
+    ['a price by the character', { perMillionCharacters: 15, ...PRICE }, { prompt: 14 }],
+    ['a price by the second', { perSecond: 0.01, ...PRICE }, { audio: 0.009 }],
   ])('%s above the limit of the price: 404', async (_, price, max) => {
     const { answer, hosts: asked } = await tried({ provider: { max_price: max } }, { model: { price } });
     expect([answer.status, asked]).toEqual([404, []]);
@@ -89,6 +91,26 @@ describe('providers', () => {
   test('a tier that begins above the input is no obstacle', async () => {
     const model = { price: { ...PRICE, tiers: [{ from: 500, input: 2, output: 4 }] }, retries: 0 };
     expect((await tried({ provider: { max_price: { prompt: 1.5 } } }, { model })).hosts).toHaveLength(3);
+  });
+
+  test.each<[string, unknown]>([
+    ['an empty object', {}],
+    ['an object', { a: 1 }],
+    ['a name', 'm'],
+    ['a number', 5],
+  ])('`models` that is %s is a 400 in every format', async (_, models) => {
+    for (const [dialect, request] of [
+      ['openai-chat', { messages: [{ role: 'user', content: 'Hi' }] }],
+      ['openai-responses', { input: 'Hi' }],
+      ['anthropic-messages', { max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }],
+    ] as const) {
+      const at = await bench.open();
+      const headers = { 'anthropic-version': '2023-06-01' };
+      const answer = await at.serve({ model: at.model, models, ...request }, { dialect, headers });
+      const { error } = JSON.parse(Buffer.from(answer.body as Uint8Array).toString());
+      expect([dialect, answer.status, error.message]).toEqual([dialect, 400, expect.stringContaining('`models`')]);
+      expect(at.transport.sent).toHaveLength(0);
+    }
   });
 
   test('bad values are a 400 that names the member', async () => {

@@ -70,11 +70,12 @@ export class Bulkhead {
     this.limits = limits;
   }
 
-  /** The operator has set other limits. */
-  limit(limits: BulkheadLimits): void {
+  /** The operator has set other limits: calls that wait may fit them. */
+  limit(limits: BulkheadLimits, now: number): void {
     if (limits.tokensPerMinute !== this.limits.tokensPerMinute)
       for (const pool of this.pools.values()) pool.bucket = bucketOf(limits, 0);
     this.limits = limits;
+    this.admitWaiting(now);
   }
 
   get calls(): number {

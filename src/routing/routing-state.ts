@@ -106,8 +106,8 @@ export class RoutingState<T extends RoutedTarget> {
     for (const id of this.wholes.keys()) if (!ids.has(id)) this.wholes.delete(id);
     for (const [provider, bulkhead] of this.bulkheads) {
       const limits = providers.get(provider)?.limits;
-      if (limits) bulkhead.limit(limits);
-      else this.bulkheads.delete(provider);
+      if (!limits) this.bulkheads.delete(provider);
+      bulkhead.limit(limits ?? {}, this.now());
     }
     this.credentials.keepOnly(targets);
   }

@@ -63,6 +63,8 @@ export class Trial<T extends RoutedTarget> {
   private full: T[] = [];
   private skipped: T[] | undefined;
   private wasFull = false;
+  /** It waited for a place at a target that somebody else tries after failures. */
+  private isOpen = false;
   /** The target in whose queue the call has been last. */
   private waitedFor: T | undefined;
 
@@ -277,7 +279,7 @@ export class Trial<T extends RoutedTarget> {
       const begun = await this.queued(target);
       if (begun || this.options.hasEnded()) return begun;
     }
-    this.wasFull = waitedFor.length > 0;
+    this.wasFull = waitedFor.length > 0 && !this.isOpen;
     return this.lastRetry(this.state.now());
   }
 
@@ -293,13 +295,20 @@ export class Trial<T extends RoutedTarget> {
     const credentials = state.credentials.usable(target, state.now());
     const credential = await waitForPlace(bulkhead, credentials, asked, queueMs, options, state.now);
     if (credential === undefined) return undefined;
-    if (options.hasEnded()) {
-      bulkhead.leave(credential, asked, 0, state.now());
+    const now = state.now();
+    const health = state.health(target);
+    // It may have opened meanwhile: then one call at a time tries it.
+    const isProbe = !target.failsOnRequest && health.needsLease;
+    const isRefused = isProbe && !health.takeLease(now, true);
+    if (isRefused || options.hasEnded()) {
+      if (isProbe && !isRefused) health.giveBack();
+      this.isOpen ||= isRefused;
+      bulkhead.leave(credential, asked, 0, now);
       return undefined;
     }
     this.tried = [];
     this.retries = 0;
-    return this.attempt(target, credential === '' ? undefined : credential, false, state.now());
+    return this.attempt(target, credential === '' ? undefined : credential, isProbe, now);
   }
 
   /** No target is left: the last one may be asked again. */

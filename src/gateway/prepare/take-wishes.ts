@@ -91,6 +91,8 @@ function withModel(request: WireRequest): WireRequest | undefined {
 function wishesIn({ extras, origin }: Call): JsonObject | undefined {
   const own = extras[origin.dialect];
   if (!own) return undefined;
+  // A list was taken out when the request was read. Anything else is refused: it must not reach a provider.
+  if (own.models !== undefined) readModels(own.models);
   let found: JsonObject | undefined;
   for (const member of MEMBERS) {
     const value = own[member];
