@@ -1,13 +1,13 @@
 /** Cohere's embeddings, `POST /v2/embed`. Only providers speak this format. */
+
 import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { adjustMembers } from '../shared/adjust-members.ts';
+import { adjust } from '../shared/adjust.ts';
 import { providerDialect, unreadable } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { WrittenBody } from '../shared/outgoing-body.ts';
-import { quirksOf } from '../shared/quirks.ts';
 import { embeddingUsage, textsOnly, unsupportedExtras } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';
@@ -42,10 +42,9 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   };
   if (call.dimensions !== undefined) members.output_dimension = call.dimensions;
   const body = new WrittenBody(members);
-  const warnings = [
-    ...adjustMembers(body, quirksOf(all, model)),
-    ...unsupportedExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
-  ];
+  const losses = new Set<string>();
+  adjust(body, call, model, all, losses);
+  const warnings = [...losses, ...unsupportedExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``))];
   if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   if (call.title !== undefined) warnings.push('`title` was dropped: the model only accepts texts.');
   return { body: body.encode(), warnings };

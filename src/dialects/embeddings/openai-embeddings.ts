@@ -1,19 +1,19 @@
 /** OpenAI's embeddings, `POST /v1/embeddings`, including the variants of compatible providers. */
+
 import type { EmbedCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
-import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
-import { adjustMembers } from '../shared/adjust-members.ts';
+import type { Dialect, Frame, ModelQuirks, Quirks, WireRequest, Written } from '../dialect.ts';
+import { type Adjustment, adjust } from '../shared/adjust.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
-import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
-import { quirksOf } from '../shared/quirks.ts';
+import { type OutgoingBody, OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
 import { topMembers } from '../shared/request-shape.ts';
 import { patchMembers, pickMembers } from '../wire/json.ts';
@@ -65,16 +65,16 @@ function readCall({ body: received, path }: WireRequest): EmbedCall {
   };
 }
 
-function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
-  const quirks = quirksOf(all, model);
+function writeCall(call: EmbedCall, model: string, quirks: Quirks): Written {
   refuseMedia(call);
   const members: JsonObject = { model, input: call.inputs };
-  if (quirks.supportsEncodingFormat) members.encoding_format = 'base64';
+  members.encoding_format = 'base64';
   if (call.dimensions !== undefined) members.dimensions = call.dimensions;
   if (call.user !== undefined) members.user = call.user;
   const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
-  const warnings = [...adjustMembers(body, quirks), ...unsaid(call), ...unsupportedExtras(call, NAME)];
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return { body: body.encode(), warnings: [...losses, ...unsaid(call), ...unsupportedExtras(call, NAME)] };
 }
 
 /** Members of Gemini requests that this format does not have. */
@@ -85,14 +85,19 @@ function unsaid({ task, title }: EmbedCall): string[] {
   ];
 }
 
-function passCall(call: EmbedCall, model: string, all: Quirks): Written {
-  const quirks = quirksOf(all, model);
+function passCall(call: EmbedCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
-  // The gateway itself converts the vectors to the encoding that the client asked for.
-  if (!quirks.supportsEncodingFormat) body.set('encoding_format', undefined);
   if (model !== call.model) body.set('model', model);
-  const warnings = adjustMembers(body, quirks);
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+const ADJUSTMENTS: readonly Adjustment<EmbedCall>[] = [dropEncoding];
+
+/** The gateway itself converts the vectors to the encoding that the client asked for. */
+function dropEncoding(body: OutgoingBody, _call: EmbedCall, { supportsEncodingFormat }: ModelQuirks): void {
+  if (!supportsEncodingFormat) body.set('encoding_format', undefined);
 }
 
 function meaningOf(body: JsonObject, call: EmbedCall, { returnsInt8Vectors }: Quirks): ReplyEvent[] {

@@ -1,16 +1,16 @@
 /** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most self-hosted servers use. */
+
 import type { RerankCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
-import { adjustMembers } from '../shared/adjust-members.ts';
+import { adjust } from '../shared/adjust.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { jsonReader, jsonWriter } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
-import { quirksOf } from '../shared/quirks.ts';
 import { parseBody } from '../shared/request-body.ts';
 import { topMembers } from '../shared/request-shape.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
@@ -62,26 +62,28 @@ function readCall({ body: received }: WireRequest): RerankCall {
   };
 }
 
-function writeCall(call: RerankCall, model: string, all: Quirks): Written {
+function writeCall(call: RerankCall, model: string, quirks: Quirks): Written {
   const members: JsonObject = { model, query: call.query, documents: call.documents };
   if (call.topN !== undefined) members.top_n = call.topN;
   if (call.maxTokensPerDocument !== undefined) members.max_tokens_per_doc = call.maxTokensPerDocument;
   const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
-  const warnings = adjustMembers(body, quirksOf(all, model));
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 /**
  * Sends documents as texts and restores them in the reply: providers differ in the document types that they accept and
  * return.
  */
-function passCall(call: RerankCall, model: string, all: Quirks): Written {
+function passCall(call: RerankCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   body.set('return_documents', undefined);
   body.set('documents', call.documents);
   if (model !== call.model) body.set('model', model);
-  const warnings = adjustMembers(body, quirksOf(all, model));
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {

@@ -1,14 +1,14 @@
 /** OpenAI's speech format, `POST /v1/audio/speech`: a text in, audio out, either as raw bytes or in events. */
+
 import type { SpeechCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
-import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import type { Dialect, ModelQuirks, Quirks, WireRequest, Written } from '../../dialect.ts';
+import { type Adjustment, adjust } from '../../shared/adjust.ts';
 import { memberCheck } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
-import { OwnBody } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type OutgoingBody, OwnBody } from '../../shared/outgoing-body.ts';
 import { parseBody } from '../../shared/request-body.ts';
 import { speechBody } from '../speech-members.ts';
 import { voiceFor } from '../voices.ts';
@@ -85,15 +85,23 @@ function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
 }
 
 /** The client's own body. It is used for every provider, because no other format is read into a speech call. */
-function passCall(call: SpeechCall, model: string, all: Quirks): Written {
-  const quirks = quirksOf(all, model);
+function passCall(call: SpeechCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
-  if (quirks.renames?.voice !== undefined && call.voice !== undefined) body.set('voice', call.voice);
-  const delivery = quirks.supportsSpeechEvents === 'priced' ? 'sse' : undefined;
-  // A changed delivery needs no warning: the gateway itself turns audio into events, and events into audio.
-  if (quirks.supportsSpeechEvents) body.set('stream_format', delivery);
-  if (quirks.supportsSpeechEvents === 'stream') body.set('stream', true);
   if (model !== call.model) body.set('model', model);
-  const warnings = adjustMembers(body, quirks);
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+const ADJUSTMENTS: readonly Adjustment<SpeechCall>[] = [adjustVoice, adjustDelivery];
+
+/** A provider whose member has another name takes the voice as a text. */
+function adjustVoice(body: OutgoingBody, { voice }: SpeechCall, { renames }: ModelQuirks): void {
+  if (renames?.voice !== undefined && voice !== undefined) body.set('voice', voice);
+}
+
+/** A changed delivery needs no warning: the gateway itself turns audio into events, and events into audio. */
+function adjustDelivery(body: OutgoingBody, _call: SpeechCall, { supportsSpeechEvents }: ModelQuirks): void {
+  if (supportsSpeechEvents) body.set('stream_format', supportsSpeechEvents === 'priced' ? 'sse' : undefined);
+  if (supportsSpeechEvents === 'stream') body.set('stream', true);
 }

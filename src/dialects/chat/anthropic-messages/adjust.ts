@@ -1,20 +1,21 @@
 /** Adjusts a messages request to the model, both the client's own body and one written from the call. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import type { Adjustment } from '../../shared/adjust.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { refusesSampling } from './version.ts';
 
-export function adjust(body: OutgoingBody, call: ChatCall, model: string, quirks: Quirks, warnings: Set<string>): void {
-  const traits = traitsOf(model);
-  dropSampling(body, call, traits, warnings);
-  lowerCeiling(body, call, traits, warnings);
-  replaceBudget(body, call, traits, warnings);
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
-}
+/** What a messages request needs before its top-level members are adjusted: it depends on the generation of the model. */
+export const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [
+  (body, call, _quirks, warnings, model) => {
+    const traits = traitsOf(model);
+    dropSampling(body, call, traits, warnings);
+    lowerCeiling(body, call, traits, warnings);
+    replaceBudget(body, call, traits, warnings);
+  },
+];
 
 function dropSampling(
   body: OutgoingBody,

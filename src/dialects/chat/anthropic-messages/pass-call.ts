@@ -1,10 +1,12 @@
 /** A client's own messages request for a provider of the same format. What is not adjusted stays byte for byte. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { readCarriedSignature } from '../carried-signature.ts';
-import { adjust } from './adjust.ts';
+import { ADJUSTMENTS } from './adjust.ts';
 import { isOwn } from './thinking-blocks.ts';
 
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
@@ -15,7 +17,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
     body.set('messages', withoutForeignThinking(body.get('messages') ?? []));
     warnings.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
   }
-  adjust(body, call, model, quirks, warnings);
+  adjust(body, call, model, quirks, warnings, ADJUSTMENTS);
   return { body: body.encode(), warnings: [...warnings] };
 }
 

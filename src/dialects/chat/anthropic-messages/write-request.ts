@@ -1,8 +1,10 @@
 /** Writes a call as a messages request. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
@@ -14,7 +16,7 @@ import {
   temperatureOf,
   unknown,
 } from '../request/losses.ts';
-import { adjust } from './adjust.ts';
+import { ADJUSTMENTS } from './adjust.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
 import { writeTools } from './tools.ts';
@@ -27,7 +29,7 @@ const LEAST_THINKING_TOP_P = 0.95;
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const losses = new Set<string>();
   const body = new WrittenBody(bodyOf(call, model, losses));
-  adjust(body, call, model, quirks, losses);
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
   return writtenFor(call, body, [...losses]);
 }
 

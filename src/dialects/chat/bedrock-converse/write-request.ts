@@ -1,10 +1,10 @@
 /** Writes a call as a Converse request. Model and streaming are part of the URL. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
 import {
@@ -25,7 +25,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const losses = new Set<string>();
   noteLosses(call, losses);
   const body = new WrittenBody(bodyOf(call, traitsOf(model), losses));
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  adjust(body, call, model, quirks, losses);
   return writtenFor(call, body, [...losses]);
 }
 

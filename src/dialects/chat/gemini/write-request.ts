@@ -1,8 +1,9 @@
 /** Writes a call as a generateContent request. The model is part of the URL. */
+
 import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { GEMINI } from '../names.ts';
@@ -17,15 +18,16 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const known = quirksOf(quirks, model);
   const losses = new Set<string>();
   const body = new WrittenBody(bodyOf(call, model, known, losses));
-  for (const warning of adjustMembers(body, known)) losses.add(warning);
+  adjust(body, call, model, known, losses);
   return writtenFor(call, body, [...losses]);
 }
 
 /** The client's own body. The model is part of the URL. */
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
-  const warnings = adjustMembers(body, quirksOf(quirks, model));
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 function bodyOf(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): JsonObject {

@@ -1,8 +1,9 @@
 /** Adjusts a chat request to the provider's quirks, both the client's own body and one written from the call. */
+
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import type { Adjustment } from '../../shared/adjust.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
 import { freeTextSchema, wrapFreeText } from '../request/free-text.ts';
 import { callIds } from './call-ids.ts';
@@ -10,19 +11,18 @@ import { schemaHint, writeOutput } from './write-output.ts';
 
 const NOTHING: readonly string[] = [];
 
-/** Applies every quirk that is about requests. */
-export function adjust(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
-  adjustStreamOptions(body, call, quirks);
-  if (call.output && quirks.supportsStructuredOutput !== undefined)
-    body.set('response_format', writeOutput(call.output, quirks));
-  if (!quirks.supportsFreeTextTools && hasFreeText(call)) wrapTools(body, call, warnings);
-  if (needsOtherMessages(call, quirks)) adjustMessages(body, call, quirks, warnings);
-  if (call.isPrefilled && quirks.supportsPrefill !== 'last') markPrefix(body);
-  for (const warning of adjustMembers(body, quirks)) warnings.add(warning);
-}
+/** What a chat request needs before its top-level members are adjusted. */
+export const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [
+  adjustStreamOptions,
+  adjustOutput,
+  wrapTools,
+  adjustMessages,
+  markPrefix,
+];
 
 /** The last message is continued instead of answered. */
-function markPrefix(body: OutgoingBody): void {
+function markPrefix(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks): void {
+  if (!call.isPrefilled || quirks.supportsPrefill === 'last') return;
   const messages = body.get('messages');
   const last = Array.isArray(messages) ? messages.at(-1) : undefined;
   if (!Array.isArray(messages) || !isObject(last)) return;
@@ -40,6 +40,10 @@ function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCal
   else body.set('stream_options', isEmpty(others) ? undefined : others);
 }
 
+function adjustOutput(body: OutgoingBody, { output }: ChatCall, quirks: ModelQuirks): void {
+  if (output && quirks.supportsStructuredOutput !== undefined) body.set('response_format', writeOutput(output, quirks));
+}
+
 /** Whether the call has tools with free-text input, in this request or in its history. */
 export function hasFreeText({ tools, messages }: ChatCall): boolean {
   for (const tool of tools) if (tool.type === 'custom') return true;
@@ -50,7 +54,8 @@ export function hasFreeText({ tools, messages }: ChatCall): boolean {
 type FreeTextTool = Extract<Tool, { type: 'custom' }>;
 
 /** Sends tools that take free text as functions with one text, and changes the tool choice to match. */
-function wrapTools(body: OutgoingBody, call: ChatCall, warnings: Set<string>): void {
+function wrapTools(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
+  if (quirks.supportsFreeTextTools || !hasFreeText(call)) return;
   const byName = new Map<Json | undefined, FreeTextTool>();
   for (const tool of call.tools) if (tool.type === 'custom') byName.set(tool.name, tool);
   const tools = body.get('tools');
@@ -114,6 +119,7 @@ function hasOtherId(part: Part, id: (id: string) => string): boolean {
 }
 
 function adjustMessages(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
+  if (!needsOtherMessages(call, quirks)) return;
   const messages = body.get('messages');
   if (!Array.isArray(messages)) return;
   for (const message of messages) if (isObject(message)) adjustMessage(message, quirks, warnings);

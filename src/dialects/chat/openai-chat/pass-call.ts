@@ -1,12 +1,13 @@
 /** A client's own chat body for a provider of the same format. Members that need no change stay byte for byte. */
+
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { readCarriedSignature } from '../carried-signature.ts';
 import { OPENAI_CHAT } from '../names.ts';
-import { adjust } from './adjust.ts';
+import { ADJUSTMENTS } from './adjust.ts';
 
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
@@ -17,7 +18,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
     for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropOtherSignatures(message);
     body.set('messages', messages);
   }
-  adjust(body, call, quirksOf(quirks, model), warnings);
+  adjust(body, call, model, quirks, warnings, ADJUSTMENTS);
   return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : [] };
 }
 

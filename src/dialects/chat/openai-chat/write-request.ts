@@ -1,8 +1,10 @@
 /** Writes a call as a chat completion request. */
+
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
 import type { Quirks, Written } from '../../dialect.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { OPENAI_CHAT } from '../names.ts';
@@ -10,7 +12,7 @@ import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
 import { reportUnsupportedEach } from '../request/losses.ts';
 import { effortOf } from '../request/reasoning-effort.ts';
-import { adjust } from './adjust.ts';
+import { ADJUSTMENTS } from './adjust.ts';
 import { readReasoning } from './read-request.ts';
 import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
@@ -37,7 +39,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   });
   reportUnsupportedEach(call, OPENAI_CHAT, warnings);
   if (call.origin.dialect !== OPENAI_CHAT && losesCacheMarks(call, breakpoints)) warnings.add(CACHE_MARKS_DROPPED);
-  adjust(body, call, known, warnings);
+  adjust(body, call, model, known, warnings, ADJUSTMENTS);
   return writtenFor(call, body, [...warnings]);
 }
 

@@ -1,10 +1,10 @@
 /** Writes a call as a text completion request. A conversation becomes a prompt. */
+
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import { type Adjustment, adjust } from '../../shared/adjust.ts';
 import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
@@ -17,25 +17,26 @@ const CITING_DROPPED = 'The request for citations of a document was dropped: the
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const warnings: string[] = [];
   const body = new WrittenBody(membersOf(call, model, warnings));
-  warnings.push(...adjust(body, call, quirksOf(quirks, model)));
-  return writtenFor(call, body, warnings);
+  const losses = new Set(warnings);
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return writtenFor(call, body, [...losses]);
 }
 
 /** The client's own body. What is not adjusted stays byte for byte. */
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   if (model !== call.model) body.set('model', model);
-  const warnings = adjust(body, call, quirksOf(quirks, model));
-  return { body: body.encode(), warnings };
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
-/** Applies every quirk that is about requests. Usage is requested even if the client does not want to see it: the call is charged by it. */
-function adjust(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks): string[] {
-  if (call.stream) askUsage(body, quirks.streamUsage === 'ask');
-  return adjustMembers(body, quirks);
-}
+const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [askUsage];
 
-function askUsage(body: OutgoingBody, asks: boolean): void {
+/** Usage is requested even if the client does not want to see it: the call is charged by it. */
+function askUsage(body: OutgoingBody, { stream }: ChatCall, { streamUsage }: ModelQuirks): void {
+  if (!stream) return;
+  const asks = streamUsage === 'ask';
   const said = body.get('stream_options');
   const { include_usage: wants, ...others } = isObject(said) ? said : {};
   if (asks && wants !== true) body.set('stream_options', { ...others, include_usage: true });

@@ -1,10 +1,10 @@
 /** A client's own body for a provider of the same format. Members that need no change stay byte for byte. */
+
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { expandedItem } from './conversation/compaction-item.ts';
 import { keptHere } from './conversation/kept-here.ts';
 import { isOwn, unwrapped } from './signatures.ts';
@@ -18,7 +18,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
     const input = body.get('input');
     if (Array.isArray(input)) body.set('input', withOwnSignatures(input, call.thread?.owner, warnings));
   }
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
+  adjust(body, call, model, quirks, warnings);
   return { body: body.encode(), warnings: [...warnings] };
 }
 

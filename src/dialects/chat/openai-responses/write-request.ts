@@ -1,11 +1,11 @@
 /** Writes a call as a Responses request. */
+
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
+import { adjust } from '../../shared/adjust.ts';
 import { objectOf } from '../../shared/json-values.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
@@ -43,7 +43,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   });
   reportUnsupportedEach(call, OPENAI_RESPONSES, losses);
   if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  adjust(body, call, model, quirks, losses);
   return writtenFor(call, body, [...losses]);
 }
 

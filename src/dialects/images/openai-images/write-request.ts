@@ -1,9 +1,10 @@
 /** Writes a request for images: flat JSON, or an edit as JSON or as a form, depending on the provider. */
+
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
-import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { type Adjustment, adjust } from '../../shared/adjust.ts';
+import { type OutgoingBody, OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import type { Form, FormFile } from '../../wire/multipart.ts';
 import { imageFile } from '../image-file.ts';
@@ -27,33 +28,29 @@ function isForm({ edit, images, mask }: ImageCall, { requiresEditForm }: Quirks)
 export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   refuseImages(call, quirks);
-  const losses: string[] = [];
-  const body = new WrittenBody(membersOf(call, model, quirks, losses));
-  const dropped = adjustMembers(body, quirks);
-  if (isForm(call, quirks))
-    return { body: NO_BYTES, form: formOf(call, body.members()), warnings: [...losses, ...dropped] };
-  if (call.edit) for (const [name, value] of Object.entries(editMembers(call, quirks, losses))) body.set(name, value);
-  return { body: body.encode(), warnings: [...losses, ...dropped] };
+  const losses = new Set<string>();
+  const body = new WrittenBody(membersOf(call, model, quirks));
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  if (isForm(call, quirks)) return { body: NO_BYTES, form: formOf(call, body.members()), warnings: [...losses] };
+  const edit: string[] = [];
+  if (call.edit) for (const [name, value] of Object.entries(editMembers(call, quirks, edit))) body.set(name, value);
+  return { body: body.encode(), warnings: [...losses, ...edit] };
 }
 
-function membersOf(
-  call: ImageCall,
-  model: string,
-  quirks: ModelQuirks,
-  losses: string[],
-): { [member: string]: Json | undefined } {
+function membersOf(call: ImageCall, model: string, quirks: ModelQuirks): { [member: string]: Json | undefined } {
   return {
     ...call.extras[OPENAI_IMAGES],
     model,
     prompt: call.prompt,
     n: call.n === 1 ? undefined : call.n,
-    ...sizeMembers(call, quirks, losses),
+    // What the model cannot generate is reported when the size is adjusted.
+    ...sizeMembers(call, quirks, []),
     quality: call.quality,
     style: call.style,
     background: call.background,
     output_format: call.format,
     output_compression: call.compression,
-    response_format: deliveryWord(call, quirks),
+    response_format: call.delivery,
     negative_prompt: call.negativePrompt,
     seed: call.seed,
     user: call.user,
@@ -78,17 +75,27 @@ function fileOf(image: Image, member: string, otherwise: string): FormFile {
 }
 
 /** The client's own body, with sizes and delivery words replaced by the provider's. */
-export function passCall(call: ImageCall, model: string, all: Quirks): Written {
-  const quirks = quirksOf(all, model);
-  const losses: string[] = [];
+export function passCall(call: ImageCall, model: string, quirks: Quirks): Written {
+  const losses = new Set<string>();
   const body = new OwnBody(call.origin.body);
   if (model !== call.model) body.set('model', model);
-  const sizes = sizePatches(call, quirks, sizeMembers(call, quirks, losses));
+  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+/** What a request for images needs before its top-level members are adjusted. */
+const ADJUSTMENTS: readonly Adjustment<ImageCall>[] = [adjustSize, adjustDelivery];
+
+function adjustSize(body: OutgoingBody, call: ImageCall, quirks: ModelQuirks, losses: Set<string>): void {
+  const reported: string[] = [];
+  const sizes = sizePatches(call, quirks, sizeMembers(call, quirks, reported));
   for (const name in sizes) body.set(name, sizes[name]);
+  for (const loss of reported) losses.add(loss);
+}
+
+function adjustDelivery(body: OutgoingBody, call: ImageCall, quirks: ModelQuirks): void {
   const word = deliveryWord(call, quirks);
   if (word !== call.delivery) body.set('response_format', word);
-  const dropped = adjustMembers(body, quirks);
-  return { body: body.encode(), warnings: [...losses, ...dropped] };
 }
 
 /** No warning if the provider does not know the requested delivery: the gateway converts the images. */

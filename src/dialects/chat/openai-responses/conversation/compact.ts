@@ -1,4 +1,5 @@
 /** OpenAI's `POST /v1/responses/compact`. A provider without that endpoint is asked for a summary in its own format. */
+
 import type { ChatCall, Message, Part } from '../../../../canonical/call.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import { newId } from '../../../../canonical/id.ts';
@@ -6,12 +7,11 @@ import { isObject, type Json, type JsonObject } from '../../../../canonical/json
 import type { Reply, ReplyEvent } from '../../../../canonical/reply.ts';
 import type { Usage } from '../../../../canonical/usage.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Writer, Written } from '../../../dialect.ts';
-import { adjustMembers } from '../../../shared/adjust-members.ts';
+import { adjust } from '../../../shared/adjust.ts';
 import { jsonReader, jsonWriter, unreadable } from '../../../shared/json-reply.ts';
 import { OPENAI_ERRORS } from '../../../shared/openai-errors.ts';
 import { readUsage } from '../../../shared/openai-usage.ts';
 import { OwnBody } from '../../../shared/outgoing-body.ts';
-import { quirksOf } from '../../../shared/quirks.ts';
 import { wrong } from '../../../shared/request-body.ts';
 import { patchMembers, pickMembers } from '../../../wire/json.ts';
 import { withOwnSignatures } from '../pass-call.ts';
@@ -93,13 +93,13 @@ function narratedPart(part: Part): Part[] {
 }
 
 /** The client's own body for a provider that compacts. Summaries of the gateway are sent as text. */
-function passCall({ origin, model: asked, thread }: ChatCall, model: string, quirks: Quirks): Written {
-  const body = new OwnBody(origin.body);
+function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
   const warnings = new Set<string>();
-  if (model !== asked) body.set('model', model);
+  if (model !== call.model) body.set('model', model);
   const input = body.get('input');
-  if (Array.isArray(input)) body.set('input', withOwnSignatures(input, thread?.owner, warnings));
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
+  if (Array.isArray(input)) body.set('input', withOwnSignatures(input, call.thread?.owner, warnings));
+  adjust(body, call, model, quirks, warnings);
   return { body: body.encode(), warnings: [...warnings] };
 }
 
