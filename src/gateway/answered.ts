@@ -21,7 +21,7 @@ function asked(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
 
 /** The stored reply, or the answer of a target, which is recorded. */
 async function cached(deps: GatewayDeps, context: CallContext, cache: CachedCall): Promise<Upstream> {
-  return cache.reply() ?? cache.recorded(await asked(deps, context), context.warnings);
+  return cache.reply() ?? cache.recorded(await asked(deps, context), context);
 }
 
 async function throughChain(deps: GatewayDeps, context: CallContext, chain: Chain): Promise<Upstream> {

@@ -57,8 +57,9 @@ interface Simulated {
   attempts: number;
   /** When each call began, after the start, and how long it took until its first token. */
   times: { at: number; ms: number }[];
-  /** First attempts by target. */
+  /** First attempts by target, and the calls that it answered. */
   first: { [id: string]: number };
+  answers: { [id: string]: number };
   /** Most calls at once by target, and all it was sent, from a time on. */
   sent: { id: string; at: number }[];
   most: { [id: string]: number };
@@ -91,7 +92,16 @@ async function simulate(scene: Scene): Promise<Simulated> {
   const routing = createRouting<RoutedTarget>({ now: () => clock.now });
   const model: RoutedModel<RoutedTarget> = { name: 'm', targets, strategy, affinity: false };
   const call = { kind: 'chat', stream: true, model: 'm' } as Call;
-  const seen: Simulated = { answered: 0, failed: 0, attempts: 0, times: [], first: {}, sent: [], most: {} };
+  const seen: Simulated = {
+    answered: 0,
+    failed: 0,
+    attempts: 0,
+    times: [],
+    first: {},
+    answers: {},
+    sent: [],
+    most: {},
+  };
   const inside: { [id: string]: number } = {};
 
   async function one(): Promise<void> {
@@ -125,6 +135,7 @@ async function simulate(scene: Scene): Promise<Simulated> {
         }
         next.answered();
         seen.answered++;
+        seen.answers[id] = (seen.answers[id] ?? 0) + 1;
         seen.times.push({ at: began - START, ms: clock.now - began });
         await after(streamMs);
         next.ended(undefined, 50, 150);
@@ -176,20 +187,33 @@ describe('1,000 calls a second over five targets: two are well, one is slow, one
     expect(seen.attempts - CALLS).toBeLessThan(0.02 * CALLS);
     if (process.env.SHOW_FIGURES) {
       const p99 = percentile(seen.times, 0.99, KNOWN);
-      console.log(strategy, { p50: percentile(seen.times, 0.5), p99, extra: seen.attempts - CALLS, first: seen.first });
+      const { first, answers } = seen;
+      const extra = seen.attempts - CALLS;
+      console.log(strategy, { p50: percentile(seen.times, 0.5), p99, extra, first, share: shares(answers) });
     }
     return seen;
   }
 
+  /** The part of the calls that each target answered. */
+  const shares = (answers: Simulated['answers']) =>
+    Object.fromEntries(Object.keys(behaviours).map((id) => [id, (answers[id] ?? 0) / CALLS]));
+
   test('`weighted` answers every call; one in four waits for the slow one', async () => {
     const seen = await run('weighted');
     expect(percentile(seen.times, 0.99, KNOWN)).toBeGreaterThanOrEqual(1500);
+    // Those that are well have equal shares; what flaps and what dies answer less.
+    const { well = 0, good = 0, slow = 0, flaps = 0, dies = 0 } = shares(seen.answers);
+    expect(Math.abs(well - good)).toBeLessThan(0.05);
+    for (const share of [well, good, slow]) expect(share).toBeGreaterThan(0.2);
+    for (const share of [flaps, dies]) expect(share).toBeLessThan(well);
   });
 
   test('`latency` keeps the slow one out of the way', async () => {
     const seen = await run('latency');
     expect(percentile(seen.times, 0.99, KNOWN)).toBeLessThan(300);
     expect(seen.first.slow ?? 0).toBeLessThan(0.02 * CALLS);
+    const { well = 0, good = 0 } = shares(seen.answers);
+    expect(well + good).toBeGreaterThan(0.6);
   });
 });
 

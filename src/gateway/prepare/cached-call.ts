@@ -1,4 +1,5 @@
 /** A call of a key with a cache: the stored reply that answers it, or the reply to store for the next one. */
+import type { Load } from '../../access/work-bounds.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { CallRow } from '../../store/store.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -13,6 +14,13 @@ interface Ended {
   readonly isDoubted: boolean;
 }
 
+/** The call whose reply is recorded. */
+interface RecordedFor {
+  /** What was lost of the request. */
+  readonly warnings: readonly string[];
+  readonly load: Load;
+}
+
 export class CachedCall {
   /** As the caller is told. `bypass`: neither found nor stored. */
   readonly status: 'hit' | 'miss' | 'bypass';
@@ -20,6 +28,7 @@ export class CachedCall {
   readonly #hash: string;
   readonly #model: string;
   readonly #seconds: number;
+  readonly #isStorable: boolean;
   #recorder: ReplyRecorder | undefined;
   #warnings: readonly string[] = [];
 
@@ -30,7 +39,7 @@ export class CachedCall {
     this.#model = model;
     this.#seconds = seconds;
     this.#stored = stored;
-    if (!stored && isStorable) this.#recorder = new ReplyRecorder();
+    this.#isStorable = isStorable;
   }
 
   get usage(): Usage | undefined {
@@ -46,13 +55,15 @@ export class CachedCall {
     return this.#stored && new WholeUpstream([frameOf(this.#stored)], false);
   }
 
-  /** The same answer, which is recorded while it passes. `warnings`: what was lost of the request. */
-  recorded(upstream: Upstream, warnings: readonly string[]): Upstream {
-    if (!this.#recorder) return upstream;
+  /** The same answer, which is recorded while it passes. */
+  recorded(upstream: Upstream, { warnings, load }: RecordedFor): Upstream {
+    if (!this.#isStorable) return upstream;
+    const recorder = new ReplyRecorder((bytes) => load.count(bytes));
+    this.#recorder = recorder;
     this.#warnings = warnings;
-    if (!(upstream instanceof WholeUpstream)) return new RecordedUpstream(upstream, this.#recorder);
+    if (!(upstream instanceof WholeUpstream)) return new RecordedUpstream(upstream, recorder);
     const frames = upstream.take() ?? [];
-    this.#recorder.see(frames);
+    recorder.see(frames);
     return new WholeUpstream(frames, upstream.same);
   }
 

@@ -10,6 +10,8 @@ import {
 } from '../../../test/cache-case.ts';
 import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
 import { type CaseSetup, PRICE } from '../../../test/gateway-bench.ts';
+import { messageAnswer } from '../../../test/message-answer.ts';
+import type { Answer } from '../../http1/answer.ts';
 import type { KeyRow } from '../../store/store.ts';
 
 let caching: CacheBench;
@@ -92,6 +94,45 @@ describe('a hit', () => {
     expect(streamed).toContain('message_stop');
     expect(streamed).toContain('"input_tokens":11');
     expect(at.transport.sent).toHaveLength(2);
+    await expectClean(at);
+  });
+
+  const asked = 'Say hello.';
+  test.each<[string, (stream: boolean) => object]>([
+    ['openai-chat', (stream) => ({ messages: [{ role: 'user', content: asked }], stream })],
+    ['openai-responses', (stream) => ({ input: asked, store: false, stream })],
+    ['openai-completions', (stream) => ({ prompt: asked, stream })],
+    ['gemini', () => ({ contents: [{ role: 'user', parts: [{ text: asked }] }] })],
+  ])('%s: what is told of a translated reply is told again, and as a stream', async (dialect, body) => {
+    const at = await open({ type: 'anthropic' });
+    at.transport.script({ json: messageAnswer('Ja', { input_tokens: 2, output_tokens: 1 }) });
+    const ask = (stream: boolean) => {
+      const path = { model: at.model, action: stream ? 'streamGenerateContent' : 'generateContent' };
+      return at.serve({ ...(dialect === 'gemini' ? {} : { model: at.model }), ...body(stream) }, { dialect, path });
+    };
+    const told = async (answer: Answer) => (await textOf(answer)).replace(/"(id|item_id|responseId)":"[^"]+"/g, '');
+    const first = await ask(false);
+    const again = await ask(false);
+    expect([cacheStatus(first), cacheStatus(again)]).toEqual(['miss', 'hit']);
+    expect(await told(again)).toBe(await told(first));
+    const streamed = await ask(true);
+    expect([cacheStatus(streamed), await textOf(streamed)]).toEqual(['hit', expect.stringContaining('Ja')]);
+    expect(at.transport.sent).toHaveLength(1);
+    await expectClean(at);
+  });
+
+  test('embeddings are given again, number by number', async () => {
+    const at = await open({ model: { kind: 'embed' } });
+    const embedding = [0.1, -1e-9, 3];
+    const usage = { prompt_tokens: 2, total_tokens: 2 };
+    at.transport.script({
+      json: { object: 'list', model: 'x', data: [{ object: 'embedding', index: 0, embedding }], usage },
+    });
+    const ask = () => at.serve({ model: at.model, input: 'Hello' }, { dialect: 'openai-embeddings' });
+    const [first, again] = [await ask(), await ask()];
+    expect([cacheStatus(first), cacheStatus(again)]).toEqual(['miss', 'hit']);
+    expect(JSON.parse(await textOf(again))).toEqual(JSON.parse(await textOf(first)));
+    expect(JSON.parse(await textOf(again)).data[0].embedding).toEqual(embedding);
     await expectClean(at);
   });
 

@@ -19,6 +19,9 @@ import { readStoredReply, type StoredReply } from './stored-reply.ts';
 /** Kinds whose replies are texts and figures. */
 const KINDS: ReadonlySet<Call['kind']> = new Set(['chat', 'embed', 'rerank', 'moderation']);
 
+/** Longer requests are not compared: reading them again would take longer than a call may wait. */
+const MOST_REQUEST_BYTES = 4 * 1024 * 1024;
+
 /**
  * Members that do not change the answer: how it is sent, who asks, what it is filed under. The model is part of the hash by what its name
  * means.
@@ -72,8 +75,8 @@ export async function lookUp(deps: GatewayDeps, wanted: Wanted, model: Model, re
 }
 
 /** Whether the reply depends on the request alone, and leaves nothing at the provider. */
-function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { form }: WireRequest): boolean {
-  if (form || !KINDS.has(call.kind)) return false;
+function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { form, body }: WireRequest): boolean {
+  if (form || body.length > MOST_REQUEST_BYTES || !KINDS.has(call.kind)) return false;
   // Who demands that providers keep nothing does not expect it of a gateway.
   if (requestedRouting?.wishes?.dataPolicy) return false;
   if (Object.values(call.extras).some(({ store }) => store === true)) return false;

@@ -33,6 +33,12 @@ export class ReplyRecorder {
   readonly #open = new Set<number>();
   #hasEnded = false;
   #isRefused = false;
+  readonly #count: (bytes: number) => void;
+
+  /** `count`: counts what is kept in memory. */
+  constructor(count: (bytes: number) => void) {
+    this.#count = count;
+  }
 
   see(frames: readonly Frame[]): void {
     for (const { events } of frames) for (const event of events) if (!this.#isRefused) this.#add(event);
@@ -50,12 +56,14 @@ export class ReplyRecorder {
     if (event.type === 'reply-end') this.#isComplete = true;
     // The usage that was charged is stored instead.
     if (event.type === 'reply-end' || event.type === 'usage') return;
-    this.#bytes += sizeOf(event);
+    const size = sizeOf(event);
+    this.#bytes += size;
     if (!mayBeStored(event) || this.#bytes > MOST_BYTES) {
       this.#isRefused = true;
       this.#events.length = 0;
       return;
     }
+    this.#count(size);
     if (event.type === 'part-start') this.#open.add(event.choice);
     if (event.type === 'choice-end') this.#open.delete(event.choice);
     if (event.type === 'choice-end' || event.type === 'result') this.#hasEnded = true;
