@@ -20,6 +20,8 @@ export interface Asked {
     framing?: 'sse' | 'json-array';
     /** Paths of nested members that this type cannot express. Computed on request. */
     unsaid?: () => string[];
+    /** The call's messages, if each is one text of the user or the system and nothing else. A changed call has others. */
+    plainTurns?: readonly Message[];
     /** What was removed from the body so that each billed member occurs once, one sentence each. */
     dropped?: readonly string[];
     /** No provider of this dialect accepts the body as it is (such as a multipart form), so it is always written anew. */
@@ -291,10 +293,7 @@ export interface CacheMark {
   ttl?: '5m' | '1h';
 }
 
-/**
- * A provider's signature of its own output (signature, encrypted reasoning). It is returned unchanged, and only to the provider that made
- * it.
- */
+/** A provider's signature of its own output (signature, encrypted reasoning), returned unchanged and only to the provider that made it. */
 export interface ReasoningSignature {
   dialect: string;
   value: string;

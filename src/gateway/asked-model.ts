@@ -36,7 +36,12 @@ export function askedModel(
 }
 
 /** A suffix of the name (`:nitro`, `:floor`) is an order of targets, unless a model has that name. */
-function modelNamed(deps: GatewayDeps, caller: Caller, name: string, param = 'model'): { model: Model; sort?: Sort } {
+function modelNamed(
+  deps: GatewayDeps,
+  caller: Caller,
+  name: string,
+  param = 'model',
+): { model: Model; sort: Sort | undefined } {
   const meant = nameFor(caller, name);
   let model = deps.catalog.find(meant);
   let sort: Sort | undefined;
@@ -47,7 +52,7 @@ function modelNamed(deps: GatewayDeps, caller: Caller, name: string, param = 'mo
   }
   if (!model) throw param === 'model' ? unknownModel(deps, caller, name) : unknownFallback(name, param);
   deps.access.allowModel(caller, model, name);
-  return { model, ...(sort && { sort }) };
+  return { model, sort };
 }
 
 /** The caller's fallbacks, which apply to any error, come before the operator's. */

@@ -75,6 +75,8 @@ export interface AdmittedCall {
   readonly extras: Extras | undefined;
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
 export class CallContext implements PendingCall, AdmittedCall {
   readonly id: string;
   readonly at: number;
@@ -109,7 +111,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   hasHedged = false;
   /** How many upstream requests carry the whole input: several choices may be several requests. */
   sendings = 1;
-  warnings: readonly string[] = [];
+  warnings: readonly string[] = NO_WARNINGS;
   /** Events of the reply that could not be read and were left out. */
   skippedEvents = 0;
   /** The target that was tried last. */

@@ -17,7 +17,7 @@ export class UsageCounter {
   /** What an upstream call that is over has used. */
   fixed: Usage | undefined;
   private joined = '';
-  private readonly small: string[] = [];
+  private small: string[] | undefined;
   private bytes = 0;
   private audioCharacters = 0;
   private images = 0;
@@ -46,6 +46,7 @@ export class UsageCounter {
   addText(text: string): void {
     this.delivered = true;
     this.bytes += text.length;
+    this.small ??= [];
     this.small.push(text);
     if (this.small.length < JOINED_AT) return;
     this.joined += this.small.join('');
@@ -68,7 +69,7 @@ export class UsageCounter {
   }
 
   text(): string {
-    return this.joined + this.small.join('');
+    return this.small ? this.joined + this.small.join('') : this.joined;
   }
 
   /** The usage, with `input` tokens where the provider reported none. The tokens of the text are estimated unless given. */

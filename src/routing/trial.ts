@@ -229,7 +229,7 @@ export class Trial<T extends RoutedTarget> {
       return undefined;
     }
     this.state.credentials.spend(target, credential ?? undefined, tokens);
-    this.tried = [];
+    if (this.tried.length > 0) this.tried = [];
     this.retries = 0;
     return this.attempt(target, credential ?? undefined, isProbe, now);
   }

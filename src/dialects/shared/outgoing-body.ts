@@ -2,10 +2,19 @@
  * A request body on its way to a provider: the client's own bytes, or members written from the call. Both are read and
  * changed through the same interface.
  */
+import { OPEN_OBJECT } from '../../canonical/ascii.ts';
 import type { Call } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Written } from '../dialect.ts';
-import { type MemberPlace, memberPlaces, parsedAt, patchPlaces, placeNamed, replaceOnly } from '../wire/json.ts';
+import {
+  beginsObject,
+  type MemberPlace,
+  memberPlaces,
+  parsedAt,
+  patchPlaces,
+  placeNamed,
+  replaceOnly,
+} from '../wire/json.ts';
 
 export interface OutgoingBody {
   get(name: string): Json | undefined;
@@ -89,14 +98,21 @@ export function writtenFor(call: Call, body: WrittenBody, warnings: string[]): W
  */
 export class OwnBody implements OutgoingBody {
   readonly #bytes: Uint8Array;
-  readonly #places: readonly MemberPlace[];
+  /** Listed when they are first needed: most bodies only get another model's name. */
+  #listed: readonly MemberPlace[] | undefined;
   readonly #changes: { [name: string]: Json | undefined } = {};
-  #isChanged: boolean;
+  /** How many members were changed, repeatedly or not. */
+  #changed = 0;
 
+  /** Throws `invalid_request` if the bytes do not begin as a JSON object. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#places = memberPlaces(bytes);
-    this.#isChanged = hasRepeated(this.#places);
+    if (bytes[0] !== OPEN_OBJECT && !beginsObject(bytes)) this.#listed = memberPlaces(bytes);
+  }
+
+  get #places(): readonly MemberPlace[] {
+    this.#listed ??= memberPlaces(this.#bytes);
+    return this.#listed;
   }
 
   /** Parses the member at each call, unless it was set. */
@@ -109,14 +125,24 @@ export class OwnBody implements OutgoingBody {
   set(name: string, value: Json | undefined): void {
     if (value === undefined && !(name in this.#changes) && !placeNamed(this.#bytes, this.#places, name)) return;
     this.#changes[name] = value;
-    this.#isChanged = true;
+    this.#changed++;
   }
 
   encode(): Uint8Array {
-    if (!this.#isChanged) return this.#bytes;
-    return (
-      replaceOnly(this.#bytes, this.#places, this.#changes) ?? patchPlaces(this.#bytes, this.#places, this.#changes)
-    );
+    if (this.#changed === 1) {
+      const replaced = this.#withOne();
+      if (replaced) return replaced;
+    }
+    const isChanged = this.#changed > 0 || hasRepeated(this.#places);
+    return isChanged ? patchPlaces(this.#bytes, this.#places, this.#changes) : this.#bytes;
+  }
+
+  #withOne(): Uint8Array | undefined {
+    for (const name in this.#changes) {
+      const value = this.#changes[name];
+      return value === undefined ? undefined : replaceOnly(this.#bytes, name, value);
+    }
+    return undefined;
   }
 }
 

@@ -122,26 +122,35 @@ export function patchPlaces(
   return patch.result();
 }
 
+/** The hashes of the names seen by `replaceOnly`: it is done before another call begins. */
+const hashes = new Int32Array(COMPARED_MEMBERS);
+
 /**
- * The body with another value of one member, which is there once; `undefined`: that is not all that changes. The usual change of a plain
- * call, so it takes one copy.
+ * The body with another value of the one member of this name; `undefined`: it has no such member, or may have two of some name. The
+ * usual change of a plain call, so it lists nothing and copies once.
  */
-export function replaceOnly(
-  body: Uint8Array,
-  places: readonly MemberPlace[],
-  members: { readonly [name: string]: Json | undefined },
-): Uint8Array | undefined {
-  let only: string | undefined;
-  for (const name in members) {
-    if (only !== undefined || members[name] === undefined) return undefined;
-    only = name;
+export function replaceOnly(body: Uint8Array, name: string, value: Json): Uint8Array | undefined {
+  const quoted = quotedName(name);
+  const scan = new MemberScan(body, 0);
+  let start = BROKEN;
+  let end = BROKEN;
+  for (let count = 0; scan.next(); count++) {
+    if (count === COMPARED_MEMBERS) return undefined;
+    const hash = hashAt(body, scan.start, scan.nameEnd);
+    for (let i = 0; i < count; i++) if (hashes[i] === hash) return undefined;
+    hashes[count] = hash;
+    if (!isNamed(body, scan, quoted, name)) continue;
+    start = scan.valueStart;
+    ({ end } = scan);
   }
-  if (only === undefined) return undefined;
-  for (const { isRepeated } of places) if (isRepeated) return undefined;
-  const place = placeNamed(body, places, only);
-  const value = members[only]!;
+  if (scan.broken || start === BROKEN) return undefined;
   const written = typeof value === 'string' ? quotedText(value) : encoder.encode(JSON.stringify(value));
-  return place && spliceBytes(body, place.valueStart, place.end, written);
+  return spliceBytes(body, start, end, written);
+}
+
+/** Whether the bytes begin as a JSON object does. */
+export function beginsObject(body: Uint8Array): boolean {
+  return new MemberScan(body, 0).open !== BROKEN;
 }
 
 /** Parses the value in this range. */

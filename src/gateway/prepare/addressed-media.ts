@@ -2,6 +2,7 @@
 import type { Call, Image, ImageCall, Media, Message, Part } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json } from '../../canonical/json.ts';
+import { isTextOnly } from '../../canonical/text-only.ts';
 import type { GuardedFetch } from '../../transport/guarded-fetch.ts';
 import { mediaTypeOf } from './media-type.ts';
 
@@ -108,6 +109,7 @@ export class AddressedMedia {
 
 /** `undefined`: the call names no media by URL, as most do. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
+  if (isTextOnly(call)) return undefined;
   const found: Named[] = [];
   if (call.kind === 'chat') for (const message of call.messages) collect(message.parts, found);
   else if (call.kind === 'image') found.push(...imagesOf(call).filter(isNamed));

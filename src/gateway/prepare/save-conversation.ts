@@ -68,7 +68,7 @@ function inOwnFigures({ disputed }: CallContext, reply: JsonObject): JsonObject 
 }
 
 /** Settles the call and stores its reply, at the same time unless the settlement may change the stored usage (`isDoubted`). */
-export async function concludeAndSave(
+export function concludeAndSave(
   deps: GatewayDeps,
   context: CallContext,
   writer: Writer | undefined,
@@ -76,7 +76,12 @@ export async function concludeAndSave(
   isDoubted: boolean,
 ): Promise<Money> {
   const saving = isDoubted || !writer ? undefined : saveReply(deps, context, writer);
-  const cost = await conclude(deps, context, conclusion);
-  await (isDoubted && writer ? saveReply(deps, context, writer) : saving);
-  return cost;
+  const concluding = conclude(deps, context, conclusion);
+  if (saving) return both(concluding, saving);
+  return isDoubted && writer ? concluding.then((cost) => both(cost, saveReply(deps, context, writer))) : concluding;
+}
+
+async function both(cost: Money | Promise<Money>, saving: Promise<void> | undefined): Promise<Money> {
+  const [settled] = await Promise.all([cost, saving]);
+  return settled;
 }

@@ -6,6 +6,7 @@
  * `follow-task.ts`, `speech-calls.ts`, `reply-images.ts` and `filtered-reply.ts` (for replies), `save-conversation.ts` (at the end).
  */
 import type { Call } from '../../canonical/call.ts';
+import { isTextOnly } from '../../canonical/text-only.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type TargetRoute, urlsTaken } from '../target-route.ts';
@@ -93,6 +94,8 @@ const STEPS: readonly Step[] = [
 
 /** Runs the steps that apply; a promise only where one does. */
 export function runSteps(prepared: TargetCall): TargetCall | Promise<TargetCall> {
+  // A text that is sent as the conversation it is: no step applies to it (`steps.test.ts`).
+  if (prepared.route.kind === 'chat' && isTextOnly(prepared.call)) return prepared;
   for (const step of STEPS) if (step.applies(prepared)) return runFrom(step, prepared);
   return prepared;
 }

@@ -2,6 +2,7 @@
 
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { isTextOnly } from '../../../canonical/text-only.ts';
 import type { ModelQuirks } from '../../dialect.ts';
 import type { Adjustment } from '../../shared/adjust.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
@@ -55,7 +56,7 @@ type FreeTextTool = Extract<Tool, { type: 'custom' }>;
 
 /** Sends tools that take free text as functions with one text, and changes the tool choice to match. */
 function wrapTools(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
-  if (quirks.supportsFreeTextTools || !hasFreeText(call)) return;
+  if (quirks.supportsFreeTextTools || isTextOnly(call) || !hasFreeText(call)) return;
   const byName = new Map<Json | undefined, FreeTextTool>();
   for (const tool of call.tools) if (tool.type === 'custom') byName.set(tool.name, tool);
   const tools = body.get('tools');
@@ -97,6 +98,7 @@ function wrapChoice(choice: JsonObject): JsonObject {
 /** Whether any message must be changed. Bodies are large, and most need not be parsed again. */
 function needsOtherMessages(call: ChatCall, quirks: ModelQuirks): boolean {
   if (call.output && schemaHint(call.output, quirks, new Set())) return true;
+  if (isTextOnly(call)) return false;
   const { rejectsInMessages: rejects = NOTHING } = quirks;
   const id = quirks.requiresToolCallIds === 'nine-alphanumeric' ? callIds(quirks) : undefined;
   for (const message of call.messages) {

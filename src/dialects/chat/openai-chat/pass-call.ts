@@ -2,6 +2,7 @@
 
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { isTextOnly } from '../../../canonical/text-only.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
@@ -13,7 +14,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   const body = new OwnBody(call.origin.body);
   const warnings = new Set<string>();
   if (model !== call.model) body.set('model', model);
-  if (hasForeignSignatures(call)) {
+  if (!isTextOnly(call) && hasForeignSignatures(call)) {
     const messages = body.get('messages');
     for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropOtherSignatures(message);
     body.set('messages', messages);

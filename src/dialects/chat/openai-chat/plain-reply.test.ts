@@ -5,6 +5,7 @@ import { fc } from '../../../../test/property.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks } from '../../dialect.ts';
+import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiChat } from './openai-chat.ts';
 import { plainReply } from './plain-reply.ts';
 import { PlainFrame } from './read-reply.ts';
@@ -15,10 +16,11 @@ const CHOICE = { index: 0, message: MESSAGE, logprobs: null, finish_reason: 'sto
 const REPLY = { id: 'r1', object: 'chat.completion', created: 1, model: 'up', choices: [CHOICE], usage: USAGE };
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
-const call = () => chatCall({ model: 'asked "here"', messages: [], stream: false });
+const origin = { dialect: 'openai-chat', body: new Uint8Array() };
+const call = () => chatCall({ model: 'asked "here"', messages: [], stream: false, origin });
 
 function framesOf(reply: string | Buffer, quirks: Quirks = {}): Frame[] {
-  const reader = openaiChat.reader(call(), 'application/json', quirks);
+  const reader = boundedReader(openaiChat.reader(call(), 'application/json', quirks), call(), { skippedEvents: 0 });
   return [...reader.read(Buffer.from(reply)), ...reader.end()];
 }
 
@@ -77,6 +79,8 @@ describe('a doubt is the full reader’s', () => {
     ['an error', JSON.stringify({ ...REPLY, error: { message: 'no' } })],
     ['an error as text', JSON.stringify({ ...REPLY, error: 'no' })],
     ['sources', JSON.stringify({ ...REPLY, citations: ['http://a.test'] })],
+    ['a time that is none', JSON.stringify({ ...REPLY, created: 1e12 })],
+    ['a time before all', JSON.stringify({ ...REPLY, created: -1 })],
     ['no model', JSON.stringify({ ...REPLY, model: null })],
     ['no usage', withUsage(null)],
     ['a usage of zero', withUsage({ prompt_tokens: 0, completion_tokens: 0 })],
@@ -109,8 +113,17 @@ describe('a doubt is the full reader’s', () => {
 const often = <T>(usual: T, other: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
+test('a client of another format needs the events: the full reader reads them at once', () => {
+  const other = chatCall({ stream: false });
+  const reader = openaiChat.reader(other, 'application/json', {});
+  const [frame] = [...reader.read(Buffer.from(JSON.stringify(REPLY))), ...reader.end()];
+  expect(frame?.brief).toBeUndefined();
+});
+
 test('for any reply both readers agree', () => {
-  const scalar = fc.constantFrom<JsonObject[string]>(null, '', 'x', 0, 1, -1.5, 1e21, true, [], {}, ['a'], { a: 1 });
+  const scalar = fc.constantFrom<JsonObject[string]>(null, '', 'x', 0, 1, -1.5, 1e12, 1e21, true, [], {}, ['a'], {
+    a: 1,
+  });
   const count = often(7, fc.constantFrom<JsonObject[string]>(0, 1, 12, -1, 1.5, '3', null, 2 ** 60));
   const extra = (names: string[]) => often({}, fc.dictionary(fc.constantFrom(...names), scalar, { maxKeys: 2 }));
   const message = fc.record({
@@ -167,7 +180,17 @@ const USAGE_NAMES = [
   'num_search_queries',
   'cost',
 ];
-const REPLY_NAMES = ['id', 'model', 'error', 'x_groq', 'citations', 'search_results', 'service_tier', 'moderation'];
+const REPLY_NAMES = [
+  'id',
+  'created',
+  'model',
+  'error',
+  'x_groq',
+  'citations',
+  'search_results',
+  'service_tier',
+  'moderation',
+];
 
 test('for any damage to the bytes the full reader decides, or agrees', () => {
   const bytes = Buffer.from(JSON.stringify(REPLY));

@@ -26,12 +26,18 @@ import { DOUBT, isWordAt, strictNull, strictScalar, strictString } from '../../w
 /** The engine's own parser is as fast for longer replies. */
 const MAX_BYTES = 64 * 1024;
 
+const ZERO = 48;
+const NINE = 57;
+/** Until the year 5138. */
+const MOST_DIGITS = 11;
+
 /** The members that matter in each object. The place of a name in its list is a bit of `found`. */
-const IN_REPLY = quoted('model', 'usage', 'choices', 'error');
+const IN_REPLY = quoted('model', 'usage', 'choices', 'error', 'created');
 const MODEL = 1;
 const USAGE = 2;
 const CHOICES = 4;
 const ERROR = 8;
+const CREATED = 16;
 const IN_CHOICE = quoted('index', 'message', 'finish_reason', 'stop_reason');
 const INDEX = 1;
 const MESSAGE = 2;
@@ -130,6 +136,8 @@ class ReplyScan {
         return this.#choices(at);
       case ERROR:
         return strictNull(this.#bytes, at);
+      case CREATED:
+        return secondsEnd(this.#bytes, at);
       default:
         // Lists and objects may hold searches, ratings or another report of usage.
         return strictScalar(this.#bytes, at);
@@ -248,6 +256,14 @@ function plainNameEnd(bytes: Uint8Array, start: number): number {
     if (byte === BACKSLASH || byte < 32) return DOUBT;
   }
   return DOUBT;
+}
+
+/** Digits alone, of a time that a date can express: others are dropped by the check of all events (`bounded-reader.ts`). */
+function secondsEnd(bytes: Uint8Array, start: number): number {
+  const end = strictScalar(bytes, start);
+  if (end - start > MOST_DIGITS) return DOUBT;
+  for (let at = start; at < end; at++) if (bytes[at]! < ZERO || bytes[at]! > NINE) return DOUBT;
+  return end;
 }
 
 /** After the object that begins here, by its brackets alone: the full parser reads what is between them. */

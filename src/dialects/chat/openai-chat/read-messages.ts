@@ -34,10 +34,22 @@ export function readMessages(messages: readonly Json[]): Message[] {
   return read;
 }
 
+/** Whether each message is a turn of one text: nothing else is in the conversation. */
+export function arePlainTurns(messages: readonly Json[]): boolean {
+  for (const message of messages) if (!isObject(message) || !isPlainTurn(message)) return false;
+  return true;
+}
+
 /** A fast path for a turn of one text, which most are; it needs no checks. */
-function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Message | undefined {
-  if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return undefined;
-  return name === undefined && mark === undefined ? { role, parts: [{ type: 'text', text: content }] } : undefined;
+function plainTurn(message: JsonObject): Message | undefined {
+  const { role, content } = message;
+  if (!isPlainTurn(message)) return undefined;
+  return { role: role as 'user' | 'system', parts: [{ type: 'text', text: content as string }] };
+}
+
+function isPlainTurn({ role, content, name, cache_control: mark }: JsonObject): boolean {
+  if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return false;
+  return name === undefined && mark === undefined;
 }
 
 function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {

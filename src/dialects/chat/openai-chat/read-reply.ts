@@ -13,6 +13,7 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { Span } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
+import { OPENAI_CHAT } from '../names.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { Normalizer } from './normalize.ts';
 import { type PlainReply, plainReply } from './plain-reply.ts';
@@ -241,9 +242,11 @@ export class PlainFrame implements Frame {
 }
 
 function jsonReader(call: ChatCall, quirks: Quirks): Reader {
+  // A reply that is translated is read in full anyway.
+  const isPassed = call.origin.dialect === OPENAI_CHAT;
   return bytesReader((bytes) => {
-    const plain = bytes && plainReply(bytes, quirks);
-    if (plain) return [new PlainFrame(bytes, plain, call, quirks)];
+    const plain = isPassed && bytes ? plainReply(bytes, quirks) : undefined;
+    if (plain && bytes) return [new PlainFrame(bytes, plain, call, quirks)];
     return [wholeFrame(bytes && parsedObject(bytes), bytes ?? NO_BYTES, call, quirks)];
   });
 }

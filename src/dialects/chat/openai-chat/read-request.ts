@@ -12,7 +12,7 @@ import { isEffort } from '../request/reasoning-effort.ts';
 import { jsonSchemaOutput } from '../request/structured-output.ts';
 import { topMemberCheck } from '../request/top-members.ts';
 import { contentsNotIn, otherImageMembers, readImageSettings } from './read-image-request.ts';
-import { readMessages } from './read-messages.ts';
+import { arePlainTurns, readMessages } from './read-messages.ts';
 import { ChatRequest } from './request-schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
@@ -57,6 +57,8 @@ export function readCall(request: WireRequest): ChatCall {
     sampling: readSampling(body),
     wantsUsage: streamOptions?.include_usage === true,
   };
+  if (Array.isArray(body.messages) && body.contents === undefined && arePlainTurns(body.messages))
+    call.origin.plainTurns = call.messages;
   if (toolChoice) call.toolChoice = toolChoice;
   if (typeof body.parallel_tool_calls === 'boolean') call.parallelToolCalls = body.parallel_tool_calls;
   if (ceiling !== undefined) call.maxOutputTokens = ceiling;
@@ -145,6 +147,7 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
  * (`thinking`), Qwen (`enable_thinking`).
  */
 export function readReasoning(body: JsonObject): Reasoning | undefined {
+  if (!hasReasoningMember(body)) return undefined;
   const router = objectAt(body, 'reasoning');
   const thinking = objectAt(body, 'thinking');
   const isOff = thinking?.type === 'disabled' || body.enable_thinking === false || router?.enabled === false;
@@ -158,6 +161,11 @@ export function readReasoning(body: JsonObject): Reasoning | undefined {
   if (router?.exclude === true) reasoning.summary = 'none';
   else if (summary === 'auto' || summary === 'concise' || summary === 'detailed') reasoning.summary = summary;
   return isEmpty(reasoning) ? undefined : reasoning;
+}
+
+function hasReasoningMember(body: JsonObject): boolean {
+  const { reasoning_effort: effort, reasoning, thinking, thinking_budget: budget, enable_thinking: isOn } = body;
+  return (effort ?? reasoning ?? thinking ?? budget ?? isOn ?? null) !== null;
 }
 
 function isVerbosity(word: Json | undefined): word is NonNullable<ChatCall['verbosity']> {

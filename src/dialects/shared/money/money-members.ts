@@ -160,6 +160,7 @@ function settingsOf(body: JsonObject, { content }: MoneySpelling): string[] | un
  * Finds the changes that give each meaning one spelling. Returns `undefined` in the common case that nothing changes.
  */
 export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled | undefined {
+  if (isPlainlySpelled(body, spelling)) return undefined;
   let found: Found[] | undefined;
   const ofImages = spelling.size !== undefined;
   for (const name in body) {
@@ -173,6 +174,27 @@ export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled 
   }
   if (!found || isPlain(found, spelling)) return undefined;
   return merged(body, found, spelling);
+}
+
+const BITS = { ceiling: 1, choices: 2, tries: 4 } as const satisfies Record<Counted, number>;
+
+/** Whether each billing-relevant member is the format's own and stands once, without an object to search: nothing has to be collected. */
+function isPlainlySpelled(body: JsonObject, spelling: MoneySpelling): boolean {
+  if (spelling.read || spelling.size) return false;
+  let seen = 0;
+  for (const name in body) {
+    const value = body[name] ?? null;
+    const meaning = meaningOf(name, false);
+    if (meaning === undefined || !isTold(meaning, value)) {
+      if (isObject(value) && !spelling.content.has(name)) return false;
+      continue;
+    }
+    const isOwn = ownNames(spelling, meaning).includes(name) && !isObject(value);
+    if (!isOwn || (meaning === 'tier' && !isPlainTier(value))) return false;
+    if (isCounted(meaning) && (seen & BITS[meaning]) !== 0) return false;
+    if (isCounted(meaning)) seen |= BITS[meaning];
+  }
+  return true;
 }
 
 function isCopy(name: string, read: readonly string[]): boolean {
