@@ -11,10 +11,13 @@ import {
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
 import { type CaseSetup, FakeSink, type GatewayCase, PRICE } from '../../../test/gateway-bench.ts';
 import { newId } from '../../canonical/id.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { dialectNamed } from '../../dialects/index.ts';
 import type { ByteSource } from '../../http1/answer.ts';
 import { createLedger } from '../../ledger/prepaid-ledger.ts';
+import { ReplyRecorder, readStoredReply } from './stored-reply.ts';
 
 let caching: CacheBench;
 beforeAll(async () => {
@@ -237,5 +240,62 @@ describe('what is stored', () => {
     await other.sweep(at.deps.now(), () => 'gone');
     await at.deps.ledger.renew();
     expect([await at.held(), await at.spent()]).toEqual([0n, spent]);
+  });
+});
+
+describe('the stored form', () => {
+  const events: ReplyEvent[] = [
+    { type: 'reply-start', id: 'r', model: 'm' },
+    { type: 'part-start', choice: 0, part: 0, opens: { type: 'text' } },
+    { type: 'part-delta', choice: 0, part: 0, delta: 'Hel' },
+    { type: 'part-delta', choice: 0, part: 0, delta: 'lo' },
+    { type: 'choice-end', choice: 0, finish: { reason: 'stop', raw: 'stop' } },
+    { type: 'reply-end' },
+  ];
+  const usage: Usage = { input: 11, output: 7, source: 'reported' };
+  const recorded = (seen: readonly ReplyEvent[]) => {
+    let kept = 0;
+    const recorder = new ReplyRecorder((bytes) => {
+      kept += bytes;
+    });
+    recorder.see([{ bytes: new Uint8Array(), events: seen }]);
+    return { recorder, kept: () => kept };
+  };
+
+  test('has the pieces of a text in one, the usage that was charged, and nothing of a slower target', () => {
+    const { recorder, kept } = recorded(events);
+    const hedge = { provider: 'p', targetModel: 't', cost: '0.1', usage };
+    const stored = readStoredReply(recorder.write({ ...usage, hedge }, ['lost']) ?? '');
+    expect(stored?.usage).toEqual({ ...usage, source: 'cached' });
+    expect(stored?.warnings).toEqual(['lost']);
+    expect(stored?.events[2]).toEqual({ type: 'part-delta', choice: 0, part: 0, delta: 'Hello' });
+    expect(kept()).toBeGreaterThan(5);
+    // The events that passed are not changed.
+    expect(events[2]).toMatchObject({ delta: 'Hel' });
+  });
+
+  test.each<[string, ReplyEvent[]]>([
+    ['without its end', events.slice(0, -1)],
+    [
+      'with an open choice',
+      [...events.slice(0, 5), { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } }, events[5]!],
+    ],
+    [
+      'with an image',
+      [{ type: 'part-start', choice: 0, part: 1, opens: { type: 'image', mimeType: 'image/png' } }, ...events],
+    ],
+    [
+      'with a block of one provider',
+      [{ type: 'part-start', choice: 0, part: 1, opens: { type: 'native', dialect: 'd', item: {} } }, ...events],
+    ],
+    ['with audio', [{ type: 'result', result: { type: 'audio', bytes: new Uint8Array() } }, ...events]],
+  ])('a reply %s has none', (_, seen) => {
+    expect(recorded(seen).recorder.write(usage, [])).toBeUndefined();
+  });
+
+  test('a reply for which the provider ran a tool has none; one of another version is not read', () => {
+    expect(recorded(events).recorder.write({ ...usage, serverToolCalls: 1 }, [])).toBeUndefined();
+    const text = recorded(events).recorder.write(usage, []) ?? '';
+    expect(readStoredReply(text.replace('"version":1', '"version":0'))).toBeUndefined();
   });
 });

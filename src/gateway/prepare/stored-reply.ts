@@ -48,7 +48,9 @@ export class ReplyRecorder {
   write(usage: Usage, warnings: readonly string[]): string | undefined {
     if (!this.#isComplete || !this.#hasEnded || this.#open.size > 0) return undefined;
     if (this.#isRefused || usage.serverToolCalls) return undefined;
-    const text = JSON.stringify({ version: VERSION, usage, warnings, events: this.#events });
+    // A slower target that was asked as well was paid for once.
+    const { hedge: _, ...own } = usage;
+    const text = JSON.stringify({ version: VERSION, usage: own, warnings, events: this.#events });
     return Buffer.byteLength(text) > MOST_BYTES ? undefined : text;
   }
 

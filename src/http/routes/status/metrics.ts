@@ -25,6 +25,7 @@ interface ModelCounts {
   milliseconds: number;
   /** A metric needs no exact arithmetic; the ledger has the exact amounts. */
   nanoUsd: number;
+  cacheHits: number;
 }
 
 type Labels = { readonly [name: string]: string };
@@ -44,7 +45,7 @@ export function createMetrics(startedAt: number): Metrics {
     // Of a wildcard callers make up the names.
     if (!counts && models.size >= MOST_MODELS && model !== OTHERS) return countsOf(OTHERS);
     if (!counts) {
-      counts = { outcomes: new Map(), milliseconds: 0, nanoUsd: 0 };
+      counts = { outcomes: new Map(), milliseconds: 0, nanoUsd: 0, cacheHits: 0 };
       models.set(model, counts);
     }
     return counts;
@@ -57,6 +58,7 @@ export function createMetrics(startedAt: number): Metrics {
       add(counts.outcomes, call.outcome, 1);
       counts.milliseconds += call.durationMs;
       counts.nanoUsd += Number(call.cost);
+      if (call.usage?.source === 'cached') counts.cacheHits++;
       if (call.errorCode !== undefined) add(errors, call.errorCode, 1);
       add(attempts, call.provider, call.attempts);
     },
@@ -69,6 +71,11 @@ export function createMetrics(startedAt: number): Metrics {
           'Calls whose provider reported implausible usage, by model: the hold was charged.',
           disputedLines(models),
         ),
+        counter(
+          'cache_hits',
+          'Calls answered with a stored reply, by model.',
+          modelLines(models, (of) => of.cacheHits).filter(isAboveZero),
+        ),
         counter('errors', 'Failed calls by error code.', linesOf(errors, 'code')),
         counter('attempts', 'Attempts at upstreams, by provider of the last attempt.', linesOf(attempts, 'provider')),
         counter(
@@ -76,7 +83,11 @@ export function createMetrics(startedAt: number): Metrics {
           'Duration of calls in total, by model.',
           modelLines(models, (of) => of.milliseconds / 1000),
         ),
-        counter('charged_usd', 'Money charged, by model.', modelLines(models, (of) => of.nanoUsd / 1e9).filter(isPaid)),
+        counter(
+          'charged_usd',
+          'Money charged, by model.',
+          modelLines(models, (of) => of.nanoUsd / 1e9).filter(isAboveZero),
+        ),
       ];
       return `${counters.join('')}${(await figures(measured, startedAt)).map(writeFigure).join('')}`;
     },
@@ -107,7 +118,7 @@ function disputedLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
   return modelLines(models, ({ outcomes }) => outcomes.get('disputed') ?? 0).filter(([, calls]) => calls > 0);
 }
 
-const isPaid = ([, usd]: Line) => usd > 0;
+const isAboveZero = ([, value]: Line) => value > 0;
 
 type Figure = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
 
