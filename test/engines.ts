@@ -10,7 +10,7 @@ import { hasPostgres, testPostgres, whenGone } from './postgres.ts';
 
 /** A database by its settings, and direct access to it. */
 export interface TestDatabase {
-  settings: { dataDir: string; databaseUrl?: string };
+  settings: { dataDir: string; databaseUrl?: string; leavesUnfiled?: boolean };
   tamper(text: string): Promise<void>;
 }
 
@@ -60,6 +60,18 @@ async function postgresDatabase(prepare?: typeof migrate): Promise<TestDatabase>
   };
 }
 
+/** Calls stay unfiled until something reads them. */
+async function unfiledDatabase(): Promise<TestDatabase> {
+  const { settings, tamper } = await sqliteDatabase();
+  return { settings: { ...settings, leavesUnfiled: true }, tamper };
+}
+
+const sqliteUnfiled: Engine = {
+  name: 'SQLite, unfiled calls',
+  freshDatabase: unfiledDatabase,
+  emptyDatabase: unfiledDatabase,
+};
+
 const postgres: Engine = {
   name: 'Postgres',
   freshDatabase: () => postgresDatabase(migrate),
@@ -70,6 +82,9 @@ const postgres: Engine = {
 if (hasPostgres) await testPostgres();
 
 export const ENGINES: readonly Engine[] = [sqlite, ...(hasPostgres ? [postgres] : [])];
+
+/** For tests of the ledger's rules: also with calls that SQLite leaves unfiled. */
+export const LEDGER_ENGINES: readonly Engine[] = [...ENGINES, sqliteUnfiled];
 
 /** A migrated store with its own database. */
 export async function freshStore(engine: Engine): Promise<TestDatabase & { store: Store }> {

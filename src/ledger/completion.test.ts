@@ -1,6 +1,6 @@
 /** A call that another process settled because its owner seemed dead: the owner's later settlement replaces it. */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/engines.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
 import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const gone = () => 'gone' as const;
 const USAGE = { input: 7, output: 5, source: 'reported' } as const;
 
-describe.each(ENGINES)('$name', (engine) => {
+describe.each(LEDGER_ENGINES)('$name', (engine) => {
   /** A process with an open hold, and one that assumes it is dead. */
   async function twoProcesses(amount = 1000n) {
     const { settings, tamper } = await engine.freshDatabase();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/engines.ts';
 import type { StoreSettings } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
@@ -35,7 +35,7 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
   return calls;
 }
 
-describe.each(ENGINES)('$name', (engine) => {
+describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test(`after ${KILLS} kills at random times the ledger is consistent, and no call is charged twice or without being sent`, async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openBooks(settings, 'own_parent');

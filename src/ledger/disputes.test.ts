@@ -1,6 +1,6 @@
 /** Disputes on both engines: each is settled once, whatever decisions arrive, and the ledger stays consistent. */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { type Decision, disputeOf, settleDispute } from './disputes.ts';
@@ -11,7 +11,7 @@ const CLAIM: Usage = { input: 7, output: 9000, source: 'reported' };
 /** 7 + 5 tokens were delivered, for 12; the hold was 100, the claim is 9007. */
 const USAGE: Usage = { input: 7, output: 5, source: 'counted', claimed: { cost: '0.000009007', usage: CLAIM } };
 
-describe.each(ENGINES)('$name', (engine) => {
+describe.each(LEDGER_ENGINES)('$name', (engine) => {
   async function disputed() {
     const { settings } = await engine.freshDatabase();
     const books = await openBooks(settings, 'own_1');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
@@ -11,7 +11,7 @@ import { type Difference, enterCorrection, replay } from './replay.ts';
 const PRICE = { input: 1_000_000n, output: 2_000_000n };
 const NOON = Date.UTC(2026, 10, 30, 12);
 
-describe.each(ENGINES)('$name', (engine) => {
+describe.each(LEDGER_ENGINES)('$name', (engine) => {
   async function books(amount: bigint) {
     const { settings } = await engine.freshDatabase();
     const opened = await openBooks(settings, 'own_1', () => NOON);

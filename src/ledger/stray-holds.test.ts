@@ -3,7 +3,7 @@
  * them.
  */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { freshStore, LEDGER_ENGINES } from '../../test/engines.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount } from './random-load.ts';
@@ -12,7 +12,7 @@ const NOON = Date.UTC(2026, 10, 30, 12);
 const LEASE_MS = 3000;
 const SENT = { at: NOON, sentAt: NOON, checkpoint: 7n };
 
-describe.each(ENGINES)('$name', (engine) => {
+describe.each(LEDGER_ENGINES)('$name', (engine) => {
   /** A process whose connection breaks before the answer, or before the server has executed the statement. */
   async function brokenOff() {
     const { store } = await freshStore(engine);

@@ -1,6 +1,6 @@
 /** Verification with signed checkpoints: what later runs read and find, and that only one runs at a time. */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { freshStore, LEDGER_ENGINES } from '../../test/engines.ts';
 import { smallBooks } from '../../test/small-books.ts';
 import { CHAIN_START, entryHash } from '../store/entry-hash.ts';
 import type { Store } from '../store/store.ts';
@@ -18,7 +18,7 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
     },
   });
 
-describe.each(ENGINES)('verification over $name', (engine) => {
+describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
   test('reads only what is new since the last one, and everything if asked', async () => {
     const { store } = await freshStore(engine);
     const books = await smallBooks(store);
@@ -138,7 +138,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
 });
 
 describe('one verification at a time', () => {
-  const [engine] = ENGINES;
+  const [engine] = LEDGER_ENGINES;
   if (!engine) throw new Error('no engine');
 
   /** A store whose verifications end on command. */

@@ -17,6 +17,8 @@ export interface StoreSettings {
   sync?: SqliteSync | undefined;
   /** Encrypts providers' credentials. Absent: they are stored unencrypted. */
   cipher?: CredentialCipher | undefined;
+  /** For tests of SQLite: calls are left unfiled although no thread files them. */
+  leavesUnfiled?: boolean | undefined;
 }
 
 const CONNECTIONS = 5;
@@ -29,10 +31,11 @@ export async function openStore({
   connections = CONNECTIONS,
   sync = 'normal',
   cipher,
+  leavesUnfiled,
 }: StoreSettings): Promise<Store> {
   if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, cipher);
   const path = join(dataDir, FILE_NAME);
   // Readable by the owner only: the file contains provider credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return openSqliteStore(path, sync, cipher);
+  return openSqliteStore(path, sync, cipher, leavesUnfiled);
 }

@@ -1,5 +1,9 @@
-/** Copies the write-ahead log into the database file. Runs in a worker thread, because it copies much and waits for the disk. */
+/**
+ * Writes unfiled calls to their tables, and copies the write-ahead log into the database file. Runs in a worker thread, because it copies
+ * much and waits for the disk.
+ */
 import { Database } from 'bun:sqlite';
+import { fileInParts } from './unfiled-calls.ts';
 
 declare const self: Worker;
 
@@ -8,26 +12,50 @@ export interface CheckpointsAsked {
   everyMs: number;
 }
 
+/** `behind`: calls could not be filed, which has to be done by others. `filing`: it can again. */
+export type ThreadSays = 'opened' | 'behind' | 'filing' | 'closed';
+
 /** Above this size (64 MB) the log is restarted. Writers then wait only for pages written during the copying. */
 const MOST_PAGES = 16_000;
 const BUSY_MS = 200;
+/** Whoever reads calls files those of this time itself. */
+const FILE_MS = 200;
+
+const say = (what: ThreadSays) => self.postMessage(what);
 
 self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointsAsked>) => {
   const file = new Database(path);
   file.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
   const copy = (how: 'PASSIVE' | 'RESTART') =>
     file.query<{ log: number }, []>(`PRAGMA wal_checkpoint(${how})`).get()?.log ?? 0;
-  const look = setInterval(() => {
+  const copying = setInterval(() => {
     try {
       if (copy('PASSIVE') > MOST_PAGES) copy('RESTART');
     } catch {
       // Disk full, or a long lock: the log grows until the next attempt.
     }
   }, everyMs);
+  let isBehind = false;
+  const filing = setInterval(() => {
+    const wasBehind = isBehind;
+    isBehind = !isFiled(file);
+    if (isBehind !== wasBehind) say(isBehind ? 'behind' : 'filing');
+  }, FILE_MS);
   self.onmessage = () => {
-    clearInterval(look);
+    clearInterval(copying);
+    clearInterval(filing);
     file.close();
-    self.postMessage('closed');
+    say('closed');
   };
-  self.postMessage('opened');
+  say('opened');
 };
+
+/** Disk full, or a long lock: the calls stay unfiled until the next attempt. */
+function isFiled(file: Database): boolean {
+  try {
+    fileInParts(file);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,11 +1,13 @@
-/** Copies the write-ahead log into the database file without blocking the event loop: after many writes a worker thread does it. */
+/** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
-import type { CheckpointsAsked } from './checkpoint-worker.ts';
+import type { CheckpointsAsked, ThreadSays } from './checkpoint-worker.ts';
 
 export interface Checkpointer {
   /** Call before each write. */
   writes(): void;
+  /** Whether the thread files calls that are left unfiled. */
+  isFiling(): boolean;
   /** Resolves when the thread has closed the file, or does not respond. */
   close(): Promise<void>;
 }
@@ -23,6 +25,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   let worker: Worker | undefined;
   /** The thread has opened the file and does the copying. */
   let isCopying = false;
+  let isBehind = false;
   let isClosed = false;
   let closed = () => {};
   copiesItself(OWN_PAGES);
@@ -34,13 +37,14 @@ export function createCheckpointer(path: string, file: Database, program = progr
   function start(): void {
     const thread = new Worker(program.href, { smol: true });
     worker = thread;
-    thread.onmessage = ({ data }: MessageEvent<string>) => {
+    thread.onmessage = ({ data }: MessageEvent<ThreadSays>) => {
       // The thread may report after it was replaced.
       if (worker !== thread) return;
       if (data === 'opened') {
         isCopying = true;
         copiesItself(0);
-      } else closed();
+      } else if (data === 'closed') closed();
+      else isBehind = data === 'behind';
     };
     thread.onerror = (event) => {
       event.preventDefault();
@@ -60,6 +64,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   }
 
   return {
+    isFiling: () => isCopying && !isBehind,
     writes() {
       // Writes that fail because the database is closed start no thread.
       if (++writes === WRITES_WITHOUT_THREAD && !isClosed) start();

@@ -37,4 +37,39 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE call_sums ADD COLUMN saved INTEGER NOT NULL DEFAULT 0;
   `,
+  // Calls that are recorded and not yet in `calls`, `entries` and `call_sums`.
+  `
+  CREATE TABLE unfiled_calls (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    target_model TEXT NOT NULL,
+    dialect TEXT NOT NULL,
+    upstream_dialect TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    error_code TEXT,
+    attempts INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    price_id TEXT NOT NULL,
+    usage TEXT,
+    duration_ms INTEGER NOT NULL,
+    first_byte_ms INTEGER,
+    entry_seq INTEGER,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    provisional INTEGER NOT NULL,
+    completion_seq INTEGER,
+    saved INTEGER NOT NULL,
+    charge INTEGER,
+    balance_after INTEGER,
+    charged_at INTEGER,
+    hash TEXT
+  ) STRICT;
+  `,
 ];

@@ -1,26 +1,49 @@
 /** The ledger's tables in SQLite: reads what the rules need for a batch, and writes their changes. */
 import type { Database } from 'bun:sqlite';
-import { type CallSum, type CompletedCall, type RecordedCall, sumCalls } from '../call-sums.ts';
+import { type CallSum, type CompletedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
-import type { CallRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
+import type { EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
+import { CALL_COLUMNS, callValues, settledValues } from './call-values.ts';
+import { prepareFiling, prepareUnfiled } from './unfiled-calls.ts';
 
-/** Applies a batch within the caller's transaction. */
-export function prepareLedger(db: Database): (steps: readonly LedgerStep[]) => LedgerOutcome[] {
-  const view = prepareView(db);
+export interface LedgerTables {
+  /** Applies a batch within the caller's transaction. */
+  apply(steps: readonly LedgerStep[]): LedgerOutcome[];
+  /** Files all unfiled calls, within the caller's transaction. */
+  file(): void;
+}
+
+/** `mayWait`: whether somebody files calls that are left unfiled. */
+export function prepareLedger(db: Database, mayWait: () => boolean): LedgerTables {
+  const fileSome = prepareFiling(db);
+  const file = () => {
+    while (fileSome(FILED_AT_ONCE));
+  };
+  const view = prepareView(db, file);
   const write = prepareWrite(db);
-  return (steps) => {
-    const { outcomes, changes } = applySteps(steps, view);
-    write(changes);
-    return outcomes;
+  const writeCalls = prepareCalls(db);
+  const leaveCalls = prepareUnfiled(db);
+  return {
+    apply(steps) {
+      const { outcomes, changes } = applySteps(steps, view);
+      write(changes);
+      if (mayWait()) leaveCalls(changes);
+      else writeCalls(changes);
+      return outcomes;
+    },
+    file,
   };
 }
 
-function prepareView(db: Database): LedgerView {
+const FILED_AT_ONCE = 1000;
+
+/** `file`: writes all calls to their table, where they are read. Unfiled entries are charges, which the rules do not read. */
+function prepareView(db: Database, file: () => void): LedgerView {
   const find = <Row>(text: string) => db.prepare<Row, string[]>(text).safeIntegers(true);
   const account = find<BooksColumns>(
     `SELECT id, balance, held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent,
@@ -65,6 +88,7 @@ function prepareView(db: Database): LedgerView {
     },
     openHold: (callId) => findHold.get(callId) ?? undefined,
     call(callId) {
+      file();
       const row = call.get(callId);
       return row ? toFormer(row) : undefined;
     },
@@ -92,10 +116,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
        amount = coalesce(?4, amount)
      WHERE call_id = ?1`,
   );
-  const enter = db.prepare(
-    `INSERT INTO entries (account, seq, kind, amount, balance_after, counter, call_id, note, idempotency_key, at, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const enter = prepareEntry(db);
   const saveAccount = db.prepare(
     `UPDATE accounts SET balance = ?, held = ?, spent = ?, day = ?, day_spent = ?, month = ?, month_spent = ?,
        prior_day = ?, prior_day_spent = ?, prior_month = ?, prior_month_spent = ?, late_since = ?,
@@ -113,7 +134,6 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   const audit = db.prepare(
     'INSERT INTO audits (id, at, actor, action, subject, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const insertCall = prepareCallInsert(db);
   const completeCall = prepareCompletion(db);
   const addSum = prepareSum(db);
   return (changes) => {
@@ -125,15 +145,9 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
     for (const { callId, sentAt, checkpoint, amount } of changes.marks) {
       markHold.run(callId, sentAt ?? null, checkpoint ?? null, amount ?? null);
     }
-    for (const e of changes.entries) {
-      const callId = e.callId ?? null;
-      const note = e.note ?? null;
-      const key = e.idempotencyKey ?? null;
-      enter.run(e.account, e.seq, e.kind, e.amount, e.balanceAfter, e.counter, callId, note, key, e.at, e.hash);
-    }
-    for (const call of changes.calls) insertCall(call);
+    for (const entry of changes.entries) if (entry.kind !== 'charge') enter(entry);
     for (const call of changes.completed) completeCall(call);
-    for (const sum of sumCalls(changes.calls, changes.completed)) addSum(sum);
+    for (const sum of sumCalls([], changes.completed)) addSum(sum);
     for (const a of changes.accounts) {
       saveAccount.run(a.balance, a.held, a.total, ...windowsOf(a), a.lastSeq, a.lastHash, a.id);
     }
@@ -147,48 +161,30 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   };
 }
 
-/** The values of `provider` to `first_byte_ms`, the columns that a completion writes again. Missing figures are NULL, times are rounded. */
-function settledValues(c: CallRow) {
-  return [
-    c.provider,
-    c.targetModel,
-    c.dialect,
-    c.upstreamDialect,
-    c.stream ? 1 : 0,
-    c.status,
-    c.outcome,
-    c.errorCode ?? null,
-    c.attempts,
-    c.cost,
-    c.priceId,
-    c.usage === undefined ? null : JSON.stringify(c.usage),
-    Math.round(c.durationMs),
-    c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
-  ] as const;
+function prepareEntry(db: Database): (entry: EntryRow) => void {
+  const insert = db.prepare(
+    `INSERT INTO entries (account, seq, kind, amount, balance_after, counter, call_id, note, idempotency_key, at, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (e) => {
+    const callId = e.callId ?? null;
+    const note = e.note ?? null;
+    const key = e.idempotencyKey ?? null;
+    insert.run(e.account, e.seq, e.kind, e.amount, e.balanceAfter, e.counter, callId, note, key, e.at, e.hash);
+  };
 }
 
-function prepareCallInsert(db: Database): (call: RecordedCall) => void {
-  const insert = db.prepare(
-    `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,
-       outcome, error_code, attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens,
-       provisional, completion_seq, saved)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+/** Writes calls, their charges and their sums at once. */
+function prepareCalls(db: Database): (changes: LedgerChanges) => void {
+  const enter = prepareEntry(db);
+  const record = db.prepare(
+    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return ({ row: c, entrySeq, completionSeq, tokens }) => {
-    insert.run(
-      c.id,
-      c.account,
-      c.key,
-      c.at,
-      c.model,
-      ...settledValues(c),
-      entrySeq ?? null,
-      tokens.input,
-      tokens.output,
-      c.provisional ? 1 : 0,
-      completionSeq ?? null,
-      c.saved ?? 0n,
-    );
+  const addSum = prepareSum(db);
+  return ({ entries, calls }) => {
+    for (const entry of entries) if (entry.kind === 'charge') enter(entry);
+    for (const call of calls) record.run(...callValues(call));
+    for (const sum of sumCalls(calls, [])) addSum(sum);
   };
 }
 

@@ -3,7 +3,6 @@
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
-import type { LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -12,7 +11,8 @@ import { insertKey } from '../tables/key-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
-import { prepareLedger } from './ledger-tables.ts';
+import { filedFirst } from './filed-first.ts';
+import { type LedgerTables, prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, sqliteSchema } from './migrations.ts';
 import { probeSqlite } from './probe.ts';
 import { verifySqlite } from './verification.ts';
@@ -21,19 +21,18 @@ export async function openSqliteStore(
   path: string,
   sync: SqliteSync,
   cipher: CredentialCipher | undefined,
+  leavesUnfiled = false,
 ): Promise<Store> {
   const db = await openConnection(path, sync);
   const checkpointer = createCheckpointer(path, db.file);
   // Prepared on first use: before `migrate` the tables may not exist.
-  let applySteps: ((steps: readonly LedgerStep[]) => LedgerOutcome[]) | undefined;
-  const apply = (steps: readonly LedgerStep[]) => {
-    applySteps ??= prepareLedger(db.file);
-    return applySteps(steps);
-  };
+  let prepared: LedgerTables | undefined;
+  const tables = () => (prepared ??= prepareLedger(db.file, () => leavesUnfiled || checkpointer.isFiling()));
+  const filed = filedFirst(db, () => tables().file());
 
   return {
-    ...tableStore(db, cipher),
-    ...repairTable(db, raw('name = name')),
+    ...tableStore(filed, cipher),
+    ...repairTable(filed, raw('name = name')),
     migrate: () => migrateSqlite(db),
     ready() {
       return probeDatabase(
@@ -46,12 +45,14 @@ export async function openSqliteStore(
     },
     async close() {
       await checkpointer.close();
+      // If the disk is full, whoever opens the file next does it.
+      if (prepared) await db.transact(prepared.file).catch(() => {});
       db.file.close();
     },
     batchesAtOnce: 1,
     ledger(steps) {
       checkpointer.writes();
-      return db.transact(() => apply(steps));
+      return db.transact(() => tables().apply(steps));
     },
     verify: (options = {}) => verifySqlite(path, options),
 
@@ -60,7 +61,7 @@ export async function openSqliteStore(
         if (db.run({ text: 'SELECT 1 FROM accounts LIMIT 1', values: [] }).length > 0) return false;
         for (const statement of [insertAccount(account), ...keys.map(insertKey), ...audits.map(insertAudit)])
           db.run(statement);
-        apply(steps);
+        tables().apply(steps);
         return true;
       }),
 

@@ -6,6 +6,7 @@ import { verifyBooks } from '../verify/books.ts';
 import type { Progress, Range } from '../verify/books-reader.ts';
 import type { Checkpoints, Reached } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
+import { createFiledSnapshots, type FiledSnapshots } from './filed-snapshots.ts';
 
 declare const self: Worker;
 
@@ -30,11 +31,14 @@ self.onmessage = async ({ data: { path, known, full } }: MessageEvent<Verificati
   const say = (said: VerificationSaid) => self.postMessage(said);
   let saidAt = 0;
   const file = new Database(path, { readonly: true, safeIntegers: true });
+  let snapshots: FiledSnapshots | undefined;
   try {
     file.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
     file.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-    const all = <Row>({ text, values }: Statement) =>
-      Promise.resolve(file.query(text.replace(/\$(\d+)/g, '?$1')).all(...values) as Row[]);
+    snapshots = createFiledSnapshots(path, file, BUSY_MS);
+    const { read } = snapshots;
+    const all = async <Row>({ text, values }: Statement) =>
+      read(() => file.query(text.replace(/\$(\d+)/g, '?$1')).all(...values) as Row[]);
     const report = await verifyBooks(booksReader(all, chainReader(file)), {
       known,
       full,
@@ -49,6 +53,7 @@ self.onmessage = async ({ data: { path, known, full } }: MessageEvent<Verificati
   } catch (thrown) {
     say({ type: 'failed', thrown });
   } finally {
+    snapshots?.close();
     file.close();
   }
 };

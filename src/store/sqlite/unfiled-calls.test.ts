@@ -1,0 +1,181 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fc } from '../../../test/property.ts';
+import { openStore } from '../open-store.ts';
+import type { CallRow, HoldRow, LedgerStep, Store } from '../store.ts';
+import { createFiledSnapshots } from './filed-snapshots.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-unfiled-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ACCOUNT = 'acc_test';
+const KEY = 'key_test';
+const AT = Date.UTC(2026, 0, 5);
+const TABLES = ['calls', 'entries', 'call_sums', 'accounts', 'spendings', 'holds', 'audits'];
+
+async function open(leavesUnfiled?: true) {
+  const dataDir = mkdtempSync(join(folder, 'db-'));
+  const store = await openStore({ dataDir, leavesUnfiled });
+  await store.migrate();
+  await store.createAccount({ id: ACCOUNT, name: ACCOUNT, balance: 0n, held: 0n, createdAt: 1 });
+  await store.ledger([{ type: 'enter', account: ACCOUNT, kind: 'top-up', amount: 10n ** 12n, counter: 'cash', at: 1 }]);
+  const path = join(dataDir, 'modelport.db');
+  return { store, path, look: new Database(path, { readonly: true }) };
+}
+
+const count = (look: Database, table: string) =>
+  look.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n;
+
+function held(callId: string, at = AT): HoldRow {
+  return { callId, account: ACCOUNT, key: KEY, amount: 1000n, model: 'm', priceId: 'price_1', at, owner: 'own' };
+}
+
+function ended(id: string, cost: bigint, more: Partial<CallRow> = {}): LedgerStep {
+  const call: CallRow = {
+    id,
+    account: ACCOUNT,
+    key: KEY,
+    at: AT,
+    model: 'm',
+    provider: 'p',
+    targetModel: 'm',
+    dialect: 'd',
+    upstreamDialect: 'd',
+    stream: false,
+    status: 200,
+    outcome: 'ok',
+    attempts: 1,
+    cost,
+    priceId: 'price_1',
+    saved: 2n,
+    usage: { input: 3, output: 5, source: 'reported' },
+    durationMs: 1,
+    ...more,
+  };
+  return { type: 'resolve', callId: id, amount: cost, call, hold: { account: ACCOUNT, key: KEY, amount: 1000n } };
+}
+
+async function endCalls(store: Store, ids: readonly string[], cost = 7n): Promise<void> {
+  await store.ledger(ids.map((id) => ({ type: 'hold', hold: held(id) })));
+  await store.ledger(ids.map((id) => ended(id, cost)));
+}
+
+test('a call waits with its charge, is included in what is read, and is filed when the store is closed', async () => {
+  const { store, look } = await open(true);
+  await endCalls(store, ['call_1', 'call_2']);
+  expect([count(look, 'unfiled_calls'), count(look, 'calls'), count(look, 'entries')]).toEqual([2, 0, 1]);
+  expect(await store.account(ACCOUNT)).toMatchObject({ balance: 10n ** 12n - 14n, held: 0n });
+  expect(await store.calls({ account: ACCOUNT, limit: 9 })).toHaveLength(2);
+  expect([count(look, 'unfiled_calls'), count(look, 'calls'), count(look, 'entries')]).toEqual([0, 2, 3]);
+  await endCalls(store, ['call_3']);
+  const usage = { account: ACCOUNT, from: 0, to: AT + 3_600_000, groupBy: 'key' } as const;
+  expect(await store.usage(usage)).toEqual([
+    { group: KEY, calls: 3, cost: 21n, inputTokens: 9, outputTokens: 15, saved: 6n },
+  ]);
+  await endCalls(store, ['call_4', 'call_5'], 0n);
+  expect(count(look, 'unfiled_calls')).toBe(2);
+  await store.close();
+  expect([count(look, 'unfiled_calls'), count(look, 'calls'), count(look, 'entries')]).toEqual([0, 5, 4]);
+});
+
+test('after any batches the tables are the same as without unfiled calls', async () => {
+  const id = fc.nat({ max: 8 }).map((number) => `call_${number}`);
+  const cost = fc.integer({ min: 0, max: 3 }).map(BigInt);
+  const step: fc.Arbitrary<LedgerStep> = fc.oneof(
+    id.map((callId): LedgerStep => ({ type: 'mark', callId, checkpoint: 5n })),
+    fc
+      .tuple(id, cost, fc.boolean(), fc.nat({ max: 2 }))
+      .map(([callId, amount, provisional, hours]) =>
+        ended(callId, amount, { at: AT + hours * 3_600_000, ...(provisional && { provisional: true }) }),
+      ),
+    fc.tuple(id, cost).map(
+      ([callId, amount]): LedgerStep => ({
+        type: 'enter',
+        account: ACCOUNT,
+        kind: 'refund',
+        amount,
+        counter: 'revenue',
+        callId,
+        idempotencyKey: callId,
+        at: AT,
+      }),
+    ),
+  );
+  const batches = fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(batches, async (given) => {
+      const [plain, unfiled] = [await open(), await open(true)];
+      // Each call is held once, in the batch that first names it.
+      const seen = new Set<string>();
+      for (const batch of given) {
+        const holds = batch.flatMap((one): LedgerStep[] => {
+          const callId = 'callId' in one ? one.callId : undefined;
+          if (one.type === 'enter' || callId === undefined || seen.has(callId)) return [];
+          seen.add(callId);
+          return [{ type: 'hold', hold: held(callId) }];
+        });
+        const [expected, outcomes] = [
+          await plain.store.ledger([...holds, ...batch]),
+          await unfiled.store.ledger([...holds, ...batch]),
+        ];
+        expect(outcomes).toEqual(expected);
+      }
+      await plain.store.close();
+      await unfiled.store.close();
+      const rows = (look: Database) => TABLES.map((table) => look.query(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
+      expect(rows(unfiled.look)).toEqual(rows(plain.look));
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);
+
+test('a thread files them when there are many', async () => {
+  const { store, look } = await open();
+  let calls = 0;
+  // The thread starts after some writes; until then calls are recorded directly.
+  for (const end = performance.now() + 30_000; count(look, 'unfiled_calls') === 0; await Bun.sleep(0)) {
+    expect(performance.now()).toBeLessThan(end);
+    await endCalls(store, [`call_${++calls}`]);
+  }
+  await endCalls(store, [`call_${++calls}`]);
+  for (const end = performance.now() + 30_000; count(look, 'calls') !== calls; await Bun.sleep(5))
+    expect(performance.now()).toBeLessThan(end);
+  expect(count(look, 'unfiled_calls')).toBe(0);
+  expect((await store.verify()).faults).toEqual([]);
+  await store.close();
+}, 60_000);
+
+test('a snapshot for verification has no unfiled calls, also while others record some', async () => {
+  const { store, path, look } = await open(true);
+  const snapshots = createFiledSnapshots(path, look, 1000);
+  const differences = () =>
+    look
+      .query<{ n: number }, []>(
+        'SELECT last_seq - (SELECT count(*) FROM entries WHERE account = accounts.id) AS n FROM accounts',
+      )
+      .all();
+  for (let number = 0; number < 20; number++) {
+    await endCalls(store, [`call_${number}`]);
+    expect(differences()).toEqual([{ n: 1 }]);
+    expect(snapshots.read(differences)).toEqual([{ n: 0 }]);
+  }
+  snapshots.close();
+  await store.close();
+});
+
+test('a call that is recorded twice does not stop those after it, and verification names it', async () => {
+  const { store, path } = await open(true);
+  await endCalls(store, ['call_1']);
+  await store.call('call_1');
+  await endCalls(store, ['call_2']);
+  const file = new Database(path);
+  file.run("UPDATE unfiled_calls SET id = 'call_1'");
+  file.close();
+  await endCalls(store, ['call_3']);
+  expect(await store.call('call_3')).toBeDefined();
+  expect((await store.verify()).faults.join()).toContain('call_1');
+  await store.close();
+});

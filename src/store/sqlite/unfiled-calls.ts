@@ -1,0 +1,80 @@
+/**
+ * Calls wait in a table without indexes, each with its charge, and are written to `calls`, `entries` and `call_sums` later, many at once: a page
+ * of these tables is then written once for many batches. Balances, spending and holds are always current.
+ */
+import type { Database } from 'bun:sqlite';
+import type { LedgerChanges } from '../ledger-rules.ts';
+import { CALL_COLUMNS, callValues } from './call-values.ts';
+
+/** Leaves the calls of a batch unfiled, each with its charge. */
+export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
+  const insert = db.prepare(
+    `INSERT INTO unfiled_calls (${CALL_COLUMNS}, charge, balance_after, charged_at, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return ({ calls, entries }) => {
+    // Charges are in the order of their calls.
+    const charges = entries.filter(({ kind }) => kind === 'charge').values();
+    for (const call of calls) {
+      if (call.entrySeq === undefined) {
+        insert.run(...callValues(call), null, null, null, null);
+        continue;
+      }
+      const { value: charge } = charges.next();
+      if (charge?.callId !== call.row.id) throw new Error(`The charge of call ${call.row.id} is missing in its batch.`);
+      insert.run(...callValues(call), charge.amount, charge.balanceAfter, charge.at, charge.hash);
+    }
+  };
+}
+
+/** Files the oldest calls, at most `limit`, within the caller's transaction. Returns whether there may be more. */
+export function prepareFiling(db: Database): (limit: number) => boolean {
+  const oldest = db.query<{ last: number | null; calls: number }, [number]>(
+    'SELECT max(seq) AS last, count(*) AS calls FROM (SELECT seq FROM unfiled_calls ORDER BY seq LIMIT ?)',
+  );
+  // A call that is recorded twice is a fault, which verification finds. It must not stop the calls after it.
+  const record = db.query(
+    `INSERT INTO calls (${CALL_COLUMNS}) SELECT ${CALL_COLUMNS} FROM unfiled_calls WHERE seq <= ? ORDER BY seq
+     ON CONFLICT DO NOTHING`,
+  );
+  const enter = db.query(
+    `INSERT INTO entries (account, seq, kind, amount, balance_after, counter, call_id, at, hash)
+     SELECT account, entry_seq, 'charge', charge, balance_after, 'revenue', id, charged_at, hash
+     FROM unfiled_calls WHERE seq <= ? AND hash IS NOT NULL ORDER BY seq`,
+  );
+  const add = db.query(
+    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
+     SELECT account, at / 3600000, key, model, count(*), sum(cost), sum(input_tokens), sum(output_tokens), sum(saved)
+     FROM unfiled_calls WHERE seq <= ? GROUP BY 1, 2, 3, 4
+     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost,
+       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+       saved = saved + excluded.saved`,
+  );
+  const remove = db.query('DELETE FROM unfiled_calls WHERE seq <= ?');
+  return (limit) => {
+    const { last = null, calls = 0 } = oldest.get(limit) ?? {};
+    if (last === null) return false;
+    for (const statement of [record, enter, add, remove]) statement.run(last);
+    return calls === limit;
+  };
+}
+
+/** Files all calls in small transactions. For a thread: it pauses in between, so that others get the lock. Throws if it does not get it. */
+export function fileInParts(db: Database): void {
+  // The transaction begins only if there is something to file: every one takes the lock.
+  const some = db.query('SELECT 1 FROM unfiled_calls LIMIT 1');
+  while (some.get() !== null) {
+    db.query('BEGIN IMMEDIATE').run();
+    try {
+      prepareFiling(db)(PART);
+      db.query('COMMIT').run();
+    } finally {
+      if (db.inTransaction) db.query('ROLLBACK').run();
+    }
+    Bun.sleepSync(PAUSE_MS);
+  }
+}
+
+/** A transaction of this number takes about two milliseconds. */
+const PART = 200;
+const PAUSE_MS = 1;
