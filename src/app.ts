@@ -6,7 +6,7 @@ import { createDividedLimits } from './access/divided-limits.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { memoryBudget } from './access/memory-budget.ts';
-import type { Standing } from './access/portions.ts';
+import type { ProcessPosition } from './access/portions.ts';
 import { createProbeLease, type SharedProbeLease } from './access/probe-lease.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
 import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
@@ -91,7 +91,7 @@ function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFet
   return createGuardedFetch({ allows: ranges.has, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
 }
 
-const ALONE: Standing = { index: 0, count: 1 };
+const ALONE: ProcessPosition = { index: 0, count: 1 };
 
 /** Connects every module. `store` must be migrated. `standing`: the index of this process and the number of processes. */
 export function openApp(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): App {
@@ -278,13 +278,13 @@ function openCatalog(
 }
 
 /** The bounds on concurrent work in this process. */
-function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { count }: Standing): WorkBounds {
+function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { count }: ProcessPosition): WorkBounds {
   const memoryBytes = memoryBudget(set, count);
   return createWorkBounds({ accountCalls, accountBytes: accountBytes || memoryBytes / 4, memoryBytes });
 }
 
 /** The rate limits: counted in this process, or in Redis for all processes. */
-function openLimits(config: Config, log: Log, standing: Standing): Limits {
+function openLimits(config: Config, log: Log, standing: ProcessPosition): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
   if (redisUrl === undefined) return standing.count === 1 ? createLocalLimits() : createDividedLimits(standing);
   return createSharedLimits({

@@ -10,21 +10,21 @@ const NUMBERS: { [level in LogLevel]: number } = { debug: 20, info: 30, warn: 40
 const GATHER_MS = 50;
 
 /** The members of a line besides its message, or a function that returns them when the line is written. They must not change any more. */
-export type Members = object | (() => object);
+export type LogMembers = object | (() => object);
 
 export interface Log {
-  info(message: string, members?: Members): void;
-  warn(message: string, members?: Members): void;
-  error(message: string, members?: Members): void;
+  info(message: string, members?: LogMembers): void;
+  warn(message: string, members?: LogMembers): void;
+  error(message: string, members?: LogMembers): void;
   /** Writes what was collected. */
   flush(): void;
 }
 
-interface Event {
+interface LogEvent {
   level: LogLevel;
   time: number;
   message: string;
-  members: Members | undefined;
+  members: LogMembers | undefined;
 }
 
 /** `write` receives complete lines with the number of the process, if there are several. */
@@ -35,7 +35,7 @@ export function createLog(
   process?: number | undefined,
 ): Log {
   const from = process === undefined ? '' : `,"process":${process}`;
-  let gathered: Event[] = [];
+  let gathered: LogEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function flush(): void {
@@ -48,7 +48,7 @@ export function createLog(
     write(lines);
   }
 
-  const gather = (of: LogLevel) => (message: string, members?: Members) => {
+  const gather = (of: LogLevel) => (message: string, members?: LogMembers) => {
     if (NUMBERS[of] < NUMBERS[level]) return;
     gathered.push({ level: of, time: now(), message, members });
     timer ??= setTimeout(flush, GATHER_MS);
@@ -57,14 +57,14 @@ export function createLog(
   return { info: gather('info'), warn: gather('warn'), error: gather('error'), flush };
 }
 
-function lineOf({ level, time, message, members }: Event, from: string): string {
+function lineOf({ level, time, message, members }: LogEvent, from: string): string {
   const rest = members ? written(members).slice(1) : '}';
   const head = `{"level":${NUMBERS[level]},"time":${time}${from},"msg":${JSON.stringify(message)}`;
   return `${head}${rest === '}' ? rest : `,${rest}`}\n`;
 }
 
 /** Members that cannot be written must not affect other lines. */
-function written(members: Members): string {
+function written(members: LogMembers): string {
   try {
     return JSON.stringify(typeof members === 'function' ? members() : members);
   } catch (thrown) {

@@ -2,7 +2,7 @@
 
 import { version } from '../package.json';
 import { openApp, openDatabase, openTransport } from './app.ts';
-import type { Opener } from './cli/cli-deps.ts';
+import type { CliDeps } from './cli/cli-deps.ts';
 import { runCommand } from './cli/run-command.ts';
 import { readAdminServer } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
@@ -37,7 +37,7 @@ const app = async () =>
   );
 let ledger: Ledger | undefined;
 
-const opener: Opener = {
+const opener: CliDeps = {
   version,
   terminal: { out, err: (line) => void process.stderr.write(`${line}\n`) },
   now: Date.now,

@@ -1,9 +1,9 @@
 /** The thread that watches its process's event loop, and ends the process when the loop is blocked. */
-import type { Watched } from './watchdog.ts';
+import type { WatchedLoop } from './watchdog.ts';
 
 declare const self: Worker;
 
-self.onmessage = ({ data }: MessageEvent<Watched>) => {
+self.onmessage = ({ data }: MessageEvent<WatchedLoop>) => {
   const { turns, stallMs, everyMs } = data;
   let seen = -1;
   let still = 0;

@@ -1,6 +1,6 @@
 /** Ends this process when its event loop is blocked: other processes settle its calls, and a supervisor can restart it. */
 
-export interface Watched {
+export interface WatchedLoop {
   /** The first element changes with every turn of the loop. */
   turns: Int32Array;
   stallMs: number;
@@ -21,7 +21,7 @@ export function startWatchdog(stallMs: number): () => void {
   turning.unref();
   const worker = new Worker(new URL('./watchdog-worker.ts', import.meta.url).href, { smol: true });
   worker.unref();
-  worker.postMessage({ turns, stallMs, everyMs } satisfies Watched);
+  worker.postMessage({ turns, stallMs, everyMs } satisfies WatchedLoop);
   return () => {
     clearInterval(turning);
     worker.terminate();

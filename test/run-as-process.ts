@@ -1,5 +1,5 @@
 /** For tests: runs one command as in a separate process, with its own server settings and database connection. */
-import type { Opener, Probed } from '../src/cli/cli-deps.ts';
+import type { CliDeps, Probed } from '../src/cli/cli-deps.ts';
 import { runCommand } from '../src/cli/run-command.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
@@ -18,7 +18,7 @@ export interface Ran {
 /** Sends requests to the edge, or to the server in `--url`. */
 export async function runAsProcess(
   edge: Pick<Loopback, 'address' | 'adminKey' | 'settings'>,
-  changes: Partial<Opener>,
+  changes: Partial<CliDeps>,
   argv: readonly string[],
 ): Promise<Ran> {
   const out: string[] = [];
@@ -29,7 +29,7 @@ export async function runAsProcess(
     opened ??= await openStore(edge.settings);
     return opened;
   };
-  const open: Opener = {
+  const open: CliDeps = {
     version: '1.2.3',
     terminal: { out: (line) => void out.push(line), err: (line) => void err.push(line) },
     now: Date.now,

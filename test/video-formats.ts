@@ -1,6 +1,6 @@
 /** For tests: the requests of each video provider and the meaning of its answers, from its public documentation. */
 import type { Json } from '../src/canonical/json.ts';
-import type { Image, VideoAsk } from '../src/canonical/task.ts';
+import type { TaskImage, VideoAsk } from '../src/canonical/task.ts';
 import { dashscope } from '../src/providers/chat/dashscope.ts';
 import { google } from '../src/providers/chat/google.ts';
 import { openai } from '../src/providers/chat/openai.ts';
@@ -14,11 +14,11 @@ import { kling } from '../src/providers/video/kling.ts';
 import { runway } from '../src/providers/video/runway.ts';
 import { vidu } from '../src/providers/video/vidu.ts';
 
-export const image: Image = {
+export const image: TaskImage = {
   role: 'first',
   source: { type: 'inline', base64: 'iVBORw0KGgo=', mimeType: 'image/png' },
 };
-export const last: Image = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
+export const last: TaskImage = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
 export const DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';
 export const plain: VideoAsk = {
   model: 'public',
@@ -48,7 +48,7 @@ export interface VideoFormat {
   handle: Json;
   text: { url: string; body: object };
   /** `sent`: the images that are sent; by default a first and a last frame. */
-  images: { url: string; body: object; sent?: Image[] };
+  images: { url: string; body: object; sent?: TaskImage[] };
   poll: string;
   /** The body of a poll, if it has one. */
   polled?: object;

@@ -87,12 +87,12 @@ export interface CallerState {
 }
 
 /** The cached result of a key lookup, also for unknown keys. */
-interface Remembered {
-  known: Known | undefined;
+interface CachedCaller {
+  known: KnownCaller | undefined;
   until: number;
 }
 
-interface Known {
+interface KnownCaller {
   caller: Caller;
   /** When this secret ends, after a rotation gave the key a new one. */
   until: number | undefined;
@@ -124,10 +124,10 @@ export function createAccess({
   work = UNBOUNDED,
   cacheMs = CACHE_MS,
 }: AccessSettings): Access {
-  const callers = new Map<string, Remembered>();
-  const strangers = new Map<string, Remembered>();
+  const callers = new Map<string, CachedCaller>();
+  const strangers = new Map<string, CachedCaller>();
   /** Lookups in progress: many requests with the same new key query the database once. */
-  const pending = new Map<string, Promise<Known | undefined>>();
+  const pending = new Map<string, Promise<KnownCaller | undefined>>();
 
   return {
     authenticate(presented, now, kind = 'caller') {
@@ -196,7 +196,7 @@ export function createAccess({
     return admitted(await lookUp(key, now), presented, now, kind);
   }
 
-  function lookUp(key: string, now: number): Promise<Known | undefined> {
+  function lookUp(key: string, now: number): Promise<KnownCaller | undefined> {
     const running = pending.get(key);
     if (running) return running;
     const lookingUp = readKey(key).finally(() => {
@@ -205,7 +205,7 @@ export function createAccess({
     pending.set(key, lookingUp);
     return lookingUp;
 
-    async function readKey(presented: string): Promise<Known | undefined> {
+    async function readKey(presented: string): Promise<KnownCaller | undefined> {
       const hash = hashKey(presented);
       const row = await store.keyByHash(hash);
       const known = row && knownFrom(row, hash, await store.account(row.account));
@@ -215,7 +215,7 @@ export function createAccess({
     }
   }
 
-  function remember(key: string, known: Known | undefined, now: number): void {
+  function remember(key: string, known: KnownCaller | undefined, now: number): void {
     const [kept, most] = known ? [callers, KEYS_REMEMBERED] : [strangers, STRANGERS_REMEMBERED];
     (known ? strangers : callers).delete(key);
     kept.delete(key);
@@ -258,7 +258,7 @@ export function callerOf(row: KeyRow, accountRow: AccountRow | undefined): Calle
   };
 }
 
-function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): Known {
+function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): KnownCaller {
   const { addresses } = row;
   return {
     caller: callerOf(row, accountRow),
@@ -281,7 +281,7 @@ function pacedFrom(id: string, of: Paced['of'], pace: Pace | undefined): Paced |
 }
 
 /** The caller, if the key may be used from this address, at this time, on this API. Throws otherwise. */
-function admitted(known: Known | undefined, presented: Presented, now: number, kind: KeyKind): Caller {
+function admitted(known: KnownCaller | undefined, presented: Presented, now: number, kind: KeyKind): Caller {
   if (!known || (known.until !== undefined && known.until <= now)) throw unknownKey();
   const { caller, ranges } = known;
   const { disabledAt, expiresAt } = caller.row;

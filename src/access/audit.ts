@@ -4,7 +4,7 @@ import { writeMoney } from '../canonical/money.ts';
 import { SECRET_SETTING } from '../canonical/secret-setting.ts';
 import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
-interface Change {
+interface AuditedChange {
   /** The id of the admin key, or `cli` or `start` if no key was used. */
   actor: string;
   /** `key.created`, `model.changed` … */
@@ -15,7 +15,7 @@ interface Change {
 }
 
 /** The audit row of a change. Secrets in `before` and `after` are removed; of credentials the last characters stay. */
-export function auditRow({ actor, action, subject, before, after }: Change, at: number): AuditRow {
+export function auditRow({ actor, action, subject, before, after }: AuditedChange, at: number): AuditRow {
   const row: AuditRow = { id: newTimedId('audit_', at), at, actor, action, subject };
   if (before) row.before = auditText(before);
   if (after) row.after = auditText(after);
@@ -23,7 +23,7 @@ export function auditRow({ actor, action, subject, before, after }: Change, at: 
 }
 
 /** Builds the audit row of a change from the rows before and after it. */
-export function auditOf(change: Omit<Change, 'before' | 'after'>, at: number): Audit<object> {
+export function auditOf(change: Omit<AuditedChange, 'before' | 'after'>, at: number): Audit<object> {
   return (before, after) => auditRow({ ...change, before, after }, at);
 }
 
@@ -36,7 +36,7 @@ export const ENTRY_ACTIONS = {
 } as const;
 
 /** Builds the audit row of a ledger entry. Its subject is the account; the ledger has the rest. */
-export function auditOfEntry(act: Omit<Change, 'before' | 'after'>, at: number): Audit<EntryRow> {
+export function auditOfEntry(act: Omit<AuditedChange, 'before' | 'after'>, at: number): Audit<EntryRow> {
   return (_, entry) => {
     if (!entry) return auditRow(act, at);
     const { amount, seq, callId, note, idempotencyKey } = entry;

@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** A parsed range such as "10.0.0.0/8", "2001:db8::/32" or a single address. */
-export interface Range {
+export interface AddressRange {
   network: string;
   /** The prefix length in bits. */
   length: number;
@@ -22,7 +22,7 @@ const mapped = new BlockList();
 mapped.addSubnet('::ffff:0:0', MAPPED_BITS, 'ipv6');
 
 /** Parses a range, or returns `undefined` if the text is not one. */
-export function readRange(text: string): Range | undefined {
+export function readRange(text: string): AddressRange | undefined {
   const [network = '', length, more] = text.split('/');
   if (more !== undefined || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
   const family = isIP(network);
@@ -36,7 +36,7 @@ export function readRange(text: string): Range | undefined {
   return { network, length: bits, type, isV4: family === 4 || isMapped };
 }
 
-export function createRanges(ranges: readonly Range[]): Ranges {
+export function createRanges(ranges: readonly AddressRange[]): Ranges {
   // A `BlockList` finds an IPv4 address in `::/0` too, so each family has its own list.
   const [v4, v6] = [new BlockList(), new BlockList()];
   for (const { network, length, type, isV4 } of ranges) (isV4 ? v4 : v6).addSubnet(network, length, type);

@@ -1,13 +1,13 @@
 /** Limits of several processes on one machine without Redis: each process enforces its part of every limit. */
-import type { Ask, Limits, Paced } from './limits.ts';
+import type { LimitRequest, Limits, Paced } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
-import { portion, type Standing } from './portions.ts';
+import { type ProcessPosition, portion } from './portions.ts';
 
 /** `clock`: monotonic time in milliseconds. */
-export function createDividedLimits(standing: Standing, clock?: () => number): Limits {
+export function createDividedLimits(standing: ProcessPosition, clock?: () => number): Limits {
   const local = createLocalLimits(clock);
   const partFor =
-    ({ tokens }: Ask) =>
+    ({ tokens }: LimitRequest) =>
     (paced: Paced) =>
       partOf(paced, standing, tokens);
   return {
@@ -21,7 +21,7 @@ export function createDividedLimits(standing: Standing, clock?: () => number): L
  * The parts of all processes add up to the limit, except for limits that are too small to divide. The operating system chooses the process
  * of a connection, so each process admits at least one call, whatever tokens it needs.
  */
-function partOf(paced: Paced, standing: Standing, tokens: number): Paced {
+function partOf(paced: Paced, standing: ProcessPosition, tokens: number): Paced {
   const { id, of, requestsPerMinute, tokensPerMinute, concurrency } = paced;
   const part = (limit: number) => Math.max(Math.min(limit, 1), portion(limit, standing));
   return {

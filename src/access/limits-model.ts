@@ -4,14 +4,14 @@
  */
 import type { Paced } from './limits.ts';
 
-interface Event {
+interface ModelEvent {
   second: number;
   requests: number;
   tokens: number;
 }
 
 export interface Book {
-  events: Event[];
+  events: ModelEvent[];
   active: Set<string>;
 }
 
@@ -33,7 +33,7 @@ export function allows(book: Book, paced: Paced, tokens: number, second: number)
 }
 
 /** Records an admitted call. Its tokens are corrected when the call ends. */
-export function enter(book: Book, callId: string, tokens: number, second: number): Event {
+export function enter(book: Book, callId: string, tokens: number, second: number): ModelEvent {
   const event = { second, requests: 1, tokens };
   book.events.push(event);
   book.active.add(callId);
@@ -41,7 +41,7 @@ export function enter(book: Book, callId: string, tokens: number, second: number
 }
 
 /** Tokens beyond the estimate count in the second of the call, or in the current second if that one has left the window. */
-export function leave(book: Book, callId: string, event: Event, used: number, second: number): void {
+export function leave(book: Book, callId: string, event: ModelEvent, used: number, second: number): void {
   book.active.delete(callId);
   const isGone = second - event.second >= WINDOW_SECONDS;
   if (!isGone) event.tokens = used;

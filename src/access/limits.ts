@@ -1,6 +1,6 @@
 /** Rate limits of keys and accounts: the interface of the counters, and the errors for calls that exceed a limit. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { Allowance, RateLimits } from '../canonical/rate-limits.ts';
+import type { RateLimit, RateLimits } from '../canonical/rate-limits.ts';
 import type { Pace } from '../store/store.ts';
 
 /** A key or an account with rate limits. */
@@ -10,7 +10,7 @@ export interface Paced extends Pace {
 }
 
 /** A call that asks for admission. */
-export interface Ask {
+export interface LimitRequest {
   readonly callId: string;
   /** Every key and account whose limits apply; at least one. */
   readonly paced: readonly Paced[];
@@ -29,9 +29,9 @@ export interface Admitted {
 /** All times are of a monotonic clock, so a change of the wall clock moves no window. */
 export interface Limits {
   /** Admits a call, or throws `rate_limited`; `upstream_unavailable` if the counters cannot be reached. */
-  admit(ask: Ask): Admitted | Promise<Admitted>;
+  admit(ask: LimitRequest): Admitted | Promise<Admitted>;
   /** What `admit` would find now. Nothing is counted. */
-  look(ask: Ask): SeenLimits | Promise<SeenLimits>;
+  look(ask: LimitRequest): SeenLimits | Promise<SeenLimits>;
   /** Registers this process with the others that share the limits. */
   start(): void;
   /** Closes connections and timers. */
@@ -84,14 +84,14 @@ export function tooFast(
 }
 
 /** Throws if a limit can never admit the call. The error has no retry time. */
-export function refuseImpossible({ paced, tokens }: Ask): void {
+export function refuseImpossible({ paced, tokens }: LimitRequest): void {
   for (const { of, concurrency, requestsPerMinute, tokensPerMinute } of paced) {
     if (concurrency === 0) throw impossible(`This ${of} may run no calls: its limit of concurrent calls is 0.`);
     if (requestsPerMinute === 0) throw impossible(`This ${of} may make no requests: its limit per minute is 0.`);
     if (tokensPerMinute === undefined || tokens <= tokensPerMinute) continue;
     const figures = `The call may need ${count(tokens, 'token')}, and this ${of} may use ${tokensPerMinute} per minute`;
     throw impossible(
-      `${figures}: it can never be admitted. Ask for fewer output tokens, send a shorter request, or have the limit raised.`,
+      `${figures}: it can never be admitted. LimitRequest for fewer output tokens, send a shorter request, or have the limit raised.`,
     );
   }
 }
@@ -101,11 +101,11 @@ const impossible = (message: string) => new GatewayError('rate_limited', message
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 /** What is left of a limit, as reported in response headers. */
-export function allowance(limit: number, used: number, resetSeconds: number): Allowance {
+export function allowance(limit: number, used: number, resetSeconds: number): RateLimit {
   return { limit, remaining: Math.max(0, limit - used), resetSeconds };
 }
 
 /** The one of two allowances that leaves less. */
-export function tightest(a: Allowance | undefined, b: Allowance): Allowance {
+export function tightest(a: RateLimit | undefined, b: RateLimit): RateLimit {
   return a !== undefined && a.remaining <= b.remaining ? a : b;
 }

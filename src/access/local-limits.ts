@@ -3,9 +3,9 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import {
   type Admitted,
-  type Ask,
   allowance,
   exceeded,
+  type LimitRequest,
   type Limits,
   mostBefore,
   type Paced,
@@ -18,17 +18,17 @@ import { createWindow, type Window } from './window.ts';
 
 export interface LocalLimits extends Limits {
   /** `portionOf`: the part of each limit that this process may use. */
-  admit(ask: Ask, portionOf?: (paced: Paced) => Paced): Admitted;
-  look(ask: Ask, portionOf?: (paced: Paced) => Paced): SeenLimits;
+  admit(ask: LimitRequest, portionOf?: (paced: Paced) => Paced): Admitted;
+  look(ask: LimitRequest, portionOf?: (paced: Paced) => Paced): SeenLimits;
   /** Counts a call that was admitted elsewhere. Returns the function that ends it. */
-  note(ask: Ask): Admitted['end'];
+  note(ask: LimitRequest): Admitted['end'];
   used(id: string): Used;
   /** Every key and account with usage in the last minute. */
   all(): Iterable<[id: string, used: Used]>;
 }
 
 /** The usage of one key or account. */
-interface UsageCounter {
+interface LimitWindows {
   requests: Window;
   tokens: Window;
   active: number;
@@ -39,9 +39,9 @@ const COUNTERS_KEPT = 10_000;
 
 /** `clock`: monotonic time in milliseconds. */
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
-  const counters = new Map<string, UsageCounter>();
+  const counters = new Map<string, LimitWindows>();
 
-  function counterOf(id: string, now: number): UsageCounter {
+  function counterOf(id: string, now: number): LimitWindows {
     let usageCounter = counters.get(id);
     if (usageCounter) return usageCounter;
     if (counters.size >= COUNTERS_KEPT) forgetIdle(now);
@@ -56,8 +56,8 @@ export function createLocalLimits(clock: () => number = () => performance.now())
     }
   }
 
-  function count({ paced, tokens }: Ask, now: number): Admitted['end'] {
-    const counted: { usageCounter: UsageCounter; second: number }[] = [];
+  function count({ paced, tokens }: LimitRequest, now: number): Admitted['end'] {
+    const counted: { usageCounter: LimitWindows; second: number }[] = [];
     for (const { id } of paced) {
       const usageCounter = counterOf(id, now);
       usedBy(usageCounter, now);
@@ -122,16 +122,16 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   };
 }
 
-const newCounter = (): UsageCounter => ({ requests: createWindow(), tokens: createWindow(), active: 0 });
+const newCounter = (): LimitWindows => ({ requests: createWindow(), tokens: createWindow(), active: 0 });
 
-function usedBy({ requests, tokens, active }: UsageCounter, now: number): Used {
+function usedBy({ requests, tokens, active }: LimitWindows, now: number): Used {
   return { requests: requests.sum(now), tokens: tokens.sum(now), active };
 }
 
 function refusalOf(
   paced: Paced,
   allowed: Paced,
-  usageCounter: UsageCounter,
+  usageCounter: LimitWindows,
   tokens: number,
   now: number,
 ): GatewayError | undefined {
@@ -145,7 +145,7 @@ function refusalOf(
 }
 
 /** Adds the allowance of one key or account if it is smaller than the one reported so far. */
-function tell(limits: RateLimits, paced: Paced, usageCounter: UsageCounter, now: number): void {
+function tell(limits: RateLimits, paced: Paced, usageCounter: LimitWindows, now: number): void {
   const used = usedBy(usageCounter, now);
   const { requestsPerMinute, tokensPerMinute } = paced;
   if (requestsPerMinute !== undefined) {

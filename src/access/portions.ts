@@ -3,7 +3,7 @@ import type { Paced, Used } from './limits.ts';
 import { WINDOW_SECONDS } from './window.ts';
 
 /** The index of this process and the number of processes. */
-export interface Standing {
+export interface ProcessPosition {
   index: number;
   count: number;
 }
@@ -19,7 +19,7 @@ export interface Portions {
   /** Stores the usage of all processes and of this one. */
   told(id: string, all: Used, own: Used): void;
   /** The part of the limits that this process may use. */
-  of(paced: Paced, standing: Standing): Paced;
+  of(paced: Paced, standing: ProcessPosition): Paced;
   forget(): void;
 }
 
@@ -68,6 +68,6 @@ export function createPortions(clock: () => number): Portions {
 }
 
 /** Divides a limit so that the parts of all processes add up to it. */
-export function portion(limit: number, { index, count }: Standing): number {
+export function portion(limit: number, { index, count }: ProcessPosition): number {
   return Math.floor(limit / count) + (index < limit % count ? 1 : 0);
 }

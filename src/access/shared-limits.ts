@@ -6,8 +6,8 @@ import { answerWithin } from './answer-within.ts';
 import { ADMIT, END, LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
 import {
   type Admitted,
-  type Ask,
   allowance,
+  type LimitRequest,
   type Limits,
   type Paced,
   type SeenLimits,
@@ -16,7 +16,7 @@ import {
   type Used,
 } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
-import { createPortions, type Standing } from './portions.ts';
+import { createPortions, type ProcessPosition } from './portions.ts';
 import { createRedisLink } from './redis-link.ts';
 import { createSharedClock } from './shared-clock.ts';
 import { createUnreported } from './unreported.ts';
@@ -30,7 +30,7 @@ export interface SharedLimitsSettings {
   /** When Redis is away: `open` lets each process use its part of the limits, `closed` refuses with 503. */
   whenDown: 'open' | 'closed';
   /** The index of this process and the number of processes, as far as known without Redis. Absent: the only one. */
-  standing?: Standing;
+  standing?: ProcessPosition;
   /** Monotonic time in milliseconds. Absent: `performance.now`. */
   clock?: () => number;
   /** How long the calls of a killed process still count. Leases of live processes are renewed four times as often. */
@@ -52,8 +52,8 @@ const SILENT_BEATS = 3;
 const AT_ONCE = 500;
 
 /** A call that this process admitted. */
-interface Lease {
-  readonly ask: Ask;
+interface LimitLease {
+  readonly ask: LimitRequest;
   /** For each key or account the second in which Redis counted the call. Absent until Redis has. */
   seconds?: string[];
   /** Set if the call was admitted without Redis, until Redis has been told. */
@@ -80,12 +80,12 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const local = createLocalLimits(clock);
   const portions = createPortions(clock);
   const unreported = createUnreported(clock);
-  const leases = new Map<string, Lease>();
+  const leases = new Map<string, LimitLease>();
   /** Ended calls that may still have a place in Redis, and until when the removal is retried. */
-  const owed = new Map<string, { ask: Ask; until: number }>();
+  const owed = new Map<string, { ask: LimitRequest; until: number }>();
   /** `returning`: Redis answers again, and every process first reports what it admitted meanwhile. */
   let state: 'up' | 'down' | 'returning' = 'up';
-  let standing: Standing = settings.standing ?? { index: 0, count: 1 };
+  let standing: ProcessPosition = settings.standing ?? { index: 0, count: 1 };
   let epoch: string | undefined;
   let silent = 0;
   let isBeating = false;
@@ -97,10 +97,10 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const processesKey = `${settings.prefix}limits:processes`;
   const minuteKey = (id: string) => `${settings.prefix}limits:${id}:minute`;
   const callsKey = (id: string) => `${settings.prefix}limits:${id}:calls`;
-  const keysOf = ({ paced }: Ask) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
+  const keysOf = ({ paced }: LimitRequest) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
 
   /** Without a name the call is not counted. */
-  function runAdmit(ask: Ask, callId: string): Promise<unknown> {
+  function runAdmit(ask: LimitRequest, callId: string): Promise<unknown> {
     const args = [sharedClock.say(), self, callId, String(ask.tokens), String(leaseSeconds)];
     for (const { requestsPerMinute = -1, tokensPerMinute = -1, concurrency = -1 } of ask.paced) {
       args.push(String(requestsPerMinute), String(tokensPerMinute), String(concurrency));
@@ -109,7 +109,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** One key or account after the other: a refusal tells the usage of one alone. */
-  async function look(ask: Ask): Promise<SeenLimits> {
+  async function look(ask: LimitRequest): Promise<SeenLimits> {
     const seen: SeenLimits['seen'][number][] = [];
     let refusal: GatewayError | undefined;
     for (const paced of ask.paced) {
@@ -124,7 +124,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** `undefined`: Redis does not answer. */
-  async function lookInRedis(ask: Ask): Promise<number[] | undefined> {
+  async function lookInRedis(ask: LimitRequest): Promise<number[] | undefined> {
     try {
       return (await answerWithin(runAdmit(ask, ''), settings.timeoutMs)) as number[] | undefined;
     } catch {
@@ -132,13 +132,13 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     }
   }
 
-  function lookHere(ask: Ask): SeenLimits {
+  function lookHere(ask: LimitRequest): SeenLimits {
     const here = local.look(ask, (paced) => portions.of(paced, standing));
     return settings.whenDown === 'closed' ? { ...here, refusal: notCounted() } : here;
   }
 
-  async function askRedis(ask: Ask): Promise<Admitted> {
-    const lease: Lease = { ask };
+  async function askRedis(ask: LimitRequest): Promise<Admitted> {
+    const lease: LimitLease = { ask };
     const answering = runAdmit(ask, ask.callId).then((answer) => counted(lease, answer as number[]));
     let answer: number[] | undefined;
     try {
@@ -166,7 +166,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** Records the result of an admission. It may arrive after the call went on without Redis, or ended. */
-  function counted(lease: Lease, answer: number[]): number[] {
+  function counted(lease: LimitLease, answer: number[]): number[] {
     sharedClock.heard(answer[1] ?? 0);
     if (answer[0] !== 1) return answer;
     lease.seconds = lease.ask.paced.map((_, i) => String(answer[2 + i * FIGURES]));
@@ -177,12 +177,12 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** The answer of Redis to this admission will never arrive. */
-  function lost(lease: Lease): void {
+  function lost(lease: LimitLease): void {
     lease.isInDoubt = true;
     if (lease.used !== undefined) giveBack(lease);
   }
 
-  function withoutRedis(lease: Lease): Admitted {
+  function withoutRedis(lease: LimitLease): Admitted {
     try {
       if (settings.whenDown === 'closed') throw notCounted();
       const admitted = local.admit(lease.ask, (paced) => portions.of(paced, standing));
@@ -195,7 +195,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     }
   }
 
-  function begun(lease: Lease, endLocally: Admitted['end'], limits: RateLimits): Admitted {
+  function begun(lease: LimitLease, endLocally: Admitted['end'], limits: RateLimits): Admitted {
     const { callId, paced } = lease.ask;
     if (paced.some(isCountedAtOnce)) leases.set(callId, lease);
     return {
@@ -211,7 +211,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** Not awaited. What does not reach Redis is retried later, or expires with its lease. */
-  function giveBack(lease: Lease): void {
+  function giveBack(lease: LimitLease): void {
     const { ask, seconds, used = 0, isInDoubt = false } = lease;
     if (isClosed) return;
     if (state === 'down' || isInDoubt) owe(ask);
@@ -221,7 +221,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     link.run(END, keysOf(ask), args).catch(() => owe(ask));
   }
 
-  function owe(ask: Ask): void {
+  function owe(ask: LimitRequest): void {
     if (ask.paced.some(isCountedAtOnce)) owed.set(ask.callId, { ask, until: clock() + leaseSeconds * 1000 });
   }
 
@@ -244,7 +244,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     }
   }
 
-  function callsByKey(asks: readonly Ask[]): Map<string, string[]> {
+  function callsByKey(asks: readonly LimitRequest[]): Map<string, string[]> {
     const calls = new Map<string, string[]>();
     for (const { callId, paced } of asks) {
       for (const { id } of paced.filter(isCountedAtOnce)) {
@@ -313,7 +313,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   /** A Redis that has just come back does not know every process yet. */
-  function standingAmong(processes: readonly string[], isFresh: boolean): Standing {
+  function standingAmong(processes: readonly string[], isFresh: boolean): ProcessPosition {
     const index = processes.toSorted().indexOf(self);
     const known = { index: Math.max(0, index), count: Math.max(1, processes.length) };
     return isFresh && known.count < standing.count ? standing : known;
@@ -363,7 +363,7 @@ const usedIn = ([, requests = 0, tokens = 0, , , active = 0]: readonly number[])
   active,
 });
 
-function limitsFrom({ paced }: Ask, figures: readonly number[]): RateLimits {
+function limitsFrom({ paced }: LimitRequest, figures: readonly number[]): RateLimits {
   const limits: RateLimits = {};
   for (const [i, { requestsPerMinute, tokensPerMinute }] of paced.entries()) {
     const [, requests = 0, tokens = 0, requestsUntil = 0, tokensUntil = 0] = figures.slice(i * FIGURES);
@@ -377,7 +377,10 @@ function limitsFrom({ paced }: Ask, figures: readonly number[]): RateLimits {
   return limits;
 }
 
-function refusalFrom(ask: Ask, [, , index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[]) {
+function refusalFrom(
+  ask: LimitRequest,
+  [, , index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[],
+) {
   const paced = ask.paced[index];
   const name = LIMITS[limit];
   if (!paced || !name) throw new Error(`Redis refused a call by limit ${limit} of ${index}, which does not exist.`);

@@ -1,22 +1,22 @@
 /** Calls admitted while Redis was away, to be reported to it: the last minute of each key and account. */
-import type { Ask } from './limits.ts';
+import type { LimitRequest } from './limits.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface Unreported {
   /** The returned function removes the call again: Redis has counted it after all. */
-  add(ask: Ask): () => void;
+  add(ask: LimitRequest): () => void;
   all(): Iterable<[id: string, requests: number, tokens: number]>;
   clear(): void;
 }
 
-interface Counted {
+interface UnreportedWindows {
   requests: Window;
   tokens: Window;
 }
 
 /** `clock`: monotonic time in milliseconds. */
 export function createUnreported(clock: () => number): Unreported {
-  const counts = new Map<string, Counted>();
+  const counts = new Map<string, UnreportedWindows>();
 
   return {
     add({ paced, tokens }) {

@@ -1,6 +1,8 @@
 /** Types of parsed JSON. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
 export type JsonObject = { [member: string]: Json };
+/** Members of an object that is being written; undefined ones are left out. */
+export type JsonMembers = { [member: string]: Json | undefined };
 
 /** The maximum nesting of objects and arrays in a body, because readers are recursive. */
 export const MAX_JSON_DEPTH = 100;

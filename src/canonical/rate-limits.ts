@@ -1,6 +1,6 @@
 /** What is left of the rate limits, as reported to clients. */
 
-export interface Allowance {
+export interface RateLimit {
   limit: number;
   /** Never negative. */
   remaining: number;
@@ -10,6 +10,6 @@ export interface Allowance {
 
 /** An absent member has no limit. */
 export interface RateLimits {
-  requests?: Allowance;
-  tokens?: Allowance;
+  requests?: RateLimit;
+  tokens?: RateLimit;
 }

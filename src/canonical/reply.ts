@@ -18,7 +18,7 @@ export type ReplyEvent =
   /** What only `dialect` has about the reply or its choices: ratings, searches that were run … */
   | { type: 'aside'; dialect: string; members: JsonObject }
   /** The result of calls other than chat. */
-  | { type: 'result'; result: Result }
+  | { type: 'result'; result: ReplyResult }
   /** If there are several, the last one counts. */
   | { type: 'usage'; usage: Usage }
   | { type: 'reply-end' }
@@ -29,9 +29,9 @@ export type ReplyEvent =
 export type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
 
 /** Results of calls other than chat. */
-export type Result =
+export type ReplyResult =
   | { type: 'vectors'; vectors: Vector[] }
-  | { type: 'ranking'; ranking: Ranked[] }
+  | { type: 'ranking'; ranking: RankedDocument[] }
   | { type: 'ratings'; ratings: JsonObject[] }
   /** The transcript, or its next piece. */
   | { type: 'transcript'; text: string; isWhole: boolean }
@@ -47,13 +47,18 @@ export interface Vector {
   converted?: true;
 }
 
-export interface Ranked {
+export interface RankedDocument {
   /** The index of the document in the request. */
   index: number;
   score: number;
 }
 
 /** Part numbers increase from 0 within a choice, in the order in which the parts open. */
+/** The first event of a reply. */
+export type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
+/** The opening of a part of this type. */
+export type OpeningOf<Type> = Extract<PartOpening, { type: Type }>;
+
 export type PartOpening =
   | { type: 'text' }
   | { type: 'refusal' }
@@ -92,7 +97,7 @@ export interface Reply {
   createdSeconds?: number;
   extras?: JsonObject;
   choices: { parts: ReplyPart[]; finish?: Finish }[];
-  result?: Result;
+  result?: ReplyResult;
   usage?: Usage;
 }
 

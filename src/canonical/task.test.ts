@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { advance, end, type Progress, type TaskCourse } from './task.ts';
+import { advance, end, type TaskCourse, type TaskProgress } from './task.ts';
 
 const fresh: TaskCourse = { state: 'queued', percent: 0 };
-const working: Progress = { state: 'in_progress', percent: 40 };
+const working: TaskProgress = { state: 'in_progress', percent: 40 };
 
 test('progress never decreases, and is 100 only at the end', () => {
   let task = advance(fresh, working, 1);

@@ -9,7 +9,7 @@ export interface VideoAsk {
   model: string;
   prompt?: string;
   negativePrompt?: string;
-  images: Image[];
+  images: TaskImage[];
   /** The length of each video. */
   seconds?: number;
   width?: number;
@@ -38,7 +38,7 @@ export interface VideoAsk {
 }
 
 /** The use of an input image. */
-export interface Image {
+export interface TaskImage {
   role: 'first' | 'last' | 'reference';
   source: { type: 'inline'; base64: string; mimeType?: string } | { type: 'url'; url: string };
 }
@@ -63,7 +63,7 @@ export interface TaskOutput {
 }
 
 /** The provider's report on a task at one time. */
-export interface Progress {
+export interface TaskProgress {
   state: TaskState;
   /** 0 to 100, if the provider reports it. */
   percent?: number;
@@ -97,7 +97,7 @@ const ALMOST = 99;
  * Updates a task from a report: never backwards, and never after its end. A report does not complete the task; `end` does, after the
  * results are stored and charged.
  */
-export function advance<T extends TaskCourse>(task: T, seen: Progress, now: number): T {
+export function advance<T extends TaskCourse>(task: T, seen: TaskProgress, now: number): T {
   if (isOver(task)) return task;
   if (seen.state === 'failed') return end(task, { error: seen.error ?? UNKNOWN_FAILURE }, now);
   const begun = task.state === 'in_progress' || seen.state !== 'queued';

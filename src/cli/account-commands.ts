@@ -3,7 +3,7 @@ import { type AdminClient, moneyIn, part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { type PrintedRow, printRow, printRows } from './printed.ts';
 import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownAccount } from './shown.ts';
 
@@ -66,7 +66,7 @@ export function accountNamed(admin: AdminClient, idOrName: string): Promise<Show
   return admin.get(`/accounts/${part(idOrName)}`);
 }
 
-function rowOf(account: ShownAccount): Row {
+function rowOf(account: ShownAccount): PrintedRow {
   return {
     id: account.id,
     name: account.name,

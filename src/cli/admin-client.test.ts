@@ -4,7 +4,7 @@ import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { runAsProcess } from '../../test/run-as-process.ts';
 import { askServer } from '../transport/ask-server.ts';
 import { createAdminClient } from './admin-client.ts';
-import type { Ask } from './cli-deps.ts';
+import type { SendRequest } from './cli-deps.ts';
 
 let edge: Loopback;
 beforeAll(async () => {
@@ -138,7 +138,7 @@ test('a response that is not JSON is reported', async () => {
 test('lists are read page by page to the end', async () => {
   for (let i = 0; i < 5; i++) await edge.admin('POST', '/accounts', { name: `page-${i}` });
   const sizes: string[] = [];
-  const ask: Ask = (request) => {
+  const ask: SendRequest = (request) => {
     const url = new URL(request.url);
     if (url.searchParams.has('limit')) url.searchParams.set('limit', '2');
     sizes.push(url.search);

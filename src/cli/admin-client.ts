@@ -1,13 +1,13 @@
 /** Client of the admin API for commands: paths below `/admin/v1`, complete lists, errors as sentences. */
 import { type Money, readMoney } from '../canonical/money.ts';
-import type { Ask, Server } from './cli-deps.ts';
+import type { CliServer, SendRequest } from './cli-deps.ts';
 import { UsageError } from './command.ts';
 
 export interface AdminClientOptions {
-  server: Server;
+  server: CliServer;
   /** The version of this command line. */
   version: string;
-  ask: Ask;
+  ask: SendRequest;
   /** Writes a warning, separate from the command's output. */
   warn(sentence: string): void;
   /** The time limit for the server's greeting in milliseconds; 10 s by default. */
@@ -32,7 +32,7 @@ interface SendOptions {
 /** The server refused the request; its sentence is printed. */
 class RefusedError extends UsageError {}
 
-interface Sent {
+interface SentRequest {
   body?: object | undefined;
   timeoutMs?: number;
 }
@@ -46,7 +46,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const { url, key, certificate } = server;
   let greeted: Promise<string> | undefined;
 
-  async function exchange(method: string, path: string, headers: { [name: string]: string }, more: Sent = {}) {
+  async function exchange(method: string, path: string, headers: { [name: string]: string }, more: SentRequest = {}) {
     const { body, timeoutMs } = more;
     try {
       const text = body && JSON.stringify(body);
@@ -146,7 +146,11 @@ interface Refused {
   said: { [member: string]: unknown } | undefined;
 }
 
-function refusal({ url, keyFrom }: Server, { status, path, said }: Refused, version: { here: string; there: string }) {
+function refusal(
+  { url, keyFrom }: CliServer,
+  { status, path, said }: Refused,
+  version: { here: string; there: string },
+) {
   const error = (said?.error ?? {}) as { code?: unknown; message?: unknown; param?: unknown };
   if (typeof error.message !== 'string') return misunderstood(url, `status ${status}`);
   if (status === 401) return new RefusedError(`${url} refuses the admin key of ${keyFrom}: ${error.message}`);

@@ -5,7 +5,7 @@ import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 
 /** A server and the key for it. */
-export interface Server {
+export interface CliServer {
   /** Without a trailing slash. */
   url: string;
   key: string;
@@ -16,7 +16,7 @@ export interface Server {
 }
 
 /** Sends one request. Rejects if no complete response arrives. */
-export type Ask = (request: {
+export type SendRequest = (request: {
   method: string;
   url: string;
   headers: { [name: string]: string };
@@ -25,13 +25,13 @@ export type Ask = (request: {
   timeoutMs?: number | undefined;
 }) => Promise<{ status: number; header(name: string): string | null; text: string }>;
 
-export interface Opener {
+export interface CliDeps {
   readonly version: string;
   readonly terminal: Terminal;
   now(): number;
   /** The server and key to use. Throws an Error if there is no key. */
-  server(asked: AskedServer): Server;
-  readonly ask: Ask;
+  server(asked: AdminServerOptions): CliServer;
+  readonly ask: SendRequest;
   /** The database, not migrated; the same object each time. Throws an Error if it cannot be reached. */
   store(): Promise<Store>;
   /** The ledger over that store; the database must be migrated. */
@@ -41,7 +41,7 @@ export interface Opener {
   /** Closes what was opened. */
   close(): Promise<void>;
   /** The current settings in the order of their documentation. Throws an Error if one is invalid. */
-  settings(): readonly Setting[];
+  settings(): readonly PrintedSetting[];
   /** Runs the gateway in this number of processes, or as configured. Resolves with the exit code when it has stopped. */
   serve(processes?: number | 'auto'): Promise<number>;
   /** Reads a `modelport.yaml` and replaces `${VARIABLE}`. Throws an Error if it is invalid. */
@@ -51,7 +51,7 @@ export interface Opener {
 }
 
 /** The server options of a command. */
-export interface AskedServer {
+export interface AdminServerOptions {
   url: string | undefined;
   keyFile: string | undefined;
 }
@@ -62,7 +62,7 @@ export interface Terminal {
   err(line: string): void;
 }
 
-export interface Setting {
+export interface PrintedSetting {
   /** The name of the environment variable. */
   name: string;
   value: string;

@@ -1,6 +1,6 @@
 /** The type of a command: its name, options, and the function that runs it. */
 import { parseArgs } from 'node:util';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 
 export interface Command {
   /** The words that select it: `keys create`. */
@@ -13,7 +13,7 @@ export interface Command {
   /** Opens the local database, or nothing. Other commands call a server. */
   isLocal?: true;
   /** Resolves with the exit code. */
-  run(open: Opener, given: Given): Promise<number>;
+  run(open: CliDeps, given: Given): Promise<number>;
 }
 
 export interface Given {

@@ -2,7 +2,7 @@
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { type PrintedRow, printRow, printRows } from './printed.ts';
 import type { ShownExplanation } from './shown.ts';
 
 const explain: Command = {
@@ -31,7 +31,7 @@ const explain: Command = {
       return 0;
     }
     const { models, error, hold, available, cache, checks } = explained;
-    const rows = models.flatMap(({ name, on = [], amount, error: failure, targets }): Row[] => {
+    const rows = models.flatMap(({ name, on = [], amount, error: failure, targets }): PrintedRow[] => {
       const known = { model: name, 'falls back on': on, cost: amount };
       if (failure) return [{ ...known, target: '', format: '', error: failure.message }];
       return targets.map(({ provider, model: upstream, format: spoken }) => ({
@@ -41,7 +41,7 @@ const explain: Command = {
       }));
     });
     printRows(open, given, rows, 'No model answers.');
-    const shown = checks.map(({ check, of, window = '', used, limit, needs, passes, reason }): Row => {
+    const shown = checks.map(({ check, of, window = '', used, limit, needs, passes, reason }): PrintedRow => {
       return { check: `${of} ${check} ${window}`.trimEnd(), used, limit, needs, passes, reason };
     });
     if (shown.length > 0) printRows(open, given, shown, '');

@@ -3,7 +3,7 @@ import { part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { type PrintedRow, printRow, printRows } from './printed.ts';
 import type { ShownTarget } from './shown.ts';
 
 const list: Command = {
@@ -43,7 +43,7 @@ const reset: Command = {
   },
 };
 
-function rowOf({ id, phase, calls, errorRate, inFlight, firstTokenMs, nextProbeAt, queued }: ShownTarget): Row {
+function rowOf({ id, phase, calls, errorRate, inFlight, firstTokenMs, nextProbeAt, queued }: ShownTarget): PrintedRow {
   return {
     target: id,
     phase,

@@ -1,11 +1,11 @@
 /** Commands for keys. */
 import { accountNamed } from './account-commands.ts';
 import { part } from './admin-client.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
-import { printRow, type Row } from './printed.ts';
+import { type PrintedRow, printRow } from './printed.ts';
 import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownKey } from './shown.ts';
 
@@ -84,7 +84,7 @@ const remove: Command = {
   },
 };
 
-function rowOf(key: ShownKey, open: Opener): Row {
+function rowOf(key: ShownKey, open: CliDeps): PrintedRow {
   const expired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= open.now();
   return {
     id: key.id,

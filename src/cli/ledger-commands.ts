@@ -4,7 +4,7 @@ import { repairBooks, writeCorrection } from '../ledger/repair.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { Correction } from '../store/verify/repair.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import type { Command } from './command.ts';
 import { audited, migratedStore } from './opened.ts';
 import { printRow } from './printed.ts';
@@ -39,7 +39,7 @@ const verify: Command = {
   },
 };
 
-async function verified(open: Opener, verifier: Verifier, full: boolean): Promise<VerifyReport> {
+async function verified(open: CliDeps, verifier: Verifier, full: boolean): Promise<VerifyReport> {
   const say = async () => {
     const running = await verifier.running();
     if (running) open.terminal.err(`${running.done} of ${running.total} entries and calls read.`);

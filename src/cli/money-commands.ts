@@ -3,13 +3,13 @@ import { ENTRY_ACTIONS } from '../access/audit.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
-import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
+import { type ChargeDifference, enterCorrection, replay } from '../ledger/replay.ts';
 import { accountNamed } from './account-commands.ts';
 import { moneyIn } from './admin-client.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf, auditedEntry, migratedStore } from './opened.ts';
-import { printRow, printRows, type Row, timeText } from './printed.ts';
+import { type PrintedRow, printRow, printRows, timeText } from './printed.ts';
 import { listCommand } from './shared-commands.ts';
 import type { ShownCode, ShownEntry } from './shown.ts';
 
@@ -53,7 +53,7 @@ const amountToSet = (written: string): Money | undefined => {
 };
 
 async function move(
-  open: Opener,
+  open: CliDeps,
   given: Given,
   moves: 'top-ups' | 'refunds' | 'adjustments',
   read: (written: string) => Money | undefined,
@@ -78,7 +78,7 @@ async function move(
   return 0;
 }
 
-function printEntry(open: Opener, given: Given, account: string, entry: ShownEntry): void {
+function printEntry(open: CliDeps, given: Given, account: string, entry: ShownEntry): void {
   printRow(open, given, { account, added: moneyIn(entry.amount), balance: moneyIn(entry.balanceAfter) });
 }
 
@@ -147,7 +147,7 @@ const replayBills: Command = {
     if (since === undefined) throw new UsageError('Give a start time: --since 2027-01-31.');
     const until = given.option('until');
     const store = await migratedStore(open);
-    const differences: Difference[] = [];
+    const differences: ChargeDifference[] = [];
     const replayed = await replay(store, {
       from: timeOf(since, 'since'),
       to: until === undefined ? open.now() + 1 : timeOf(until, 'until'),
@@ -167,7 +167,7 @@ const replayBills: Command = {
   },
 };
 
-function differenceRow({ call, charged, due }: Difference): Row {
+function differenceRow({ call, charged, due }: ChargeDifference): PrintedRow {
   return { at: timeText(call.at), id: call.id, account: call.account, model: call.model, charged, due };
 }
 

@@ -2,16 +2,16 @@
 import { auditOf, auditOfEntry } from '../access/audit.ts';
 import type { Audit, EntryRow, Store } from '../store/store.ts';
 import { type AdminClient, createAdminClient } from './admin-client.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import type { Given } from './command.ts';
 
 /** The admin API that the options or the environment name. */
-export function adminOf(open: Opener, given: Given): AdminClient {
+export function adminOf(open: CliDeps, given: Given): AdminClient {
   const server = open.server({ url: given.option('url'), keyFile: given.option('key-file') });
   return createAdminClient({ server, version: open.version, ask: open.ask, warn: open.terminal.err });
 }
 
-export async function migratedStore(open: Opener): Promise<Store> {
+export async function migratedStore(open: CliDeps): Promise<Store> {
   const store = await open.store();
   await store.migrate();
   return store;
@@ -20,9 +20,9 @@ export async function migratedStore(open: Opener): Promise<Store> {
 const ACTOR = 'cli';
 
 /** The audit row for a change that a command makes in its local database. */
-export const audited = (open: Opener, action: string, subject: string): Audit<object> =>
+export const audited = (open: CliDeps, action: string, subject: string): Audit<object> =>
   auditOf({ actor: ACTOR, action, subject }, open.now());
 
 /** The same for a ledger entry. */
-export const auditedEntry = (open: Opener, action: string, account: string): Audit<EntryRow> =>
+export const auditedEntry = (open: CliDeps, action: string, account: string): Audit<EntryRow> =>
   auditOfEntry({ actor: ACTOR, action, subject: account }, open.now());

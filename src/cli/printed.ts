@@ -1,21 +1,21 @@
 /** Output of commands: aligned columns for people, JSON for programs. */
 import { type Money, writeMoney } from '../canonical/money.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import type { Given } from './command.ts';
 
 /** A cell. An absent one is empty in a table and left out of JSON. */
 type Cell = string | number | boolean | Money | readonly string[] | undefined;
-export type Row = { readonly [column: string]: Cell };
+export type PrintedRow = { readonly [column: string]: Cell };
 
 /** Prints a list, or `empty` if it has no rows. */
-export function printRows(open: Opener, given: Given, rows: readonly Row[], empty: string): void {
+export function printRows(open: CliDeps, given: Given, rows: readonly PrintedRow[], empty: string): void {
   if (given.json) open.terminal.out(JSON.stringify(rows, plain));
   else if (rows.length === 0) open.terminal.out(empty);
   else for (const line of alignedLines(rows)) open.terminal.out(line);
 }
 
 /** Prints one object, one line per member. */
-export function printRow(open: Opener, given: Given, row: Row): void {
+export function printRow(open: CliDeps, given: Given, row: PrintedRow): void {
   if (given.json) {
     open.terminal.out(JSON.stringify(row, plain));
     return;
@@ -27,7 +27,7 @@ export function printRow(open: Opener, given: Given, row: Row): void {
 }
 
 /** The rows below their column names. Numbers and money are right-aligned. */
-export function alignedLines(rows: readonly Row[]): string[] {
+export function alignedLines(rows: readonly PrintedRow[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = [
     columns.map((name) => name.toUpperCase()),

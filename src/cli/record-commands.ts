@@ -2,7 +2,7 @@
 import { moneyIn } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRows, type Row } from './printed.ts';
+import { type PrintedRow, printRows } from './printed.ts';
 import type { ShownCall, ShownChange } from './shown.ts';
 
 const SHOWN = 20;
@@ -27,7 +27,7 @@ function readLimit(given: Given): number {
   throw new UsageError(`--limit must be an integer from 1 to ${MOST}.`);
 }
 
-function rowOf(call: ShownCall): Row {
+function rowOf(call: ShownCall): PrintedRow {
   return {
     at: call.at,
     id: call.id,
@@ -51,7 +51,7 @@ const audit: Command = {
     const { data } = await adminOf(open, given).get<{ data: ShownChange[] }>('/audit', query);
     const text = (row: object | undefined) => (row === undefined ? undefined : JSON.stringify(row));
     const rows = data.map(
-      ({ at, id, actor, action, subject, before, after }): Row => ({
+      ({ at, id, actor, action, subject, before, after }): PrintedRow => ({
         at,
         id,
         actor,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { type Ran, runAsProcess } from '../../test/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Opener, Probed } from './cli-deps.ts';
+import type { CliDeps, Probed } from './cli-deps.ts';
 
 let folder: string;
 let edge: Loopback;
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const run = (...argv: string[]): Promise<Ran> => runOver({}, ...argv);
-const runOver = (changes: Partial<Opener>, ...argv: string[]): Promise<Ran> => runAsProcess(edge, changes, argv);
+const runOver = (changes: Partial<CliDeps>, ...argv: string[]): Promise<Ran> => runAsProcess(edge, changes, argv);
 
 const FORM = {
   providers: [{ name: 'main', type: 'openai', credential: 'secret-abcdefgh1234' }],

@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { EXPLAIN_COMMANDS } from './explain-commands.ts';
@@ -29,7 +29,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 /** Runs `argv` (the arguments after the program's name) and resolves with the exit code. */
-export async function runCommand(argv: string[], open: Opener): Promise<number> {
+export async function runCommand(argv: string[], open: CliDeps): Promise<number> {
   try {
     return await run(argv, open);
   } catch (thrown) {
@@ -40,7 +40,7 @@ export async function runCommand(argv: string[], open: Opener): Promise<number> 
   }
 }
 
-async function run(argv: string[], open: Opener): Promise<number> {
+async function run(argv: string[], open: CliDeps): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined || first === 'help' || first === '--help' || first === '-h') return help(open, rest);
   if (first === '--version' || first === '-v') {
@@ -65,7 +65,7 @@ function unknown([first = '', second]: string[]): UsageError {
   return new UsageError(`There is no command "${typed}". "modelport help" lists them.`);
 }
 
-function help(open: Opener, [...words]: string[]): number {
+function help(open: CliDeps, [...words]: string[]): number {
   const asked = words.join(' ');
   const shown = COMMANDS.filter(({ name }) => name === asked || name.startsWith(asked && `${asked} `));
   if (shown.length === 0) throw unknown(words);

@@ -1,9 +1,9 @@
 /** Commands for the gateway itself: serve, migrate, doctor. */
 import { asGatewayError } from '../canonical/errors.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
-import { alignedLines, lastFour, type Row } from './printed.ts';
+import { alignedLines, lastFour, type PrintedRow } from './printed.ts';
 
 const serve: Command = {
   name: 'serve',
@@ -65,7 +65,7 @@ const doctor: Command = {
 };
 
 /** `store` is set if its rows can be read. */
-async function examineDatabase(open: Opener): Promise<{ state: string; store?: Store }> {
+async function examineDatabase(open: CliDeps): Promise<{ state: string; store?: Store }> {
   try {
     const store = await open.store();
     const { ready, reasons, warnings } = await store.ready();
@@ -76,13 +76,13 @@ async function examineDatabase(open: Opener): Promise<{ state: string; store?: S
   }
 }
 
-type ProviderState = Row & { state: string };
+type ProviderState = PrintedRow & { state: string };
 
-async function examineProviders(open: Opener, store: Store): Promise<ProviderState[]> {
+async function examineProviders(open: CliDeps, store: Store): Promise<ProviderState[]> {
   return Promise.all((await store.providers()).map((provider) => examineProvider(open, provider)));
 }
 
-async function examineProvider(open: Opener, provider: ProviderRow): Promise<ProviderState> {
+async function examineProvider(open: CliDeps, provider: ProviderRow): Promise<ProviderState> {
   const { name, type, credentials } = provider;
   const shown = { name, type, credential: credentials.map(lastFour) };
   try {

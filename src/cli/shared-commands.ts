@@ -1,11 +1,11 @@
 /** What commands have in common: lists, and changes of what a command names. */
 import { part, type Query } from './admin-client.ts';
-import type { Opener } from './cli-deps.ts';
+import type { CliDeps } from './cli-deps.ts';
 import type { Command, Given } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows, type Row } from './printed.ts';
+import { type PrintedRow, printRow, printRows } from './printed.ts';
 
-type RowOf<Shown> = (shown: Shown, open: Opener) => Row;
+type RowOf<Shown> = (shown: Shown, open: CliDeps) => PrintedRow;
 
 interface Listed<Shown> {
   path: string;
@@ -30,7 +30,7 @@ export function listCommand<Shown>(command: Omit<Command, 'run'>, { path, query,
 
 /** Sends a change to the admin API: `path` follows the path of what the command names. */
 export type Change = (
-  open: Opener,
+  open: CliDeps,
   given: Given,
   method: 'POST' | 'PATCH',
   path: string,

@@ -1,8 +1,10 @@
 /** Validates bodies and queries against a schema. The error names the wrong member and what it must be. */
+
 import type { Static, TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../canonical/errors.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
+import type { SchemaFault } from '../dialects/shared/validator.ts';
 
 /** Validator of bodies, compiled on first use. Throws GatewayError `invalid_request` with `param`. */
 export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {
@@ -37,16 +39,6 @@ function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S
 function parse(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
   return parseBody(bytes, 'The body is not valid JSON.');
-}
-
-interface SchemaFault {
-  keyword: string;
-  /** JSON pointer into the schema. */
-  schemaPath: string;
-  /** JSON pointer into the value. */
-  instancePath: string;
-  params: { requiredProperties?: string[]; additionalProperties?: string[] };
-  message: string;
 }
 
 function firstFault(schema: TSchema, faults: SchemaFault[]): GatewayError {

@@ -1,6 +1,6 @@
 /** The client's address: the peer's address, or the one that a trusted proxy reports. */
 import { isIP } from 'node:net';
-import { createRanges, type Range, readRange } from '../access/cidr.ts';
+import { type AddressRange, createRanges, readRange } from '../access/cidr.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 
 export type AddressOf = (request: Pick<ClientRequest, 'address' | 'headers'>) => string;
@@ -25,7 +25,7 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressO
   };
 }
 
-function rangeOf(text: string): Range {
+function rangeOf(text: string): AddressRange {
   const range = readRange(text);
   if (range) return range;
   throw new Error(`"${text}" is not a valid trusted proxy: write an address or a CIDR range, such as 10.0.0.0/8.`);

@@ -37,7 +37,7 @@ export interface Edge {
 type Handler = (request: ClientRequest, path: { [name: string]: string }) => Promise<Answer>;
 
 /** A handler, and how its route reads the parameters of a path. */
-interface TargetRoute {
+interface EdgeRoute {
   reading: PathReading | undefined;
   /** Whether the path as sent spells the route's own words without percent-encoding. */
   isSpelled(sent: string): boolean;
@@ -54,7 +54,7 @@ export interface EdgePlace {
 export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
   const addressOf = createAddressReader(deps.settings.trustedProxies);
   const bodies = createJsonBodies(deps.settings.jsonBounds);
-  const router = createRouter<TargetRoute>();
+  const router = createRouter<EdgeRoute>();
   const all = [...ANSWERED_ROUTES, metricsRoute];
   all.push(descriptionRoute(() => [...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
@@ -206,7 +206,7 @@ function longTarget(): GatewayError {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** 405 if the path exists with another method, 426 for a WebSocket on such a path, otherwise 404. */
-function noRoute(router: Router<TargetRoute>, { method, headers }: ClientRequest, path: string): Answer {
+function noRoute(router: Router<EdgeRoute>, { method, headers }: ClientRequest, path: string): Answer {
   const known: string[] = METHODS.filter((one) => takes(router, one, path));
   if (known.length === 0) {
     refuseNotOffered(path);
@@ -221,7 +221,7 @@ function noRoute(router: Router<TargetRoute>, { method, headers }: ClientRequest
   return failure(method, path, new GatewayError('method_not_allowed', sentence), { allow });
 }
 
-function takes(router: Router<TargetRoute>, method: string, path: string): boolean {
+function takes(router: Router<EdgeRoute>, method: string, path: string): boolean {
   return router.match(method, path).some(({ found, parameters }) => !found.reading || found.reading.read(parameters));
 }
 

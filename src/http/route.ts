@@ -48,14 +48,17 @@ export interface RelayedRoute extends Documented {
 export interface AnsweredRoute extends Documented {
   /** The scope that a key needs. Absent: keys with scopes are refused. */
   scope: Scope | undefined;
-  answer: Answer<unknown, unknown>;
+  answer: RouteHandler<unknown, unknown>;
 }
 
 /** The response body, or a complete Response if it is not JSON with status 200. */
-export type Answer<Query, Body> = (deps: HttpDeps, asked: Asked<Query, Body>) => Answered | Promise<Answered>;
+export type RouteHandler<Query, Body> = (
+  deps: HttpDeps,
+  asked: RouteRequest<Query, Body>,
+) => Answered | Promise<Answered>;
 type Answered = object | Response;
 
-export interface Asked<Query, Body> {
+export interface RouteRequest<Query, Body> {
   path: { [name: string]: string };
   query: Query;
   body: Body;
@@ -79,7 +82,7 @@ interface RouteOptions<Q extends TObject, B extends TSchema> {
   query?: Q;
   body?: B;
   reply?: TSchema;
-  answer: Answer<Static<Q>, Static<B>>;
+  answer: RouteHandler<Static<Q>, Static<B>>;
 }
 
 export const NO_QUERY = Type.Object({});
@@ -103,6 +106,6 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     query: options.query ?? NO_QUERY,
     body: options.body,
     // Safe: query and body were validated against these schemas.
-    answer: options.answer as Answer<unknown, unknown>,
+    answer: options.answer as RouteHandler<unknown, unknown>,
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
-import { type Decision, disputeOf, settleDispute } from './disputes.ts';
+import { type DisputeDecision, disputeOf, settleDispute } from './disputes.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
 const PRICE = { input: 1000n, output: 1000n };
@@ -25,7 +25,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       audits++;
       return { id: `audit_${audits}`, at: 5, actor: 'a', action: 'x', subject: 'call_1', after: String(entry?.amount) };
     };
-    const decide = (decision: Decision) =>
+    const decide = (decision: DisputeDecision) =>
       settleDispute({ store, ledger, readPrice: () => PRICE }, 'call_1', decision, 5, audit);
     const available = async () => (await ledger.balance(ACCOUNT))?.available;
     const decided = async () => {
@@ -35,7 +35,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     return { store, ledger, decide, available, decided };
   }
 
-  test.each<[Decision, bigint]>([
+  test.each<[DisputeDecision, bigint]>([
     ['accept', 1000n - 9007n],
     ['reject', 1000n - 12n],
   ])(

@@ -6,14 +6,14 @@ import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import type { Ledger, MovingKind } from './ledger.ts';
 import { charge } from './pricing/charge.ts';
 
-export type Decision = 'accept' | 'reject';
+export type DisputeDecision = 'accept' | 'reject';
 
 export interface Dispute {
   /** The cost by the provider's report, and what was charged: the hold. */
   claimed: Money;
   charged: Money;
   /** Absent while undecided. */
-  decision?: Decision;
+  decision?: DisputeDecision;
 }
 
 export interface DisputeSettings {
@@ -23,7 +23,7 @@ export interface DisputeSettings {
   readPrice(components: string): Price;
 }
 
-const NOTES: { readonly [decision in Decision]: string } = {
+const NOTES: { readonly [decision in DisputeDecision]: string } = {
   accept: "dispute accepted: the provider's report counts",
   reject: 'dispute rejected: what was delivered counts',
 };
@@ -47,7 +47,7 @@ export async function disputeOf(store: Store, call: CallRow): Promise<Dispute | 
 export async function settleDispute(
   { store, ledger, readPrice }: DisputeSettings,
   callId: string,
-  decision: Decision,
+  decision: DisputeDecision,
   at: number,
   audit: (call: CallRow) => Audit<EntryRow>,
 ): Promise<EntryRow> {
@@ -75,7 +75,7 @@ export async function settleDispute(
   }
 }
 
-async function firstDecision(store: Store, call: CallRow, decision: Decision): Promise<EntryRow | undefined> {
+async function firstDecision(store: Store, call: CallRow, decision: DisputeDecision): Promise<EntryRow | undefined> {
   const entry = await store.entryByKey(call.account, keyOf(call.id));
   const made = decisionIn(entry);
   if (made === undefined || made === decision) return entry;
@@ -83,7 +83,7 @@ async function firstDecision(store: Store, call: CallRow, decision: Decision): P
   throw new GatewayError('conflict', sentence, { param: 'decision' });
 }
 
-function decisionIn(entry: EntryRow | undefined): Decision | undefined {
+function decisionIn(entry: EntryRow | undefined): DisputeDecision | undefined {
   if (!entry) return undefined;
   return entry.note === NOTES.accept ? 'accept' : 'reject';
 }
@@ -92,7 +92,7 @@ async function movement(
   { store, readPrice }: Pick<DisputeSettings, 'store' | 'readPrice'>,
   call: CallRow,
   { claimed, charged }: Dispute,
-  decision: Decision,
+  decision: DisputeDecision,
 ): Promise<{ kind: MovingKind; amount: Money }> {
   const given = await store.corrections(call.id);
   if (decision === 'accept') return { kind: 'adjustment', amount: charged - claimed };

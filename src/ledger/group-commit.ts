@@ -7,13 +7,13 @@ import { accountOfStep } from '../store/step-account.ts';
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 
-type MarkStep = Extract<LedgerStep, { type: 'mark' }>;
+type LedgerMark = Extract<LedgerStep, { type: 'mark' }>;
 
 export interface GroupCommit {
   /** Resolves with the outcome of the step when its batch is committed. Rejects if the batch failed. */
   submit(step: LedgerStep): Promise<LedgerOutcome>;
   /** Records a checkpoint without waiting: after a pause only the newest of each call is written. Failures are tried again. */
-  note(step: MarkStep): void;
+  note(step: LedgerMark): void;
   /** Drops the checkpoint of a call that has ended. */
   forget(callId: string): void;
   /** Resolves when everything submitted and noted is committed. Rejects if a checkpoint could not be written. */
@@ -46,7 +46,7 @@ const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause
 /** `atOnce`: batches of different accounts that may run at the same time; all but one of them may wait for a lock. */
 export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   let queue: Pending[] = [];
-  const notes = new Map<string, MarkStep>();
+  const notes = new Map<string, LedgerMark>();
   /** Accounts of running batches. */
   const taken = new Set<string>();
   /** Accounts that were found locked, and how many of their batches still wait directly. */
@@ -175,7 +175,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     underWay.add(pause);
   }
 
-  function note(step: MarkStep): void {
+  function note(step: LedgerMark): void {
     notes.set(step.callId, step);
     noteTimer ??= setTimeout(() => submitNotes().catch(() => {}), NOTE_PAUSE_MS);
   }
@@ -188,7 +188,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     await Promise.all(steps.map(submitNote));
   }
 
-  async function submitNote(step: MarkStep): Promise<void> {
+  async function submitNote(step: LedgerMark): Promise<void> {
     try {
       await submit(step);
     } catch (cause) {

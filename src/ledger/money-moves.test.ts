@@ -5,7 +5,7 @@ import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 import { hashCode, issueCode } from './redemption-code.ts';
-import { type Difference, enterCorrection, replay } from './replay.ts';
+import { type ChargeDifference, enterCorrection, replay } from './replay.ts';
 
 /** With this price, 7 input and 5 output tokens cost 17,000 nano-USD. */
 const PRICE = { input: 1_000_000n, output: 2_000_000n };
@@ -120,7 +120,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const usage: Usage = { input: 1e15, output: 1e15, source: 'reported' };
     await ledger.settle(absurd, callRecord('call_5', 10n ** 17n, { at: NOON, usage }));
     const run = async () => {
-      const found: Difference[] = [];
+      const found: ChargeDifference[] = [];
       const options = { from: NOON, to: NOON + 1, readPrice: () => PRICE };
       const replayed = await replay(store, { ...options, found: (one) => void found.push(one) });
       return { replayed, found };

@@ -7,7 +7,7 @@ import { charge } from './pricing/charge.ts';
 import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
 
 /** A call whose bill differs from its usage times price. */
-export interface Difference {
+export interface ChargeDifference {
   call: CallRow;
   /** What was charged, including corrections and refunds. */
   charged: Money;
@@ -26,7 +26,7 @@ export interface ReplayOptions {
   to: number;
   /** Parses the components of a price version. */
   readPrice(components: string): Price;
-  found(difference: Difference): void | Promise<void>;
+  found(difference: ChargeDifference): void | Promise<void>;
 }
 
 const CALLS_AT_ONCE = 500;
@@ -76,7 +76,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
 /** Enters the difference. The same difference is entered only once. */
 export async function enterCorrection(
   ledger: Ledger,
-  { call, charged, due }: Difference,
+  { call, charged, due }: ChargeDifference,
   at: number,
   audit: Audit<EntryRow>,
 ): Promise<void> {

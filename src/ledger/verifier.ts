@@ -1,6 +1,6 @@
 /** Runs verifications: one at a time over all processes, starting from the last signed checkpoints. */
 import type { Store } from '../store/store.ts';
-import type { Progress } from '../store/verify/books-reader.ts';
+import type { VerifyProgress } from '../store/verify/books-reader.ts';
 import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';
 import type { Finding, VerifyReport } from '../store/verify/report.ts';
 import { type CheckpointSigner, checkpointSigner } from './checkpoint-signature.ts';
@@ -15,20 +15,20 @@ export interface VerifierSettings {
   reportError(sentence: string, cause: unknown): void;
 }
 
-export interface Asked {
+export interface VerifyRequest {
   /** Reads everything; earlier checkpoints must match too. */
   full?: boolean;
 }
 
-export interface Running extends Progress {
+export interface Running extends VerifyProgress {
   startedAt: number;
 }
 
 export interface Verifier {
   /** Resolves with the report of a new verification, or of a running one that reads as much. */
-  verify(asked?: Asked): Promise<VerifyReport>;
+  verify(asked?: VerifyRequest): Promise<VerifyReport>;
   /** The same, but waits at most this long: then it returns the progress, and the next request after the end gets the report. */
-  ask(asked: Asked, waitMs: number): Promise<VerifyReport | Running>;
+  ask(asked: VerifyRequest, waitMs: number): Promise<VerifyReport | Running>;
   /** The running verification, in this process or another. */
   running(): Promise<Running | undefined>;
 }
@@ -42,20 +42,20 @@ const SAVED_AT_ONCE = 500;
 /** How long a report is kept for a client that was answered with 202. */
 const KEPT_MS = 600_000;
 
-interface Run {
+interface VerifyRun {
   full: boolean;
   startedAt: number;
-  progress: Progress;
+  progress: VerifyProgress;
   report: Promise<VerifyReport>;
 }
 
 export function createVerifier({ store, owner, key, now, reportError }: VerifierSettings): Verifier {
-  let run: Run | undefined;
+  let run: VerifyRun | undefined;
   /** A finished report that a client is expected to fetch. */
   let waiting: { full: boolean; report: VerifyReport; at: number } | undefined;
 
-  function start(full: boolean): Run {
-    const started: Run = {
+  function start(full: boolean): VerifyRun {
+    const started: VerifyRun = {
       full,
       startedAt: now(),
       progress: { done: 0, total: 0 },
@@ -68,13 +68,13 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
     return started;
   }
 
-  async function runFor({ full = false }: Asked): Promise<Run> {
+  async function runFor({ full = false }: VerifyRequest): Promise<VerifyRun> {
     // Waits for a verification that reads less: two at the same time would take twice as long.
     while (run && full && !run.full) await run.report.catch(() => {});
     return run ?? start(full);
   }
 
-  async function verifyAlone(started: Run): Promise<VerifyReport> {
+  async function verifyAlone(started: VerifyRun): Promise<VerifyReport> {
     const lease = () => {
       const { startedAt, progress } = started;
       const at = now();
@@ -94,7 +94,7 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
     }
   }
 
-  async function verifyFrom(started: Run): Promise<VerifyReport> {
+  async function verifyFrom(started: VerifyRun): Promise<VerifyReport> {
     const secret = key();
     const signer = secret === undefined ? undefined : checkpointSigner(secret);
     const { known, forged } = signer

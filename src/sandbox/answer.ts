@@ -11,7 +11,7 @@ import { tokensOfAtLeast } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
 /** The content of one choice. Tokens are generated as they are read, and can be read once. */
-export interface Answer {
+export interface SandboxAnswer {
   reasoning: Iterator<string>;
   text: Iterator<string>;
   refusal: Iterator<string>;
@@ -43,9 +43,16 @@ const SPOKEN_CHARACTERS = 2000;
 export const IMAGE_TOKENS = 1290;
 
 /** `key` identifies the call; ids of tool calls are derived from it. */
-export function answerChat(call: ChatCall, choice: number, key: string): Answer {
+export function answerChat(call: ChatCall, choice: number, key: string): SandboxAnswer {
   const reasoning = call.model === 'sandbox-reasoner' ? tokensOf(thoughtsOn(call)) : nothing();
-  const answer: Answer = { reasoning, text: nothing(), refusal: nothing(), calls: [], stops: [], finish: 'stop' };
+  const answer: SandboxAnswer = {
+    reasoning,
+    text: nothing(),
+    refusal: nothing(),
+    calls: [],
+    stops: [],
+    finish: 'stop',
+  };
   const prompt = lastPrompt(call);
   const { refuse, words = 0 } = readDirectives(prompt);
   if (refuse) return { ...answer, refusal: tokensOf(REFUSAL), finish: 'refusal' };
@@ -60,7 +67,7 @@ export function answerChat(call: ChatCall, choice: number, key: string): Answer 
   return { ...answer, text, stops: call.sampling.stop ?? [] };
 }
 
-export function answerCompletion(call: ChatCall, prompt: string, choice: number): Answer {
+export function answerCompletion(call: ChatCall, prompt: string, choice: number): SandboxAnswer {
   const suffix = call.completion?.suffix ?? '';
   const end = suffix === '' ? '' : ` It leads up to: ${quote(suffix)}.`;
   const said = ` ${WHO_I_AM} It goes on from: ${quote(prompt)}.${end}${choiceMark(choice)}`;
@@ -198,7 +205,7 @@ function isMeant({ name, description = '' }: Callable, prompt: string): boolean 
   return said >= 2 && said * 2 >= words.length;
 }
 
-function imageOf(call: ChatCall, answer: Answer, choice: number): Answer {
+function imageOf(call: ChatCall, answer: SandboxAnswer, choice: number): SandboxAnswer {
   const prompt = withoutDirectives(lastPrompt(call));
   const size = imageSize(call.image ?? {});
   const image = () => generateImage(`${prompt}${choiceMark(choice)}`, size);

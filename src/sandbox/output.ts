@@ -58,7 +58,7 @@ function firstOf(stops: readonly string[], text: string): { stop: string; at: nu
 }
 
 /** What remains of a choice's token limit: for its reasoning first, then for text or tool calls. */
-export class Allowance {
+export class OutputTokens {
   /** Tokens used so far. */
   spent = 0;
   /** The output was longer than the limit. */

@@ -2,15 +2,15 @@
 import type { ChatCall } from '../canonical/call.ts';
 import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { type Answer, IMAGE_TOKENS } from './answer.ts';
+import { IMAGE_TOKENS, type SandboxAnswer } from './answer.ts';
 import { chatSignature, countInput } from './conversation.ts';
-import { Allowance, ceilingOf, untilStop } from './output.ts';
+import { ceilingOf, OutputTokens, untilStop } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
 /** The parts of a reply. */
 interface ReplyPlan extends ReplyHead {
   call: ChatCall;
-  answers: readonly Answer[];
+  answers: readonly SandboxAnswer[];
 }
 
 /** What every reply has. */
@@ -60,11 +60,11 @@ type ChoiceCount = Required<Pick<Usage, 'output' | 'reasoning' | 'imageOutput' |
 
 function* choiceEvents(
   told: ReplyPlan,
-  answer: Answer,
+  answer: SandboxAnswer,
   choice: number,
   ceiling: number,
 ): Generator<ReplyEvent[], ChoiceCount> {
-  const allowance = new Allowance(ceiling);
+  const allowance = new OutputTokens(ceiling);
   const parts = new Parts(choice);
   yield* thoughts(told, answer, parts, allowance);
   const reasoning = allowance.spent;
@@ -108,9 +108,9 @@ class Parts {
 
 function* thoughts(
   { call, key }: ReplyPlan,
-  { reasoning }: Answer,
+  { reasoning }: SandboxAnswer,
   parts: Parts,
-  allowance: Allowance,
+  allowance: OutputTokens,
 ): Generator<ReplyEvent[]> {
   let isOpen = false;
   for (const token of allowance.take(reasoning)) {
@@ -130,9 +130,9 @@ function* thoughts(
 /** Returns the stop sequence that ended the text. */
 function* texts(
   { call }: ReplyPlan,
-  { text, refusal, stops }: Answer,
+  { text, refusal, stops }: SandboxAnswer,
   parts: Parts,
-  allowance: Allowance,
+  allowance: OutputTokens,
 ): Generator<ReplyEvent[], string | undefined> {
   let stop: string | undefined;
   for (const [type, tokens] of [
@@ -155,7 +155,7 @@ function* texts(
   return stop;
 }
 
-function* audioOf({ key, createdSeconds }: ReplyPlan, audio: NonNullable<Answer['audio']>, parts: Parts) {
+function* audioOf({ key, createdSeconds }: ReplyPlan, audio: NonNullable<SandboxAnswer['audio']>, parts: Parts) {
   const { choice } = parts;
   const { mimeType, words } = audio;
   const expiresAtSeconds = createdSeconds + AUDIO_SECONDS;
@@ -165,7 +165,7 @@ function* audioOf({ key, createdSeconds }: ReplyPlan, audio: NonNullable<Answer[
   yield [parts.end()];
 }
 
-function* callEvents(calls: Answer['calls'], parts: Parts, allowance: Allowance): Generator<ReplyEvent[]> {
+function* callEvents(calls: SandboxAnswer['calls'], parts: Parts, allowance: OutputTokens): Generator<ReplyEvent[]> {
   for (const { id, name, custom, input } of calls) {
     if (allowance.isSpent) {
       allowance.isOver = true;
@@ -177,7 +177,7 @@ function* callEvents(calls: Answer['calls'], parts: Parts, allowance: Allowance)
   }
 }
 
-function finishOf({ finish }: Answer, { isOver }: Allowance, stop: string | undefined): Finish {
+function finishOf({ finish }: SandboxAnswer, { isOver }: OutputTokens, stop: string | undefined): Finish {
   if (isOver) return { reason: 'length' };
   return stop === undefined ? { reason: finish } : { reason: 'stop-sequence', stopSequence: stop };
 }

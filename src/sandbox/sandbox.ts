@@ -7,7 +7,7 @@ import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
-import { type Answer, answerChat, answerCompletion } from './answer.ts';
+import { answerChat, answerCompletion, type SandboxAnswer } from './answer.ts';
 import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
@@ -45,7 +45,7 @@ const NO_BYTES = new Uint8Array();
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { sleep = sleepUnlessAborted, tokenMs = DEFAULT_TOKEN_MS, now = Date.now } = options;
 
-  async function answer(request: Request, route: Route): Promise<Response> {
+  async function answer(request: Request, route: SandboxRoute): Promise<Response> {
     if (request.method !== 'POST') throw new GatewayError('method_not_allowed', 'The sandbox takes POST here.');
     const body = new Uint8Array(await request.arrayBuffer());
     const query = new URL(request.url).searchParams;
@@ -98,7 +98,7 @@ interface SandboxReply {
   groups(): number;
 }
 
-interface Route {
+interface SandboxRoute {
   /** The format of errors. */
   dialect: Dialect;
   path: { [name: string]: string };
@@ -136,7 +136,7 @@ const WHOLE: {
   },
 };
 
-function routeOf(pathname: string): Route | undefined {
+function routeOf(pathname: string): SandboxRoute | undefined {
   const [, model, action] = GOOGLE_PATH.exec(pathname) ?? [];
   const path =
     model !== undefined && action !== undefined
@@ -241,7 +241,7 @@ function eventsFor(
 
 const MOST_CHOICES = 128;
 
-function answersTo(call: ChatCall, key: string): Answer[] {
+function answersTo(call: ChatCall, key: string): SandboxAnswer[] {
   const { n = 1 } = call.sampling;
   const prompts = call.completion ? promptsOf(call) : [];
   if (n > MOST_CHOICES || n * prompts.length > MOST_CHOICES) {

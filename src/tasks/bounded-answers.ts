@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
-import type { Progress, TaskError } from '../canonical/task.ts';
+import type { TaskError, TaskProgress } from '../canonical/task.ts';
 import type { Started } from '../providers/video/video.ts';
 
 /** The maximum length of the provider's task id. The longest known are paths of about 200 characters. */
@@ -19,7 +19,7 @@ export function boundedStart({ handle, seen }: Started): Started {
   return { handle: boundedHandle(handle, { inDoubt: true }), seen: boundedProgress(seen) };
 }
 
-export function boundedProgress({ percent, error, handle, ...seen }: Progress): Progress {
+export function boundedProgress({ percent, error, handle, ...seen }: TaskProgress): TaskProgress {
   if ((seen.found?.length ?? 0) > MOST_VIDEOS) throw outOfBounds('more videos than can be requested', {});
   return {
     ...seen,

@@ -1,6 +1,6 @@
 /** Sends one signed request of a task to its provider and reads the whole response. */
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
-import type { Answered } from '../providers/video/video.ts';
+import type { ProviderAnswer } from '../providers/video/video.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Sending } from '../transport/transport.ts';
@@ -23,13 +23,13 @@ export async function exchange(
   provider: Provider,
   outgoing: Outgoing,
   target: Target,
-): Promise<Answered> {
+): Promise<ProviderAnswer> {
   await provider.authorize(outgoing, target, deps.signing);
   return send(deps, outgoing);
 }
 
 /** The same for a request that is already signed. */
-export async function send(deps: TaskDeps, outgoing: Sending): Promise<Answered> {
+export async function send(deps: TaskDeps, outgoing: Sending): Promise<ProviderAnswer> {
   const answer = await deps.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
   return { status: answer.status, headers: answer.headers, body: await answer.readAll(LARGEST_ANSWER_BYTES) };
 }

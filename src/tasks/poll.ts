@@ -1,7 +1,7 @@
 /** Polls a task at its provider and stores the result. */
 import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
-import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
+import { advance, isOver, type TaskError, type TaskProgress } from '../canonical/task.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { boundedProgress } from './bounded-answers.ts';
 import { download } from './download.ts';
@@ -34,7 +34,7 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
   if (!videoTarget) return fail(deps, held, REMOVED);
   const { provider, video, target } = videoTarget;
   const handle = held.task.handle ?? null;
-  let seen: Progress;
+  let seen: TaskProgress;
   try {
     const answered = await exchange(deps, provider, video.poll(handle, target), target);
     if (answered.status === 410) return fail(deps, held, VANISHED);
@@ -60,7 +60,7 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
 }
 
 /** Stores the results and charges them. What cannot be downloaded is tried again with a new URL. */
-async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, target }: VideoTarget): Promise<void> {
+async function keep(deps: TaskDeps, held: Held, seen: TaskProgress, { provider, target }: VideoTarget): Promise<void> {
   const found = seen.found ?? [];
   if (found.length === 0) return fail(deps, held, WITHHELD);
   // File names are saved before the download: if the process dies, the one that takes over removes incomplete files.

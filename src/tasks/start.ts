@@ -4,7 +4,7 @@ import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { withOwnMembers } from '../providers/video/own-members.ts';
-import type { Answered, Started, Starting } from '../providers/video/video.ts';
+import type { ProviderAnswer, Started, StartRequest } from '../providers/video/video.ts';
 import { boundedStart } from './bounded-answers.ts';
 import { exchange, send } from './exchange.ts';
 import { fail } from './finish.ts';
@@ -126,7 +126,7 @@ async function prepare(
 ): Promise<Outgoing> {
   const { task } = held;
   const { ask, unsaid } = withOwnMembers(video, { ...task.ask, images });
-  const { outgoing, warnings: lost }: Starting =
+  const { outgoing, warnings: lost }: StartRequest =
     task.source !== undefined && video.remix
       ? video.remix(task.source, ask, target)
       : video.start(ask, target, task.id);
@@ -140,8 +140,8 @@ async function prepare(
 }
 
 /** Throws an `inDoubt` error if the request was sent and no response came. */
-async function sendOnce(deps: TaskDeps, outgoing: Outgoing): Promise<Answered> {
-  let answered: Answered;
+async function sendOnce(deps: TaskDeps, outgoing: Outgoing): Promise<ProviderAnswer> {
+  let answered: ProviderAnswer;
   try {
     answered = await send(deps, { ...outgoing, once: true });
   } catch (thrown) {

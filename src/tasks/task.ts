@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Money } from '../canonical/money.ts';
-import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../canonical/task.ts';
+import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { TaskRow } from '../store/tasks.ts';
 
@@ -65,7 +65,7 @@ export interface TaskTarget {
 
 /** The request, stored until the task has been started. */
 export interface TaskRequest {
-  images: Image[];
+  images: TaskImage[];
 }
 
 /** An output as stored: earlier versions named the facts of a video `film`. */
@@ -73,7 +73,7 @@ type KeptOutput = TaskOutput & { film?: TaskOutput['video'] };
 
 /** The request of a task that was not started yet. Earlier versions named its images `pictures`. */
 export function readTaskRequest(text: string | undefined): TaskRequest {
-  const { images, pictures } = JSON.parse(text ?? '{}') as { images?: Image[]; pictures?: Image[] };
+  const { images, pictures } = JSON.parse(text ?? '{}') as { images?: TaskImage[]; pictures?: TaskImage[] };
   return { images: images ?? pictures ?? [] };
 }
 

@@ -2,7 +2,7 @@
 import { pixelsOfResolution, writePixels } from '../canonical/image-size.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { Progress, VideoAsk } from '../canonical/task.ts';
+import type { TaskProgress, VideoAsk } from '../canonical/task.ts';
 import { figure, type Usage } from '../canonical/usage.ts';
 import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 import { charge } from '../ledger/pricing/charge.ts';
@@ -31,7 +31,7 @@ function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECON
 export function dueFor(
   ask: VideoOrder,
   videos: number,
-  billed: Progress['billed'],
+  billed: TaskProgress['billed'],
   price: Price | undefined,
   held: Money,
 ): { usage: Usage; cost: Money; disputed?: true } {
@@ -52,7 +52,7 @@ function mostOf(ask: VideoOrder) {
 }
 
 /** The usage of this number of videos: seconds in total by the provider's report, otherwise as requested; the size as requested. */
-export function videoUsage(ask: VideoOrder, videos: number, said: Progress['billed'] = {}): Usage {
+export function videoUsage(ask: VideoOrder, videos: number, said: TaskProgress['billed'] = {}): Usage {
   const billed = figuresIn(said);
   const { width, height, resolution, quality } = ask;
   const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
@@ -68,7 +68,10 @@ export function videoUsage(ask: VideoOrder, videos: number, said: Progress['bill
 }
 
 /** The valid figures; seconds may be fractional. */
-function figuresIn({ seconds, outputTokens }: NonNullable<Progress['billed']>): NonNullable<Progress['billed']> {
+function figuresIn({
+  seconds,
+  outputTokens,
+}: NonNullable<TaskProgress['billed']>): NonNullable<TaskProgress['billed']> {
   const isLength = seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;
   const isCount = outputTokens !== undefined && !Number.isNaN(figure(outputTokens));
   return { ...(isLength && { seconds }), ...(isCount && { outputTokens }) };

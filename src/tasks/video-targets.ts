@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import { type AttemptedWith, textWithoutSecrets, withoutSecrets } from '../canonical/redaction.ts';
-import type { Progress } from '../canonical/task.ts';
+import type { TaskProgress } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Provider, Target } from '../providers/provider.ts';
 import type { Started, VideoAdapter } from '../providers/video/video.ts';
@@ -58,7 +58,7 @@ function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapte
       throw thrown instanceof GatewayError ? withoutSecrets(thrown, attempted) : thrown;
     }
   };
-  const seen = (progress: Progress): Progress => {
+  const seen = (progress: TaskProgress): TaskProgress => {
     const { error } = progress;
     if (!error) return progress;
     const { code, message } = error;

@@ -42,7 +42,7 @@ const MOST_WAITING_BYTES = 256 * 1024;
 /** Shared, because most responses bring one piece, and then an array of one: nothing is added to this one. */
 const NONE: Uint8Array[] = [];
 
-interface Waiting {
+interface WaitingRead {
   resolve(bytes: Uint8Array | undefined): void;
   reject(failure: GatewayError): void;
 }
@@ -69,7 +69,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   private hasRead = false;
   private paused = false;
   private ended = false;
-  private waiting: Waiting | undefined;
+  private waiting: WaitingRead | undefined;
   /** The receiver of `pour`, unless paused. */
   private taker: ByteTaker | undefined;
   private isHeld = false;

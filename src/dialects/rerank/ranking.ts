@@ -1,7 +1,7 @@
 /** Shared by the rerank formats: reads the scores and the usage. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Ranked } from '../../canonical/reply.ts';
+import type { RankedDocument } from '../../canonical/reply.ts';
 import { figure, type Usage } from '../../canonical/usage.ts';
 import { unreadable } from '../shared/json-reply.ts';
 
@@ -10,7 +10,7 @@ const BYTES_PER_TOKEN = 4;
 export const DOCUMENTS_A_SEARCH = 100;
 
 /** Throws if a result names an unknown document, or one twice. */
-export function readRanking(results: Json | undefined, { documents }: RerankCall): Ranked[] {
+export function readRanking(results: Json | undefined, { documents }: RerankCall): RankedDocument[] {
   if (!Array.isArray(results)) throw unreadable();
   const seen = new Set<number>();
   return results.map((result) => {

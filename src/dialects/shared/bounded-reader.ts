@@ -5,7 +5,7 @@
  */
 import type { Call } from '../../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
-import type { ReplyEvent, Result } from '../../canonical/reply.ts';
+import type { ReplyEvent, ReplyResult } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
 
 /**
@@ -158,7 +158,7 @@ function isPlainText(call: Call): boolean {
   return call.kind === 'chat' && call.tools.length === 0 && !call.output && choicesOf(call) === 1;
 }
 
-function checkResult(result: Result, call: Call): void {
+function checkResult(result: ReplyResult, call: Call): void {
   if (result.type === 'vectors' && call.kind === 'embed') {
     const most = Math.max(call.inputs.length, 1);
     if (result.vectors.length > most) throw outOfBounds('more vectors than there are inputs');

@@ -20,13 +20,13 @@ const SCHEMAS: { readonly [dialect: string]: TSchema } = {
   gemini: GenerateRequest,
 };
 
-type Names = ReturnType<typeof callerNames>;
-const known = new Map<string, Names>();
+type CallerNames = ReturnType<typeof callerNames>;
+const known = new Map<string, CallerNames>();
 
 /**
  * Maps OpenAI's member names to the dialect's names. A name that is not listed is the same in both, or does not exist.
  */
-function namesIn(dialect: string): Names | undefined {
+function namesIn(dialect: string): CallerNames | undefined {
   const schema = SCHEMAS[dialect];
   if (!schema) return undefined;
   let names = known.get(dialect);

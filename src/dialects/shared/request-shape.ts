@@ -4,7 +4,7 @@
  * `/openapi.json`. Schemas are built on first use: building all of them would slow the start.
  */
 import { type TProperties, type TSchema, Type } from 'typebox';
-import type { Known } from './unknown-members.ts';
+import type { KnownMembers } from './unknown-members.ts';
 
 /** Annotations on a schema. Validators ignore them. */
 export interface Notes {
@@ -96,15 +96,15 @@ export function topMembers(schema: TSchema): ReadonlySet<string> {
 }
 
 /** The members that the format's reader understands, at all depths. */
-export function knownMembers(schema: TSchema): () => Known {
-  let known: Known | undefined;
+export function knownMembers(schema: TSchema): () => KnownMembers {
+  let known: KnownMembers | undefined;
   return () => {
     known ??= { deeper: deeperIn(nodeOf(schema)) };
     return known;
   };
 }
 
-function knownIn(node: SchemaNode | undefined): Known {
+function knownIn(node: SchemaNode | undefined): KnownMembers {
   if (!node) return 'all';
   if (node.$inside) return knownIn(nodeOf(node.$inside()));
   if (node.$types) return knownTypes(node.$types(), node.$otherwise);
@@ -119,8 +119,8 @@ function knownIn(node: SchemaNode | undefined): Known {
   return Object.keys(deeper).length > 0 ? { deeper } : 'all';
 }
 
-function knownTypes(types: { readonly [type: string]: TSchema }, otherwise: string | undefined): Known {
-  const known = Object.entries(types).map(([type, schema]): [string, Known] => {
+function knownTypes(types: { readonly [type: string]: TSchema }, otherwise: string | undefined): KnownMembers {
+  const known = Object.entries(types).map(([type, schema]): [string, KnownMembers] => {
     const inner = knownIn(nodeOf(schema));
     return [
       type,
@@ -130,11 +130,11 @@ function knownTypes(types: { readonly [type: string]: TSchema }, otherwise: stri
   return { types: Object.fromEntries(known), ...(otherwise !== undefined && { otherwise }) };
 }
 
-function deeperIn({ properties = {} }: SchemaNode): { [member: string]: Known } {
+function deeperIn({ properties = {} }: SchemaNode): { [member: string]: KnownMembers } {
   return Object.fromEntries(entriesOf(properties).filter(([, known]) => known !== 'all'));
 }
 
-function entriesOf(properties: { readonly [member: string]: SchemaNode }): [string, Known][] {
+function entriesOf(properties: { readonly [member: string]: SchemaNode }): [string, KnownMembers][] {
   return Object.entries(properties).map(([member, node]) => [member, knownIn(node)]);
 }
 

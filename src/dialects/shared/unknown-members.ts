@@ -5,28 +5,28 @@ import { isObject, type Json } from '../../canonical/json.ts';
  * What a format's reader understands of a value: everything; each item of a list; the named members; or an object by
  * its `type`.
  */
-export type Known =
+export type KnownMembers =
   | 'all'
-  | { readonly each: Known }
-  | { readonly members: { readonly [member: string]: Known } }
+  | { readonly each: KnownMembers }
+  | { readonly members: { readonly [member: string]: KnownMembers } }
   /** Like `members`, but members that are not named are understood completely. */
-  | { readonly deeper: { readonly [member: string]: Known } }
+  | { readonly deeper: { readonly [member: string]: KnownMembers } }
   /** Objects of another type are kept whole; the writer that cannot express them reports them. */
-  | { readonly types: { readonly [type: string]: Known }; readonly otherwise?: string };
+  | { readonly types: { readonly [type: string]: KnownMembers }; readonly otherwise?: string };
 
 /** An object of which only these members are understood. */
-export function only(...members: string[]): { members: { [member: string]: Known } } {
+export function only(...members: string[]): { members: { [member: string]: KnownMembers } } {
   return { members: Object.fromEntries(members.map((member) => [member, 'all'])) };
 }
 
 /** The paths of all unknown members, without repetition: `messages[].content[].caller`. */
-export function unknownMembers(value: Json, known: Known): string[] {
+export function unknownMembers(value: Json, known: KnownMembers): string[] {
   const found = new Set<string>();
   look(value, known, '', found);
   return [...found];
 }
 
-function look(value: Json | undefined, known: Known, path: string, found: Set<string>): void {
+function look(value: Json | undefined, known: KnownMembers, path: string, found: Set<string>): void {
   if (known === 'all' || value === undefined || value === null || typeof value !== 'object') return;
   if ('each' in known) {
     if (!Array.isArray(value)) return;

@@ -4,6 +4,17 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+/** An error of a validator. */
+export interface SchemaFault {
+  keyword: string;
+  /** JSON pointer into the schema. */
+  schemaPath: string;
+  /** JSON pointer into the value. */
+  instancePath: string;
+  params: { requiredProperties?: string[]; additionalProperties?: string[] };
+  message: string;
+}
+
 export function validatorOf<S extends TSchema>(schema: S): () => ReturnType<typeof Compile<S>> {
   let compiled: ReturnType<typeof Compile<S>> | undefined;
   return () => {

@@ -37,7 +37,7 @@ const QUALITIES: ReadonlyMap<string, string> = new Map([
 const folded = (name: string) => name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 const MAX_DEPTH = 32;
 
-interface Found {
+interface VideoMoneyMember {
   path: string;
   name: string;
   value: Json;
@@ -48,7 +48,7 @@ interface Found {
  * member for it.
  */
 export function withoutRepeats(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
-  const found: Found[] = [];
+  const found: VideoMoneyMember[] = [];
   const metadata = without(ask.metadata, 'metadata', found, 0);
   const dropped: string[] = [];
   if (found.length === 0) return inOneSize({ ...ask, n: n ?? 1 }, dropped);
@@ -92,7 +92,7 @@ function whyDropped(name: string): string {
 }
 
 /** Removes the found members at any depth. */
-function without(members: JsonObject, path: string, found: Found[], depth: number): JsonObject {
+function without(members: JsonObject, path: string, found: VideoMoneyMember[], depth: number): JsonObject {
   const kept: JsonObject = {};
   for (const [member, value] of Object.entries(members)) {
     const name = folded(member);
@@ -119,7 +119,7 @@ function isMoney(name: string): boolean {
 }
 
 /** The smallest of all counts. */
-function countOf(found: readonly Found[], n: number | undefined, dropped: string[]): number {
+function countOf(found: readonly VideoMoneyMember[], n: number | undefined, dropped: string[]): number {
   const { least, most } = RANGES.n;
   let count = n;
   for (const { path, name, value } of found) {
@@ -135,7 +135,7 @@ function countOf(found: readonly Found[], n: number | undefined, dropped: string
   return count ?? 1;
 }
 
-function lengthIn(found: readonly Found[]): number | undefined {
+function lengthIn(found: readonly VideoMoneyMember[]): number | undefined {
   const said = found.find(({ name }) => LENGTHS.has(name));
   if (!said) return undefined;
   const seconds = Number(said.value);
@@ -145,7 +145,7 @@ function lengthIn(found: readonly Found[]): number | undefined {
 }
 
 /** Uses a size in the metadata if the request has no other. */
-function takesSize(order: VideoAsk, { path, value }: Found): boolean {
+function takesSize(order: VideoAsk, { path, value }: VideoMoneyMember): boolean {
   if (order.width !== undefined || order.resolution !== undefined || typeof value !== 'string') return false;
   const size = readSize(value, path);
   if (size) Object.assign(order, size);

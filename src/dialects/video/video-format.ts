@@ -4,7 +4,7 @@
  */
 import type { TSchema } from 'typebox';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
+import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../../canonical/task.ts';
 import { parsedJson } from '../shared/json-values.ts';
 import { wrong } from '../shared/request-body.ts';
 import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
@@ -66,7 +66,7 @@ export class FieldReader {
   }
 
   /** Returns a list of one image, or an empty list. */
-  image(role: Image['role'], ...names: string[]): Image[] {
+  image(role: TaskImage['role'], ...names: string[]): TaskImage[] {
     const said = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
     return value === undefined ? [] : [readImage(value, said, role)];
@@ -109,7 +109,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]*)*;base64,/;
 const BASE64 = /^[A-Za-z0-9+/_\s-]+={0,2}\s*$/;
 
 /** An image as a URL, a data URL, or base64. */
-export function readImage(value: Json, param: string, role: Image['role']): Image {
+export function readImage(value: Json, param: string, role: TaskImage['role']): TaskImage {
   const text = isObject(value) ? (value.image_url ?? value.url ?? value.uri) : value;
   if (typeof text !== 'string') throw wrong(param, 'must be an image: an address, or base64');
   if (/^https?:\/\//i.test(text)) return { role, source: { type: 'url', url: text } };

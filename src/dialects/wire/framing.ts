@@ -7,21 +7,21 @@ export interface Framing {
   holds(contentType: string): boolean;
   /** The content type of the wrapped stream. */
   readonly inner: string;
-  open(): Opener;
+  open(): FrameReader;
 }
 
 /**
  * Removes the envelope and returns the bytes that the dialect's own provider would have sent. The result does not
  * depend on how the bytes are split into chunks.
  */
-export interface Opener {
+export interface FrameReader {
   /** Throws a GatewayError if the envelope is damaged, after everything before the damage was returned. */
   read(chunk: Uint8Array): Uint8Array;
   end(): void;
 }
 
 /** Reads a wrapped stream. A damaged envelope ends the reply with an error, as any other failure does. */
-export function readThrough(opener: Opener, reader: Reader): Reader {
+export function readThrough(opener: FrameReader, reader: Reader): Reader {
   let isBroken = false;
 
   function guarded(frames: () => Frame[]): Frame[] {

@@ -1,6 +1,6 @@
 /** A reply in the form in which it is stored for the same request: its events, without what only the provider knows. */
 import { isObject } from '../../canonical/json.ts';
-import type { FinishReason, PartOpening, ReplyEvent, Result } from '../../canonical/reply.ts';
+import type { FinishReason, PartOpening, ReplyEvent, ReplyResult } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 
@@ -15,7 +15,7 @@ const EVENT_BYTES = 64;
 const FINISHES: ReadonlySet<FinishReason> = new Set(['stop', 'stop-sequence', 'length', 'tool-calls']);
 /** Audio, images by URL and blocks of one provider name state that ends with the provider's own time limit. */
 const PARTS: ReadonlySet<PartOpening['type']> = new Set(['text', 'reasoning', 'tool-call']);
-const RESULTS: ReadonlySet<Result['type']> = new Set(['vectors', 'ranking', 'ratings']);
+const RESULTS: ReadonlySet<ReplyResult['type']> = new Set(['vectors', 'ranking', 'ratings']);
 
 export interface StoredReply {
   readonly usage: Usage;

@@ -10,7 +10,7 @@ import type { Operation } from './operation.ts';
 import { TAGS } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import replies from './replies.json' with { type: 'json' };
-import { SchemaWriter } from './schemas.ts';
+import { OpenapiSchemas } from './schemas.ts';
 
 export interface About {
   version: string;
@@ -23,7 +23,7 @@ const DESCRIPTION =
   'Any model can be called in any API format that can express the request; errors have the format of the path.';
 
 export function describeRoutes(rows: readonly Documented[], { version, url }: About): object {
-  const schemas = new SchemaWriter();
+  const schemas = new OpenapiSchemas();
   const paths: { [path: string]: { [method: string]: object } } = {};
   for (const row of rows) {
     const path = shownPath(row);
@@ -82,7 +82,7 @@ export function shownPath({ path, reading }: Pick<Documented, 'path' | 'reading'
   return reading?.shown ?? path.replace(PARAMETER, '{$1}');
 }
 
-function describe(row: Documented, path: string, operation: Operation, schemas: SchemaWriter): object {
+function describe(row: Documented, path: string, operation: Operation, schemas: OpenapiSchemas): object {
   const parameters = [...pathParameters(path, operation), ...queryParameters(row, operation, schemas)];
   const error = { $ref: `#/components/responses/${FAMILIES.get(errorWriterFor(row.method, path))}` };
   const body = bodyOf(row, operation, schemas);
@@ -114,7 +114,7 @@ function pathParameters(path: string, { path: examples = {} }: Operation): objec
   }));
 }
 
-function queryParameters({ query }: Documented, operation: Operation, schemas: SchemaWriter): object[] {
+function queryParameters({ query }: Documented, operation: Operation, schemas: OpenapiSchemas): object[] {
   const required: readonly string[] = query.required ?? [];
   return Object.entries<TSchema>(query.properties).map(([name, schema]) => {
     const { description, ...written } = schemas.write(schema);
@@ -130,7 +130,7 @@ function queryParameters({ query }: Documented, operation: Operation, schemas: S
   });
 }
 
-function bodyOf(row: Documented, { body, form, request }: Operation, schemas: SchemaWriter): object | undefined {
+function bodyOf(row: Documented, { body, form, request }: Operation, schemas: OpenapiSchemas): object | undefined {
   const json = body ?? row.body;
   if (!json && !form) return undefined;
   const content = {
@@ -143,7 +143,7 @@ function bodyOf(row: Documented, { body, form, request }: Operation, schemas: Sc
   return { ...(required && { required: true }), content };
 }
 
-function replyOf(row: Documented, operation: Operation, schemas: SchemaWriter): object {
+function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas): object {
   const reply = schemas.write(operation.reply ?? row.reply ?? Type.Unknown());
   const events = operation.events && schemas.write(operation.events);
   const examples: { readonly [id: string]: { reply?: Json; event?: Json } } = replies;

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import { nodeOf, type SchemaNode } from '../../dialects/shared/request-shape.ts';
 
-type Written = { [keyword: string]: unknown };
+type OpenapiSchema = { [keyword: string]: unknown };
 
 /** Keywords that are copied unchanged. */
 const PLAIN = [
@@ -10,18 +10,18 @@ const PLAIN = [
   ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
 ] as const;
 
-export class SchemaWriter {
-  readonly components: { [name: string]: Written } = {};
+export class OpenapiSchemas {
+  readonly components: { [name: string]: OpenapiSchema } = {};
 
-  write(schema: TSchema): Written {
+  write(schema: TSchema): OpenapiSchema {
     return this.#node(nodeOf(schema));
   }
 
-  #node(node: SchemaNode, about?: string): Written {
+  #node(node: SchemaNode, about?: string): OpenapiSchema {
     const said = about ?? sentenceOf(node);
     if (node.$name === undefined) return this.#inner(node, said);
     if (!(node.$name in this.components)) {
-      const component: Written = {};
+      const component: OpenapiSchema = {};
       // Set before its content is written, because a schema may contain itself.
       this.components[node.$name] = component;
       Object.assign(component, this.#inner(node, said));
@@ -29,12 +29,12 @@ export class SchemaWriter {
     return { $ref: `#/components/schemas/${node.$name}` };
   }
 
-  #inner(node: SchemaNode, about: string | undefined): Written {
+  #inner(node: SchemaNode, about: string | undefined): OpenapiSchema {
     const described = about === undefined ? {} : { description: about };
     if (node.$inside) return { ...this.#node(nodeOf(node.$inside())), ...described };
     if (node.$types) return { ...this.#byType(node), ...described };
     if (node.anyOf) return { ...this.#choice(node.anyOf), ...this.#plain(node), ...described };
-    const written: Written = { ...this.#plain(node), ...described };
+    const written: OpenapiSchema = { ...this.#plain(node), ...described };
     if (node.items) written.items = this.#node(node.items);
     const members = Object.entries(node.properties ?? {});
     if (members.length > 0) {
@@ -45,9 +45,9 @@ export class SchemaWriter {
     return written;
   }
 
-  #plain(node: SchemaNode): Written {
-    const keywords = node as Written;
-    const written: Written = {};
+  #plain(node: SchemaNode): OpenapiSchema {
+    const keywords = node as OpenapiSchema;
+    const written: OpenapiSchema = {};
     for (const keyword of PLAIN) if (keywords[keyword] !== undefined) written[keyword] = keywords[keyword];
     const { maximum, pattern } = keywords;
     if (maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;
@@ -56,7 +56,7 @@ export class SchemaWriter {
   }
 
   /** A choice of constants becomes an enumeration; a choice with null becomes a second type. */
-  #choice(choices: readonly SchemaNode[]): Written {
+  #choice(choices: readonly SchemaNode[]): OpenapiSchema {
     const [first, ...others] = choices;
     if (first && others.length === 0) return this.#node(first);
     if (choices.every(({ const: value }) => value !== undefined)) {
@@ -73,7 +73,7 @@ export class SchemaWriter {
     return { anyOf: choices.map((choice) => this.#node(choice)) };
   }
 
-  #byType({ $types, $otherwise, $others }: SchemaNode): Written {
+  #byType({ $types, $otherwise, $others }: SchemaNode): OpenapiSchema {
     const variants = Object.entries($types?.() ?? {}).map(([type, schema]) => {
       const written = this.#inner(nodeOf(schema), undefined);
       const required = [
@@ -83,7 +83,7 @@ export class SchemaWriter {
       return {
         ...written,
         type: 'object',
-        properties: { type: { type: 'string', const: type }, ...(written.properties as Written | undefined) },
+        properties: { type: { type: 'string', const: type }, ...(written.properties as OpenapiSchema | undefined) },
         ...(required.length > 0 && { required: [...new Set(required)] }),
       };
     });

@@ -84,14 +84,14 @@ function estimateConversation(call: ChatCall): InputEstimate {
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
 }
 
-function seePrompts(seen: Seen, { prompts }: Completion): void {
+function seePrompts(seen: ContentSizes, { prompts }: Completion): void {
   for (const prompt of prompts) {
     if (typeof prompt === 'string') seeText(seen, prompt);
     else seen.bytes += prompt.length * BYTES_PER_TOKEN;
   }
 }
 
-interface Seen {
+interface ContentSizes {
   bytes: number;
   wideBytes: number;
   /** Length of base64 in the body that is not text for the model. */
@@ -101,7 +101,7 @@ interface Seen {
   document: number;
 }
 
-function nothingSeen(): Seen {
+function nothingSeen(): ContentSizes {
   return { bytes: 0, wideBytes: 0, inlineBytes: 0, image: 0, audio: 0, document: 0 };
 }
 
@@ -112,7 +112,7 @@ function promptTokens(call: ChatCall): number {
   return tokens;
 }
 
-function seeParts(seen: Seen, parts: readonly Part[]): void {
+function seeParts(seen: ContentSizes, parts: readonly Part[]): void {
   for (const part of parts) {
     switch (part.type) {
       case 'text':
@@ -137,13 +137,13 @@ function seeParts(seen: Seen, parts: readonly Part[]): void {
   }
 }
 
-function seeText(seen: Seen, text: string): void {
+function seeText(seen: ContentSizes, text: string): void {
   const bytes = Buffer.byteLength(text);
   seen.bytes += bytes;
   seen.wideBytes += bytes - text.length;
 }
 
-function seeMedia(seen: Seen, media: Media): void {
+function seeMedia(seen: ContentSizes, media: Media): void {
   const { source } = media;
   if (source.type === 'text') {
     seeText(seen, source.text);

@@ -3,7 +3,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { parsedJson } from '../../dialects/shared/json-values.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../dialects/wire/event-stream.ts';
-import type { Framing, Opener } from '../../dialects/wire/framing.ts';
+import type { FrameReader, Framing } from '../../dialects/wire/framing.ts';
 
 /** The error types of Anthropic messages for the envelope's exceptions. */
 const TYPES: { readonly [exception: string]: string } = {
@@ -23,7 +23,7 @@ export const MESSAGES_IN_FRAMES: Framing = {
   open: openFrames,
 };
 
-function openFrames(): Opener {
+function openFrames(): FrameReader {
   const cutter = new EventStreamCutter();
   return {
     read(chunk) {

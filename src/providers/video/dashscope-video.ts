@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
@@ -25,7 +25,7 @@ const placeOf = (baseUrl: string, path: string) => joinUrl(baseUrl.replace(COMPA
 const NEWER = /^wan(2\.([7-9]|\d\d)|[3-9])/;
 /** Of the older models, only these accept a last frame, in a member of its own. */
 const FIRST_AND_LAST = /kf2v/;
-const MEDIA: { readonly [role in Image['role']]: string } = {
+const MEDIA: { readonly [role in TaskImage['role']]: string } = {
   first: 'first_frame',
   last: 'last_frame',
   reference: 'reference_image',
@@ -121,7 +121,7 @@ function classOf(ask: VideoAsk): string | undefined {
   return resolutionOf(ask)?.toUpperCase();
 }
 
-function seenIn(members: JsonObject): Progress {
+function seenIn(members: JsonObject): TaskProgress {
   const output = memberOf(members, 'output');
   // The status of an expired task.
   if (output.task_status === 'UNKNOWN') throw new GatewayError('not_found', 'The provider knows of no such task.');

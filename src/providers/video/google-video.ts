@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { FoundOutput, Image, Progress } from '../../canonical/task.ts';
+import type { FoundOutput, TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { googleUrl } from '../clouds/google-url.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
@@ -68,7 +68,7 @@ export const googleVideo = veoAt({
   ask: (name, { baseUrl }) => plainRequest(googleUrl(baseUrl, name)),
 });
 
-function inline({ source }: Image): JsonObject {
+function inline({ source }: TaskImage): JsonObject {
   if (source.type === 'url') {
     const sentence = 'The provider takes images as data, not by address: send it as a file or as base64.';
     throw new GatewayError('invalid_request', sentence, { param: 'image' });
@@ -76,7 +76,7 @@ function inline({ source }: Image): JsonObject {
   return { bytesBase64Encoded: source.base64, mimeType: source.mimeType ?? 'image/png' };
 }
 
-function seenIn({ done, error, response }: JsonObject, buckets: string): Progress {
+function seenIn({ done, error, response }: JsonObject, buckets: string): TaskProgress {
   if (isObject(error)) return { state: 'failed', error: failure(undefined, error.message) };
   if (done !== true) return { state: 'in_progress' };
   const whole = isObject(response) ? response : {};

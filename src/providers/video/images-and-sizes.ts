@@ -1,12 +1,12 @@
 /** Images, aspect ratios and resolutions in the words of video providers. */
-import type { Image, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
 
-export function imageOf({ images }: VideoAsk, role: Image['role']): Image | undefined {
+export function imageOf({ images }: VideoAsk, role: TaskImage['role']): TaskImage | undefined {
   return images.find((image) => image.role === role);
 }
 
 /** A URL or a data URL. */
-export function addressOf({ source }: Image): string {
+export function addressOf({ source }: TaskImage): string {
   return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
 }
 

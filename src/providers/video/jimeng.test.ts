@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { Image, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
 import type { Target } from '../provider.ts';
 import { jimeng } from './jimeng.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 
-const inline: Image = { role: 'first', source: { type: 'inline', base64: 'iVBORw0KGgo=' } };
-const byAddress: Image = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
+const inline: TaskImage = { role: 'first', source: { type: 'inline', base64: 'iVBORw0KGgo=' } };
+const byAddress: TaskImage = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
 const plain: VideoAsk = { model: 'public', prompt: 'A cat', seconds: 5, images: [], n: 1, metadata: { own: 1 } };
 const target: Target = {
   model: 'jimeng_ti2v_v30_pro',
@@ -15,7 +15,7 @@ const target: Target = {
 };
 const video = jimeng.video as VideoAdapter;
 
-const answer = (json: unknown, status = 200): Answered => ({
+const answer = (json: unknown, status = 200): ProviderAnswer => ({
   status,
   headers: new Headers(),
   body: new TextEncoder().encode(JSON.stringify(json)),
@@ -69,7 +69,7 @@ test('a task is polled by its number and kind', () => {
 });
 
 describe('the states of a task', () => {
-  const seen = (answered: Answered) => video.readPoll(answered, '1', target);
+  const seen = (answered: ProviderAnswer) => video.readPoll(answered, '1', target);
 
   test('known and unknown statuses', () => {
     expect(seen(told({ status: 'in_queue' })).state).toBe('queued');

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Image, Progress } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer } from '../chat/openai-compatible.ts';
 import { signForVolcengine } from '../clouds/volcengine-signature.ts';
 import type { Outgoing } from '../outgoing.ts';
@@ -12,7 +12,7 @@ import { ratioOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, membersIn, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 import { videoProvider } from './video-provider.ts';
 
 const VERSION = '2022-08-31';
@@ -81,7 +81,7 @@ function acting(baseUrl: string, action: string, members: JsonObject): Outgoing 
 }
 
 /** Images inline or as URLs. */
-function imagesOf(images: readonly Image[]): JsonObject {
+function imagesOf(images: readonly TaskImage[]): JsonObject {
   const inline = images.flatMap(({ source }) => (source.type === 'inline' ? [source.base64] : []));
   const addresses = images.flatMap(({ source }) => (source.type === 'url' ? [source.url] : []));
   if (inline.length > 0 && addresses.length > 0) {
@@ -93,21 +93,21 @@ function imagesOf(images: readonly Image[]): JsonObject {
 }
 
 /** Throws the provider's error, also for one in a response with status 200. */
-function dataIn(answered: Answered): JsonObject {
+function dataIn(answered: ProviderAnswer): JsonObject {
   const { code, message, data } = membersIn(answered);
   if (code === SUCCESS) return isObject(data) ? data : {};
   throw refusalIn(JUDGED.has(code) ? 400 : LIMITED.has(code) ? 429 : 500, answered, message);
 }
 
 /** A failed task is reported as an error of the poll. */
-function verdictIn(answered: Answered): Progress | undefined {
+function verdictIn(answered: ProviderAnswer): TaskProgress | undefined {
   const { code, message, data } = membersIn({ ...answered, status: 200 });
   if (JUDGED.has(code)) return { state: 'failed', error: failure('content_policy', message) };
   const ended = code !== SUCCESS && isObject(data) && stateOf(WORDS, data.status) === 'completed';
   return ended ? { state: 'failed', error: failure(undefined, message) } : undefined;
 }
 
-function seenIn({ status, video_url: url }: JsonObject): Progress {
+function seenIn({ status, video_url: url }: JsonObject): TaskProgress {
   if (status === NO_SUCH_TASK) throw new GatewayError('not_found', 'The provider knows of no such task.');
   const state = stateOf(WORDS, status);
   if (state === 'failed') return { state, error: failure('task_expired', 'The task expired before it was made.') };

@@ -3,7 +3,7 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { readOpenaiError } from '../../dialects/shared/openai-errors.ts';
 import type { Outgoing } from '../outgoing.ts';
-import { type Answered, unreadable } from './video.ts';
+import { type ProviderAnswer, unreadable } from './video.ts';
 
 export function jsonRequest(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
   const body = new TextEncoder().encode(JSON.stringify(members));
@@ -15,7 +15,7 @@ export function plainRequest(url: string, method = 'GET'): Outgoing {
 }
 
 /** The members of the response. Throws the provider's error. */
-export function membersIn({ status, headers, body }: Answered): JsonObject {
+export function membersIn({ status, headers, body }: ProviderAnswer): JsonObject {
   if (status >= 300) throw readOpenaiError(status, headers, body);
   try {
     const members: unknown = JSON.parse(new TextDecoder().decode(body));
@@ -27,7 +27,7 @@ export function membersIn({ status, headers, body }: Answered): JsonObject {
 }
 
 /** An error in a response with status 200. */
-export function refusalIn(status: number, { headers }: Answered, message: Json | undefined): GatewayError {
+export function refusalIn(status: number, { headers }: ProviderAnswer, message: Json | undefined): GatewayError {
   return readOpenaiError(status, headers, new TextEncoder().encode(JSON.stringify({ message: message ?? '' })));
 }
 

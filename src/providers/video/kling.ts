@@ -5,14 +5,14 @@
 import { SignJWT } from 'jose';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { isObject } from '../../canonical/json.ts';
-import type { Image, Progress } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 import { videoProvider } from './video-provider.ts';
 
 const WORDS = statesFrom({
@@ -97,7 +97,7 @@ async function sign(outgoing: Outgoing, issuer: string, secret: string, seconds:
   outgoing.headers.authorization = `Bearer ${token}`;
 }
 
-function kindFor(images: readonly Image[]): string {
+function kindFor(images: readonly TaskImage[]): string {
   if (images.length === 0) return 'text2video';
   return images.every(({ role }) => role === 'reference') ? 'multi-image2video' : 'image2video';
 }
@@ -118,11 +118,11 @@ function qualityOf({ mode, sound, voice_list: voices }: JsonObject): string {
 }
 
 /** Base64 without the prefix of a data URL. */
-function bare({ source }: Image): string {
+function bare({ source }: TaskImage): string {
   return source.type === 'url' ? source.url : source.base64;
 }
 
-function taskIn(answered: Answered): JsonObject {
+function taskIn(answered: ProviderAnswer): JsonObject {
   if (answered.status === 429 && UNPAID.has(membersIn({ ...answered, status: 200 }).code)) {
     throw refusalIn(402, answered, undefined);
   }
@@ -132,12 +132,12 @@ function taskIn(answered: Answered): JsonObject {
 }
 
 /** The kind of a task is part of its URL: the handle is the end of the URL. */
-function startedIn(answered: Answered, kind: string): { handle: Json; seen: Progress } {
+function startedIn(answered: ProviderAnswer, kind: string): { handle: Json; seen: TaskProgress } {
   const task = taskIn(answered);
   return { handle: `${kind}/${requiredText(task.task_id)}`, seen: seenIn(task) };
 }
 
-function seenIn(task: JsonObject): Progress {
+function seenIn(task: JsonObject): TaskProgress {
   const state = stateOf(WORDS, task.task_status);
   const { videos } = memberOf(task, 'task_result');
   // The reported duration is that of the file (5.1 for 5). The requested one is billed.

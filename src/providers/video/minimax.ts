@@ -3,14 +3,14 @@
  * MiniMax video generation reference.
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 import { videoProvider } from './video-provider.ts';
 
 const WORDS = statesFrom({
@@ -40,7 +40,7 @@ const HAILUO = /hailuo/i;
 const HAILUO_CLASSES = [512, 768, 1080];
 /** Models of API version 2. */
 const SECOND = /^MiniMax-H\d/i;
-const ROLES: { readonly [role in Image['role']]: string } = {
+const ROLES: { readonly [role in TaskImage['role']]: string } = {
   first: 'first_frame',
   last: 'last_frame',
   reference: 'reference_image',
@@ -112,7 +112,7 @@ function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
   return { outgoing: jsonRequest(joinUrl(secondVersion(baseUrl), '/video_generation'), members), warnings: lost };
 }
 
-function replyIn(answered: Answered): JsonObject {
+function replyIn(answered: ProviderAnswer): JsonObject {
   const members = membersIn(answered);
   const { status_code: code = 0, status_msg: message } = memberOf(members, 'base_resp');
   if (code !== 0) throw refusalIn(STATUSES[String(code)] ?? 500, answered, message);
@@ -120,7 +120,7 @@ function replyIn(answered: Answered): JsonObject {
 }
 
 /** A failed task may be reported as an error of the poll. */
-function verdictIn(answered: Answered): Progress | undefined {
+function verdictIn(answered: ProviderAnswer): TaskProgress | undefined {
   const members = membersIn(answered);
   const { status_code: code, status_msg: message } = memberOf(members, 'base_resp');
   if (JUDGED.has(code)) return { state: 'failed', error: failure('content_policy', message) };
@@ -128,7 +128,7 @@ function verdictIn(answered: Answered): Progress | undefined {
   return failed ? { state: 'failed', error: failure(undefined, members.error_message ?? message) } : undefined;
 }
 
-function seenIn({ task, status, file_id: file }: JsonObject): Progress {
+function seenIn({ task, status, file_id: file }: JsonObject): TaskProgress {
   if (isObject(task)) return secondSeen(task);
   const state = stateOf(WORDS, status);
   // The next poll asks for the file's URL.
@@ -136,7 +136,7 @@ function seenIn({ task, status, file_id: file }: JsonObject): Progress {
   return { state };
 }
 
-function secondSeen(task: JsonObject): Progress {
+function secondSeen(task: JsonObject): TaskProgress {
   const state = stateOf(WORDS, task.status);
   const { url } = memberOf(task, 'content');
   const { total_seconds: seconds } = memberOf(task, 'usage');
@@ -149,7 +149,7 @@ function secondSeen(task: JsonObject): Progress {
   };
 }
 
-function fileIn(members: JsonObject): Progress {
+function fileIn(members: JsonObject): TaskProgress {
   const { download_url: url } = memberOf(members, 'file');
   return { state: 'completed', found: typeof url === 'string' ? [{ url }] : [] };
 }

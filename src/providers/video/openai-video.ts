@@ -3,14 +3,14 @@
  * reference, Videos.
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Progress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf } from './images-and-sizes.ts';
 import { jsonRequest, membersIn, plainRequest } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import { type Starting, unreadable, type VideoAdapter } from './video.ts';
+import { type StartRequest, unreadable, type VideoAdapter } from './video.ts';
 
 /** `addressAt`: returns the URL of a path of this format at a target. */
 export function openaiVideoAt(addressAt: (target: Target, path: string) => string): VideoAdapter {
@@ -36,7 +36,7 @@ export function openaiVideoAt(addressAt: (target: Target, path: string) => strin
 
 export const openaiVideo = openaiVideoAt(({ baseUrl }, path) => joinUrl(baseUrl, path));
 
-function startAt(url: string, ask: VideoAsk, model: string, id: string): Starting {
+function startAt(url: string, ask: VideoAsk, model: string, id: string): StartRequest {
   const members = membersOf(ask, model);
   const shape = ask.width === undefined ? (['aspectRatio'] as const) : [];
   const warnings = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'resolution', 'last', 'reference', ...shape);
@@ -83,7 +83,7 @@ const WORDS = statesFrom({
 });
 
 /** `contentUrl`: the URL of the file, unless the response has one. */
-function seenIn(video: JsonObject, contentUrl?: string): Progress {
+function seenIn(video: JsonObject, contentUrl?: string): TaskProgress {
   const state = stateOf(WORDS, video.status);
   const url = [video.url, video.video_url].find((one) => typeof one === 'string');
   const { code, message } = isObject(video.error) ? video.error : {};

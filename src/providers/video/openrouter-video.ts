@@ -1,6 +1,6 @@
 /** OpenRouter's videos: one format for models of many companies. Source: OpenRouter's video generation reference. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { Progress } from '../../canonical/task.ts';
+import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
@@ -48,7 +48,7 @@ export const openrouterVideo: VideoAdapter = {
   readPoll: (answered) => seenIn(membersIn(answered)),
 };
 
-function seenIn(job: JsonObject): Progress {
+function seenIn(job: JsonObject): TaskProgress {
   const state = stateOf(WORDS, job.status);
   const urls = (Array.isArray(job.unsigned_urls) ? job.unsigned_urls : []).filter((one) => typeof one === 'string');
   const { code, message = job.error } = memberOf(job, 'error');

@@ -1,6 +1,6 @@
 /** Runway. Source: its API reference and official library. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { Progress } from '../../canonical/task.ts';
+import type { TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf } from './images-and-sizes.ts';
@@ -84,7 +84,7 @@ export const runway = videoProvider({
   },
 });
 
-function seenIn({ status, progress, output, failure: sentence, failureCode }: JsonObject): Progress {
+function seenIn({ status, progress, output, failure: sentence, failureCode }: JsonObject): TaskProgress {
   const state = stateOf(WORDS, status);
   const urls = (Array.isArray(output) ? output : []).filter((one) => typeof one === 'string');
   return {

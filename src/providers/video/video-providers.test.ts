@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { jwtVerify } from 'jose';
 import { DATA_URL, image, last, plain, targetOf, VIDEO_FORMATS, wide } from '../../../test/video-formats.ts';
-import type { Image, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
 import { dashscope } from '../chat/dashscope.ts';
 import { google } from '../chat/google.ts';
 import { xai } from '../chat/xai.ts';
@@ -11,11 +11,11 @@ import { kling } from './kling.ts';
 import { minimax } from './minimax.ts';
 import { withOwnMembers } from './own-members.ts';
 import { runway } from './runway.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 import { vidu } from './vidu.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
-const answer = (json: unknown, status = 200): Answered => ({
+const answer = (json: unknown, status = 200): ProviderAnswer => ({
   status,
   headers: new Headers(),
   body: new TextEncoder().encode(JSON.stringify(json)),
@@ -140,7 +140,7 @@ test('a task that DashScope no longer keeps is lost', () => {
   ).toThrow(expect.objectContaining({ status: 404 }));
 });
 
-const reference: Image = { role: 'reference', source: { type: 'url', url: 'https://images.example/ref.png' } };
+const reference: TaskImage = { role: 'reference', source: { type: 'url', url: 'https://images.example/ref.png' } };
 const started = (provider: Provider, ask: Partial<VideoAsk>, model = 'm-1') => {
   const { outgoing, warnings } = videoOf(provider).start(
     { ...plain, metadata: {}, ...ask },

@@ -1,11 +1,11 @@
 /** How a provider generates videos: every step as a request to send and a response to read. No I/O. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import type { Progress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 
 /** A complete response of a provider. */
-export interface Answered {
+export interface ProviderAnswer {
   status: number;
   headers: Headers;
   body: Uint8Array;
@@ -14,11 +14,11 @@ export interface Answered {
 /** A started task: the handle for polling, and what is already known. */
 export interface Started {
   handle: Json;
-  seen: Progress;
+  seen: TaskProgress;
 }
 
 /** The request to send, and a warning for each member that the provider cannot express. */
-export interface Starting {
+export interface StartRequest {
   outgoing: Outgoing;
   warnings: string[];
 }
@@ -40,22 +40,22 @@ export interface VideoAdapter {
   /** The provider recognizes our id, so that a start can be repeated after a crash. */
   readonly repeatable?: true;
   /** `id`: the task's id. Throws `invalid_request` if the provider cannot do what is requested. */
-  start(ask: VideoAsk, target: Target, id: string): Starting;
+  start(ask: VideoAsk, target: Target, id: string): StartRequest;
   /** Throws the provider's error. */
-  readStart(answered: Answered, ask: VideoAsk): Started;
+  readStart(answered: ProviderAnswer, ask: VideoAsk): Started;
   /** Looks a started task up by our id after a crash. */
   readonly find?: {
     ask(id: string, target: Target, ask: VideoAsk): Outgoing;
     /** Returns `undefined` if the task was never started. Throws if the response does not tell. */
-    read(answered: Answered, ask: VideoAsk): Started | undefined;
+    read(answered: ProviderAnswer, ask: VideoAsk): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
   /** Throws if the status is temporarily unknown; with status 404 if the task is lost. */
-  readPoll(answered: Answered, handle: Json, target: Target): Progress;
+  readPoll(answered: ProviderAnswer, handle: Json, target: Target): TaskProgress;
   /** Another address at which the provider stores results, with the same credential. */
   filesAt?(target: Target): string;
   /** Remixes a video of the provider. `handle`: that video's task. */
-  remix?(handle: Json, ask: VideoAsk, target: Target): Starting;
+  remix?(handle: Json, ask: VideoAsk, target: Target): StartRequest;
   /** Cancels a running task, if the provider can. */
   cancel?(handle: Json, target: Target): Outgoing;
 }

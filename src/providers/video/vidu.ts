@@ -1,6 +1,6 @@
 /** Vidu. Source: its API reference (text, image, start-end and reference to video; get and cancel generation). */
 import { isObject, type JsonObject } from '../../canonical/json.ts';
-import type { Progress } from '../../canonical/task.ts';
+import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
@@ -66,7 +66,7 @@ export const vidu = videoProvider({
   },
 });
 
-function seenIn({ state: word, creations, err_code: code }: JsonObject): Progress {
+function seenIn({ state: word, creations, err_code: code }: JsonObject): TaskProgress {
   const state = stateOf(WORDS, word);
   const found = (Array.isArray(creations) ? creations : []).flatMap((one) =>
     isObject(one) && typeof one.url === 'string' ? [{ url: one.url }] : [],

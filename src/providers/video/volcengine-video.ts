@@ -1,6 +1,6 @@
 /** Volcengine Ark's videos (Seedance), billed by tokens. Source: Volcengine's video generation reference. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { Image, Progress } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { addressOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
@@ -16,7 +16,7 @@ const WORDS = statesFrom({
   failed: ['failed', 'cancelled', 'expired'],
 });
 const TASKS = '/contents/generations/tasks';
-const ROLES: { readonly [role in Image['role']]: string } = {
+const ROLES: { readonly [role in TaskImage['role']]: string } = {
   first: 'first_frame',
   last: 'last_frame',
   reference: 'reference_image',
@@ -62,7 +62,7 @@ export const volcengineVideo: VideoAdapter = {
   cancel: (handle, target) => plainRequest(taskAt(handle, target), 'DELETE'),
 };
 
-function seenIn(task: JsonObject): Progress {
+function seenIn(task: JsonObject): TaskProgress {
   const state = stateOf(WORDS, task.status);
   const { video_url: url } = memberOf(task, 'content');
   const { completion_tokens: outputTokens } = memberOf(task, 'usage');

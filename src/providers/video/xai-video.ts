@@ -1,12 +1,12 @@
 /** xAI's videos (Grok Imagine). Source: xAI API reference, Videos. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { Progress } from '../../canonical/task.ts';
+import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import type { Answered, VideoAdapter } from './video.ts';
+import type { ProviderAnswer, VideoAdapter } from './video.ts';
 
 const WORDS = statesFrom({
   queued: ['pending'],
@@ -41,11 +41,11 @@ export const xaiVideo: VideoAdapter = {
 };
 
 /** A running task may be reported by status 202 without a body. */
-function isUnderWay({ status, body }: Answered): boolean {
+function isUnderWay({ status, body }: ProviderAnswer): boolean {
   return status === 202 && body.length === 0;
 }
 
-function seenIn({ status, progress, error, ...members }: JsonObject): Progress {
+function seenIn({ status, progress, error, ...members }: JsonObject): TaskProgress {
   const state = stateOf(WORDS, status);
   const { url, duration, respect_moderation: isProper } = memberOf(members, 'video');
   if (state === 'completed' && isProper === false)

@@ -1,7 +1,7 @@
 /** What a batch of ledger steps has to read from the database. */
 import type { LedgerStep } from '../rows.ts';
 
-export interface Needs {
+export interface BatchNeeds {
   readonly accounts: Set<string>;
   /** Keys with their accounts. */
   readonly keys: Map<string, string>;
@@ -17,8 +17,8 @@ export interface Needs {
   looksUp: boolean;
 }
 
-export function needsOf(steps: readonly LedgerStep[]): Needs {
-  const needs: Needs = {
+export function needsOf(steps: readonly LedgerStep[]): BatchNeeds {
+  const needs: BatchNeeds = {
     accounts: new Set(),
     keys: new Map(),
     calls: new Set(),
@@ -32,7 +32,7 @@ export function needsOf(steps: readonly LedgerStep[]): Needs {
   return needs;
 }
 
-function addNeeds(needs: Needs, step: LedgerStep): void {
+function addNeeds(needs: BatchNeeds, step: LedgerStep): void {
   switch (step.type) {
     case 'hold':
       needs.accounts.add(step.hold.account);

@@ -12,13 +12,13 @@ export interface PostgresSettings {
 }
 
 /** Runs a statement of one transaction. Statements are sent without waiting for the previous ones. */
-export type Run = <Row>(statement: Statement) => Promise<Row[]>;
+export type RunStatement = <Row>(statement: Statement) => Promise<Row[]>;
 
 /** Runs several commands at once, without values. */
-export type Script = (text: string) => Promise<unknown>;
+export type RunScript = (text: string) => Promise<unknown>;
 
 export interface PostgresConnection extends Database {
-  transact<T>(work: (run: Run, script: Script) => Promise<T>): Promise<T>;
+  transact<T>(work: (run: RunStatement, script: RunScript) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -60,9 +60,9 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
   /** Increased when a newer program has changed a table: prepared statements then have outdated columns. */
   let tables = 0;
 
-  function send<Row>(sender: Sender, { text, values }: Statement): Sent<Row> {
+  function send<Row>(sender: Sender, { text, values }: Statement): SentStatement<Row> {
     const fresh = tables === 0 ? text : `${text} /* ${tables} */`;
-    return sender.unsafe<Row[]>(fresh, [...values]) as Sent<Row>;
+    return sender.unsafe<Row[]>(fresh, [...values]) as SentStatement<Row>;
   }
 
   async function repeated<T>(work: () => Promise<T>): Promise<T> {
@@ -83,10 +83,10 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
 
   const all = <Row>(statement: Statement) => repeated(() => answered<Row>(send(pool, statement), statementMs));
 
-  const transact = <T>(work: (run: Run, script: Script) => Promise<T>) =>
+  const transact = <T>(work: (run: RunStatement, script: RunScript) => Promise<T>) =>
     repeated(async () => {
       const session = await answeredReservation(pool);
-      const run: Run = (statement) => answered(send(session, statement), statementMs);
+      const run: RunStatement = (statement) => answered(send(session, statement), statementMs);
       try {
         // Not awaited: the first statement follows in the same packet, and fails if BEGIN fails.
         const began = session.unsafe('BEGIN').execute();
@@ -119,10 +119,10 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
 }
 
 type Sender = Pick<SQL, 'unsafe'>;
-type Sent<Row> = Promise<Row[]> & { cancel(): unknown };
+type SentStatement<Row> = Promise<Row[]> & { cancel(): unknown };
 
 /** This limit works even if the server does not respond at all. */
-async function answered<Row>(sent: Sent<Row>, statementMs: number): Promise<Row[]> {
+async function answered<Row>(sent: SentStatement<Row>, statementMs: number): Promise<Row[]> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

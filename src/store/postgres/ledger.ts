@@ -9,12 +9,12 @@ import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/
 import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
-import { type Needs, needsOf } from './batch-needs.ts';
-import type { PostgresConnection, Run } from './connection.ts';
+import { type BatchNeeds, needsOf } from './batch-needs.ts';
+import type { PostgresConnection, RunStatement } from './connection.ts';
 import { ledgerStatement, type VersionedBooks } from './ledger-statement.ts';
 
 /** The last known state of an account. If another process has changed it since, the statement does nothing. */
-interface Remembered extends VersionedBooks {
+interface CachedBooks extends VersionedBooks {
   /** The spending of its keys at this version. Missing keys were not read. */
   spendings: Map<string, Spending | undefined>;
 }
@@ -34,7 +34,7 @@ const MOST_REMEMBERED = 10_000;
 const SHARED_FOR = 16;
 
 export function postgresLedger({ all, transact }: PostgresConnection) {
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, CachedBooks>();
   const shared = new Map<string, number>();
 
   return async function ledger(steps: readonly LedgerStep[], waits: boolean): Promise<LedgerOutcome[]> {
@@ -55,7 +55,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     }
   };
 
-  function isAtHand({ accounts, keys, looksUp }: Needs): boolean {
+  function isAtHand({ accounts, keys, looksUp }: BatchNeeds): boolean {
     if (looksUp) return false;
     let isShared = false;
     for (const id of accounts) {
@@ -72,7 +72,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
   }
 
   /** `undefined` if the balances have changed meanwhile: nothing was written. */
-  async function commitFromMemory(steps: readonly LedgerStep[], needs: Needs): Promise<Decided | undefined> {
+  async function commitFromMemory(steps: readonly LedgerStep[], needs: BatchNeeds): Promise<Decided | undefined> {
     const accounts = new Map<string, VersionedBooks>();
     const taken = new Map<string, HeldFor>();
     const view: LedgerView = {
@@ -90,7 +90,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
   }
 
   /** The spending of keys belongs to one version of their account and is invalid for any other. */
-  function remember({ accounts, changes }: Decided, { keys }: Needs): void {
+  function remember({ accounts, changes }: Decided, { keys }: BatchNeeds): void {
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
     for (const { books, version } of accounts) {
       const before = remembered.get(books.id);
@@ -136,14 +136,14 @@ interface VersionedColumns extends BooksColumns {
 }
 
 interface LockedWay {
-  needs: Needs;
+  needs: BatchNeeds;
   /** Whether to wait for locked accounts. Otherwise their steps are left out. */
   waits: boolean;
 }
 
 /** First locks, then reads: each statement sees what was committed before it. */
 export async function decideUnderLock(
-  run: Run,
+  run: RunStatement,
   all: readonly LedgerStep[],
   { needs, waits }: LockedWay = { needs: needsOf(all), waits: true },
 ): Promise<Decided> {

@@ -1,6 +1,6 @@
 /** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
 import { raw, sql } from '../database.ts';
-import type { PostgresConnection, Run } from './connection.ts';
+import type { PostgresConnection, RunStatement } from './connection.ts';
 
 const DAY_MS = 86_400_000;
 /** Today and the next days: an idle weekend needs no new partition. */
@@ -27,7 +27,7 @@ export async function tidyCalls(
 }
 
 /** If calls were stored before their partition existed, the calls of that day stay in the default partition. */
-async function makePartition(run: Run, day: number): Promise<void> {
+async function makePartition(run: RunStatement, day: number): Promise<void> {
   await run(sql`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
   const name = nameOf(day);
   const made = await run(sql`SELECT 1 FROM pg_class WHERE relname = ${name} AND relkind = 'r'`);
@@ -39,7 +39,7 @@ async function makePartition(run: Run, day: number): Promise<void> {
   await run(raw(`CREATE TABLE ${name} PARTITION OF calls FOR VALUES FROM (${from}) TO (${to})`));
 }
 
-async function dropPartitions(run: Run, keepFrom: number): Promise<void> {
+async function dropPartitions(run: RunStatement, keepFrom: number): Promise<void> {
   await run(sql`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
   const first = nameOf(dayOf(keepFrom));
   const dropped = dayOf(keepFrom) * DAY_MS;

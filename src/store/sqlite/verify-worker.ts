@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import type { Statement } from '../database.ts';
 import { booksReader } from '../tables/books-reader.ts';
 import { verifyBooks } from '../verify/books.ts';
-import type { Progress, Range } from '../verify/books-reader.ts';
+import type { EntryRange, VerifyProgress } from '../verify/books-reader.ts';
 import type { Checkpoints, Reached } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { createFiledSnapshots, type FiledSnapshots } from './filed-snapshots.ts';
@@ -17,7 +17,7 @@ export interface VerificationAsked {
 }
 
 export type VerificationSaid =
-  | { type: 'progress'; progress: Progress }
+  | { type: 'progress'; progress: VerifyProgress }
   | { type: 'reached'; reached: readonly Reached[] }
   | { type: 'report'; report: VerifyReport }
   | { type: 'failed'; thrown: unknown };
@@ -68,7 +68,7 @@ function chainReader(file: Database) {
         idempotency_key, at), amount, balance_after
       FROM entries WHERE account = ? AND seq > ? AND seq <= ? ORDER BY seq`,
   );
-  return async ({ account, after, to }: Range, before: { hash: string; balance: bigint }): Promise<boolean> => {
+  return async ({ account, after, to }: EntryRange, before: { hash: string; balance: bigint }): Promise<boolean> => {
     let { hash: previous, balance } = before;
     const links = rows.values(account, after, to) as Link[];
     for (const [hash, members, amount, balanceAfter] of links) {

@@ -1,7 +1,7 @@
 /** How verification reads the ledger: each statement sees one snapshot and a bounded number of rows. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
-import type { AccountLine, BooksReader, CallLine, HoldLine, Range } from '../verify/books-reader.ts';
+import type { AccountLine, BooksReader, CallLine, EntryRange, HoldLine } from '../verify/books-reader.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
 
 /**
@@ -17,7 +17,7 @@ const CALL_LINES = sql`SELECT calls.id, calls.account, calls.cost, calls.entry_s
   LEFT JOIN entries AS completion
     ON completion.account = calls.account AND completion.seq = calls.completion_seq AND completion.call_id = calls.id`;
 
-const inRange = ({ account, after, to }: Range) => sql`account = ${account} AND seq > ${after} AND seq <= ${to}`;
+const inRange = ({ account, after, to }: EntryRange) => sql`account = ${account} AND seq > ${after} AND seq <= ${to}`;
 
 /** Most calls are short; the few others are checked one by one. */
 const NEAR = raw('calls.at >= e.at - 3600000 AND calls.at <= e.at + 60000');
@@ -37,13 +37,13 @@ const between = (from: number, to: number) => sql`calls.at >= ${from * HOUR_MS} 
 export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDoubtful']): BooksReader {
   const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
   const entryRows = async (statement: Statement) => (await all<EntryColumns>(statement)).map(toEntry);
-  const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
+  const callLines = async (rest: Statement) => (await all<BookCallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
   return {
     isDoubtful,
     keptFrom: async () => Number((await one<{ at: bigint }>(sql`SELECT at FROM kept_from`))?.at ?? 0n),
 
     async accounts(after = '', limit) {
-      const rows = await all<AccountColumns>(
+      const rows = await all<BookAccountColumns>(
         sql`SELECT accounts.id, balance, held, spent, last_seq, last_hash, newest.hash, newest.balance_after,
             (SELECT ${sumOf('amount')} FROM holds WHERE holds.account = accounts.id) AS holds,
             coalesce((SELECT max(seq) FROM entries WHERE entries.account = accounts.id), 0) AS newest_seq
@@ -189,7 +189,7 @@ const IS_AS_KEPT = raw(
   'calls = kept_calls AND cost = kept_cost AND input_tokens = kept_input AND output_tokens = kept_output AND saved = kept_saved',
 );
 
-interface AccountColumns {
+interface BookAccountColumns {
   id: string;
   balance: bigint;
   held: bigint;
@@ -202,7 +202,7 @@ interface AccountColumns {
   newest_seq: bigint;
 }
 
-interface CallColumns {
+interface BookCallColumns {
   id: string;
   account: string;
   cost: bigint;
@@ -231,7 +231,7 @@ interface HourLineColumns {
   same: bigint;
 }
 
-function toAccountLine(row: AccountColumns): AccountLine {
+function toAccountLine(row: BookAccountColumns): AccountLine {
   const { last_seq, last_hash, newest_seq, hash, balance_after: balanceAfter, ...line } = row;
   return {
     ...line,
@@ -242,7 +242,7 @@ function toAccountLine(row: AccountColumns): AccountLine {
   };
 }
 
-function toCallLine({ entry_seq, completion_seq, ...row }: CallColumns): CallLine {
+function toCallLine({ entry_seq, completion_seq, ...row }: BookCallColumns): CallLine {
   return {
     ...row,
     entrySeq: entry_seq === null ? undefined : Number(entry_seq),

@@ -31,7 +31,7 @@ interface ModelColumns {
 }
 
 /** Members of a model that are kept together as JSON. */
-type Routing = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'>;
+type RoutingColumns = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'>;
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
   async function price(id: string): Promise<PriceRow | undefined> {
@@ -114,6 +114,6 @@ function toModel(row: ModelColumns): ModelRow {
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as string[] }),
     ...(row.fallbacks !== null && { fallbacks: JSON.parse(row.fallbacks) as FallbackRow[] }),
     ...(row.continuation !== null && { continuation: row.continuation }),
-    ...(JSON.parse(row.routing) as Routing),
+    ...(JSON.parse(row.routing) as RoutingColumns),
   };
 }

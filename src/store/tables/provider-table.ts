@@ -16,7 +16,7 @@ interface ProviderColumns {
 }
 
 /** Members of a provider that are kept together as JSON. */
-type Limits = Pick<ProviderRow, 'concurrency' | 'tokensPerMinute' | 'queueMs'>;
+type ProviderLimitColumns = Pick<ProviderRow, 'concurrency' | 'tokensPerMinute' | 'queueMs'>;
 
 type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'reencryptProviders'>;
 
@@ -105,7 +105,7 @@ function toProvider(row: ProviderColumns, cipher: CredentialCipher | undefined):
     ...(row.base_url !== null && { baseUrl: row.base_url }),
     credentials: credentials.map((one) => decrypt(one, credentialPlace(name))),
     settings: eachSecret(settings, (text, setting) => decrypt(text, settingPlace(name, setting))),
-    ...(JSON.parse(row.limits) as Limits),
+    ...(JSON.parse(row.limits) as ProviderLimitColumns),
   };
 }
 

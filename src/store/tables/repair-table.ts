@@ -35,7 +35,7 @@ export function repairTable(db: Database, touch: Statement): RepairStore {
   };
 }
 
-interface AccountColumns {
+interface RepairAccountColumns {
   balance: bigint;
   held: bigint;
   spent: bigint;
@@ -45,7 +45,7 @@ interface AccountColumns {
 
 function* repairAccount(account: string, findings: readonly Finding[], touch: Statement): Steps<Correction[]> {
   const [row] = (yield sql`UPDATE accounts SET ${touch} WHERE id = ${account}
-    RETURNING balance, held, spent, last_seq, last_hash`) as AccountColumns[];
+    RETURNING balance, held, spent, last_seq, last_hash`) as RepairAccountColumns[];
   if (!row) return [];
   const corrections: Correction[] = [];
   const keys = new Set(findings.flatMap(({ key }) => key ?? []));
@@ -79,7 +79,7 @@ function* endHold(account: string, callId: string, keys: Set<string>, correction
   });
 }
 
-interface SumColumns {
+interface RepairSumColumns {
   calls: bigint;
   cost: bigint;
   input_tokens: bigint;
@@ -94,12 +94,12 @@ function* repairHour(
 ): Steps<void> {
   const place = sql`account = ${account} AND hour = ${hour} AND key = ${key} AND model = ${model}`;
   const [kept] =
-    (yield sql`SELECT calls, cost, input_tokens, output_tokens, saved FROM call_sums WHERE ${place}`) as SumColumns[];
+    (yield sql`SELECT calls, cost, input_tokens, output_tokens, saved FROM call_sums WHERE ${place}`) as RepairSumColumns[];
   const [made] =
     (yield sql`SELECT count(*) AS calls, ${sumOf('cost')} AS cost, ${sumOf('input_tokens')} AS input_tokens,
       ${sumOf('output_tokens')} AS output_tokens, ${sumOf('saved')} AS saved FROM calls
     WHERE account = ${account} AND at >= ${hour * HOUR_MS} AND at < ${(hour + 1) * HOUR_MS} AND key = ${key}
-      AND model = ${model}`) as SumColumns[];
+      AND model = ${model}`) as RepairSumColumns[];
   if (!made || Bun.deepEquals(kept, made)) return;
   yield sql`DELETE FROM call_sums WHERE ${place}`;
   if (made.calls > 0n) {
@@ -128,7 +128,7 @@ function* repairKey(account: string, key: string, corrections: Correction[]): St
 }
 
 /** Only if the newest entry is the one that the account names: balances are not computed from altered entries. */
-function* repairBalance(account: string, row: AccountColumns, corrections: Correction[]): Steps<void> {
+function* repairBalance(account: string, row: RepairAccountColumns, corrections: Correction[]): Steps<void> {
   const [newest] = (yield sql`SELECT seq, hash, balance_after FROM entries WHERE account = ${account}
     ORDER BY seq DESC LIMIT 1`) as { seq: bigint; hash: string; balance_after: bigint }[];
   if (newest ? newest.seq !== row.last_seq || newest.hash !== row.last_hash : row.last_seq !== 0n) return;

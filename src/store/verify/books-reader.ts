@@ -68,7 +68,7 @@ export interface HourLine {
 }
 
 /** The entries of an account after the first seq, up to and including the second. */
-export interface Range {
+export interface EntryRange {
   account: string;
   after: number;
   to: number;
@@ -80,10 +80,10 @@ export interface BooksReader {
   accounts(after: string | undefined, limit: number): Promise<AccountLine[]>;
   entries(account: string, afterSeq: number, limit: number): Promise<EntryRow[]>;
   /** Whether an entry is missing, altered, or does not follow the previous hash and balance. May return true for correct entries. */
-  isDoubtful(range: Range, before: { hash: string; balance: Money }): Promise<boolean>;
-  sums(range: Range): Promise<EntrySum[]>;
+  isDoubtful(range: EntryRange, before: { hash: string; balance: Money }): Promise<boolean>;
+  sums(range: EntryRange): Promise<EntrySum[]>;
   /** Charges that may not match their call, for calls that ended since that time. */
-  doubtfulCharges(range: Range, since: number): Promise<EntryRow[]>;
+  doubtfulCharges(range: EntryRange, since: number): Promise<EntryRow[]>;
   /** The calls with these ids that ended in this time. */
   callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
   hourTotals(): Promise<HourTotals[]>;
@@ -100,7 +100,7 @@ export interface BooksReader {
   wrongSpendings(): Promise<SpendingLine[]>;
 }
 
-export interface Progress {
+export interface VerifyProgress {
   /** Entries and calls read so far, and the total. */
   done: number;
   total: number;
@@ -111,7 +111,7 @@ export interface VerifyOptions {
   known?: Checkpoints;
   /** Reads everything. The known checkpoints must match too. */
   full?: boolean;
-  progress?: (progress: Progress) => void;
+  progress?: (progress: VerifyProgress) => void;
   /** Called with what has been verified. */
   reached?: (reached: readonly Reached[]) => void;
 }

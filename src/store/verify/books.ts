@@ -3,7 +3,7 @@
  * continue: each statement reads one snapshot and a bounded part. An account's row is read first, then its entries up to the newest that
  * the row names; entries never change.
  */
-import type { BooksReader, Progress, Verification, VerifyOptions } from './books-reader.ts';
+import type { BooksReader, Verification, VerifyOptions, VerifyProgress } from './books-reader.ts';
 import { verifyAccount } from './chain.ts';
 import { NO_CHECKPOINTS } from './checkpoint.ts';
 import { verifyHours } from './hours.ts';
@@ -44,7 +44,7 @@ export async function verifyBooks(books: BooksReader, options: VerifyOptions = {
 
 async function verifyAccounts(
   verification: Verification,
-  state: Progress,
+  state: VerifyProgress,
 ): Promise<{ accounts: number; entries: number }> {
   const { books, known, full } = verification;
   let accounts = 0;

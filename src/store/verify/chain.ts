@@ -2,7 +2,7 @@
 import { entryHash } from '../entry-hash.ts';
 import { isOfBill } from '../ledger-rules.ts';
 import type { EntryRow } from '../rows.ts';
-import type { AccountLine, Range, Verification } from './books-reader.ts';
+import type { AccountLine, EntryRange, Verification } from './books-reader.ts';
 import { type ChainState, NO_ENTRIES } from './checkpoint.ts';
 import type { Findings } from './report.ts';
 
@@ -55,16 +55,16 @@ function rewritten(findings: Findings, account: string, { seq }: ChainState): vo
   findings.add('checkpoint', fault, { account });
 }
 
-interface CallContext {
+interface ChainRead {
   state: ChainState;
   count: number;
 }
 
-async function walkTo(verification: Verification, account: string, context: CallContext, to: number): Promise<void> {
+async function walkTo(verification: Verification, account: string, context: ChainRead, to: number): Promise<void> {
   const { books, findings, read } = verification;
   while (context.state.seq < to) {
     const { state } = context;
-    const range: Range = { account, after: state.seq, to: Math.min(to, state.seq + RANGE) };
+    const range: EntryRange = { account, after: state.seq, to: Math.min(to, state.seq + RANGE) };
     const [sums, isDoubtful, charges] = await Promise.all([
       books.sums(range),
       books.isDoubtful(range, state),
@@ -99,7 +99,7 @@ async function walkTo(verification: Verification, account: string, context: Call
 }
 
 /** Finds and names what is wrong, entry by entry. */
-async function verifyOneByOne({ books, findings }: Verification, range: Range, start: ChainState) {
+async function verifyOneByOne({ books, findings }: Verification, range: EntryRange, start: ChainState) {
   let last: Pick<ChainState, 'seq' | 'hash' | 'balance'> = start;
   for (;;) {
     const page = await books.entries(range.account, last.seq, CHUNK);

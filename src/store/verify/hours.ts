@@ -1,6 +1,6 @@
 /** Verifies calls by the hour: each call with a cost has a charge, and the sums of hours match their calls. */
 import { HOUR_MS } from '../call-sums.ts';
-import type { HourLine, Progress, Verification } from './books-reader.ts';
+import type { HourLine, Verification, VerifyProgress } from './books-reader.ts';
 import { type HourTotals, isSameHour } from './checkpoint.ts';
 
 /** Calls that the database checks in one statement; a single hour may have more. */
@@ -10,7 +10,7 @@ const CALLS = 200_000;
 const LAST_HOUR = Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS);
 
 /** Hours verified together, without the last one. */
-interface Window {
+interface HourRange {
   from: number;
   to: number;
   calls: number;
@@ -20,7 +20,7 @@ interface Window {
 export async function verifyHours(
   verification: Verification,
   totals: readonly HourTotals[],
-  state: Progress,
+  state: VerifyProgress,
 ): Promise<void> {
   const windows = windowsOf(verification, totals);
   for (const { calls } of windows) state.total += calls;
@@ -32,14 +32,14 @@ export async function verifyHours(
 }
 
 /** All hours in windows, or those that have changed since they were verified. */
-function windowsOf({ known, full, keptFrom }: Verification, totals: readonly HourTotals[]): Window[] {
+function windowsOf({ known, full, keptFrom }: Verification, totals: readonly HourTotals[]): HourRange[] {
   const first = Math.ceil(keptFrom / HOUR_MS);
   const byHour = new Map(totals.map((one) => [one.hour, one]));
   const hours = [...new Set([...byHour.keys(), ...known.hours.keys()])].filter((hour) => hour >= first);
   hours.sort((a, b) => a - b);
   const isIncremental = !full && known.hours.size > 0;
-  const windows: Window[] = [];
-  let open: Window | undefined = isIncremental ? undefined : { from: first, to: first, calls: 0, totals: [] };
+  const windows: HourRange[] = [];
+  let open: HourRange | undefined = isIncremental ? undefined : { from: first, to: first, calls: 0, totals: [] };
   for (const hour of hours) {
     const now = byHour.get(hour);
     if (isIncremental && isSameHour(now, known.hours.get(hour))) {
@@ -63,7 +63,7 @@ function windowsOf({ known, full, keptFrom }: Verification, totals: readonly Hou
   }
 }
 
-async function verifyWindow({ books, findings, reached }: Verification, window: Window): Promise<void> {
+async function verifyWindow({ books, findings, reached }: Verification, window: HourRange): Promise<void> {
   const { from, to, totals } = window;
   const doubtful = await books.hours(from, to);
   // Old calls are removed by whole days while this runs.

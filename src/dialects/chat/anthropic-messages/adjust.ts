@@ -4,7 +4,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Adjustment } from '../../shared/adjust.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
-import { type ModelTraits, traitsOf } from './model-traits.ts';
+import { type MessagesModelTraits, traitsOf } from './model-traits.ts';
 import { refusesSampling } from './version.ts';
 
 /** What a messages request needs before its top-level members are adjusted: it depends on the generation of the model. */
@@ -20,7 +20,7 @@ export const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [
 function dropSampling(
   body: OutgoingBody,
   { sampling, headers }: ChatCall,
-  traits: ModelTraits,
+  traits: MessagesModelTraits,
   warnings: Set<string>,
 ): void {
   if (traits.sampling !== 'none' && !refusesSampling(headers['anthropic-version'])) return;
@@ -40,7 +40,7 @@ function drop(body: OutgoingBody, member: string, usual: number | undefined, war
 function lowerCeiling(
   body: OutgoingBody,
   { maxOutputTokens }: ChatCall,
-  { maxOutputTokens: most }: ModelTraits,
+  { maxOutputTokens: most }: MessagesModelTraits,
   warnings: Set<string>,
 ): void {
   if (most === undefined || maxOutputTokens === undefined || maxOutputTokens <= most) return;
@@ -49,7 +49,12 @@ function lowerCeiling(
 }
 
 /** The newest models think by effort only and reject a budget. */
-function replaceBudget(body: OutgoingBody, { reasoning }: ChatCall, traits: ModelTraits, warnings: Set<string>): void {
+function replaceBudget(
+  body: OutgoingBody,
+  { reasoning }: ChatCall,
+  traits: MessagesModelTraits,
+  warnings: Set<string>,
+): void {
   if (traits.thinking !== 'adaptive' || reasoning?.budgetTokens === undefined) return;
   const thinking = body.get('thinking');
   if (!isObject(thinking) || thinking.type !== 'enabled') return;

@@ -1,8 +1,10 @@
 /** Checks values against the schemas of a messages request. */
+
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { wrong } from '../../shared/request-body.ts';
+import type { SchemaFault } from '../../shared/validator.ts';
 
 const compiled = new WeakMap<TSchema, ReturnType<typeof Compile>>();
 
@@ -17,24 +19,15 @@ export function checked<S extends TSchema>(schema: S, value: unknown, at = ''): 
     compiled.set(schema, check);
   }
   if (check.Check(value)) return value as Static<S>;
-  throw faultOf(schema, check.Errors(value) as Fault[], at);
-}
-
-interface Fault {
-  keyword: string;
-  /** JSON pointer into the schema. */
-  schemaPath: string;
-  /** JSON pointer into the value. */
-  instancePath: string;
-  params: { requiredProperties?: string[] };
+  throw faultOf(schema, check.Errors(value) as SchemaFault[], at);
 }
 
 /**
  * Picks the deepest error, because it is the most specific. For errors inside a union, the union's own description is
  * used.
  */
-function faultOf(schema: TSchema, faults: readonly Fault[], at: string): GatewayError {
-  const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
+function faultOf(schema: TSchema, faults: readonly SchemaFault[], at: string): GatewayError {
+  const depth = ({ instancePath }: SchemaFault) => instancePath.split('/').length;
   const deepest = Math.max(...faults.map(depth));
   const candidates = faults.filter((fault) => depth(fault) === deepest);
   const fault =

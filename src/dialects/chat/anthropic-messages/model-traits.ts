@@ -5,7 +5,7 @@
 import type { Effort } from '../../../canonical/call.ts';
 import { rememberedByName } from '../request/model-traits.ts';
 
-export interface ModelTraits {
+export interface MessagesModelTraits {
   /** How thinking is requested: not at all, with a budget, with either, or with an effort only. */
   thinking: 'none' | 'budget' | 'either' | 'adaptive';
   /** The values of `output_config.effort`. */
@@ -20,7 +20,7 @@ export interface ModelTraits {
 }
 
 /** Other providers' models behind this format support its oldest features best. */
-const STRANGER: ModelTraits = {
+const STRANGER: MessagesModelTraits = {
   thinking: 'budget',
   efforts: [],
   sampling: 'any',
@@ -34,7 +34,7 @@ const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 
 export const traitsOf = rememberedByName(traitsFromName);
 
-function traitsFromName(model: string): ModelTraits {
+function traitsFromName(model: string): MessagesModelTraits {
   if (!model.includes('claude')) return STRANGER;
   const modern = FAMILY_FIRST.exec(model);
   if (modern) return traitsOfVersion(versionOf(modern[2], modern[3]), modern[1] ?? '');
@@ -47,7 +47,7 @@ function versionOf(major: string | undefined, minor: string | undefined): number
   return Number(major) * 100 + Number(minor ?? 0);
 }
 
-function traitsOfVersion(version: number, family: string): ModelTraits {
+function traitsOfVersion(version: number, family: string): MessagesModelTraits {
   const maxOutputTokens = maxOutputOf(version, family);
   return {
     thinking: version < 307 ? 'none' : version < 406 ? 'budget' : version < 407 ? 'either' : 'adaptive',

@@ -8,10 +8,10 @@ import { readCitation } from './citations.ts';
 import { BLOCKS, SOURCES } from './request-schema.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 
-type Content = string | { type: string }[];
+type MessagesContent = string | { type: string }[];
 
 /** `at`: the path of the content in the body (`messages[0].content`). */
-export function readContent(content: Content, at: string): Part[] {
+export function readContent(content: MessagesContent, at: string): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const parts: Part[] = [];
   for (const [index, block] of content.entries()) readBlock(block, `${at}[${index}]`, parts);

@@ -10,10 +10,10 @@ import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { Decoder } from './read-stream.ts';
+import { MessagesDecoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
-export type FrameKind =
+export type MessagesFrameKind =
   /** `message_start`: its `message` holds the model name. */
   | 'start'
   /** A non-streaming message. */
@@ -23,7 +23,7 @@ export type FrameKind =
   | 'useless';
 
 export class MessageFrame implements Frame {
-  readonly kind: FrameKind;
+  readonly kind: MessagesFrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
   /** The position of the JSON object in the bytes. */
@@ -31,7 +31,13 @@ export class MessageFrame implements Frame {
   /** The normalized event, if the libraries would not accept the provider's. */
   readonly normalized: string | undefined;
 
-  constructor(kind: FrameKind, bytes: Uint8Array, events: readonly ReplyEvent[], jsonStart = 0, normalized?: string) {
+  constructor(
+    kind: MessagesFrameKind,
+    bytes: Uint8Array,
+    events: readonly ReplyEvent[],
+    jsonStart = 0,
+    normalized?: string,
+  ) {
     this.kind = kind;
     this.bytes = bytes;
     this.events = events;
@@ -44,15 +50,15 @@ const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call) : jsonReader(call);
+  return isStreamed(call, contentType) ? new MessagesStreamReader(call) : jsonReader(call);
 }
 
-class StreamReader extends SseReader {
-  readonly #decoder: Decoder;
+class MessagesStreamReader extends SseReader {
+  readonly #decoder: MessagesDecoder;
 
   constructor(call: ChatCall) {
     super();
-    this.#decoder = new Decoder(call);
+    this.#decoder = new MessagesDecoder(call);
   }
 
   override end(): Frame[] {
@@ -97,7 +103,7 @@ class StreamReader extends SseReader {
 function jsonReader(call: ChatCall): Reader {
   return objectReader((payload, bytes) => [
     payload
-      ? new MessageFrame('whole', bytes, new Decoder(call).readWhole(payload))
+      ? new MessageFrame('whole', bytes, new MessagesDecoder(call).readWhole(payload))
       : new MessageFrame('useless', bytes, [{ type: 'error', error: unreadable() }]),
   ]);
 }

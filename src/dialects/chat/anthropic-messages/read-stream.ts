@@ -1,7 +1,7 @@
 /** Converts the events of a stream, or a non-streaming message, to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Finish, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Finish, ReplyEvent, ReplyStart } from '../../../canonical/reply.ts';
 import type { UsageSource } from '../../../canonical/usage.ts';
 import { textOf } from '../../shared/json-values.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
@@ -14,11 +14,9 @@ import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 import { readTier, readUsage } from './usage.ts';
 
-type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
+type MessagesBlockKind = 'text' | 'thinking' | 'native' | 'nothing';
 
-type Reads = 'text' | 'thinking' | 'native' | 'nothing';
-
-interface Block extends OpenBlock<Reads> {
+interface MessagesBlock extends OpenBlock<MessagesBlockKind> {
   /** The block as it began. */
   item: JsonObject;
   signature: string;
@@ -29,7 +27,7 @@ interface Block extends OpenBlock<Reads> {
 const ASIDES = ['container', 'context_management', 'diagnostics'] as const;
 const USUAL_PLACES: ReadonlySet<string> = new Set(['not_available', 'global']);
 
-export class Decoder extends BlockDecoder<Reads, Block> {
+export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlock> {
   /** The part of each tool call and of the last text, for signatures in a block of their own. */
   readonly #owners = new Map<string, number>();
   readonly #usage: JsonObject = {};
@@ -165,7 +163,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
 
   #open(index: number, item: JsonObject): void {
     this.close(index);
-    const block: Block = { item, reads: 'nothing', part: -1, gathered: '', signature: '', citations: [] };
+    const block: MessagesBlock = { item, reads: 'nothing', part: -1, gathered: '', signature: '', citations: [] };
     this.blocks.set(index, block);
     switch (item.type) {
       case 'text':
@@ -194,19 +192,19 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     }
   }
 
-  #openToolCall(block: Block, id: string, name: string): void {
+  #openToolCall(block: MessagesBlock, id: string, name: string): void {
     this.openCall(block, id, name);
     if (block.reads === 'input' || block.reads === 'free-text') this.#owners.set(id, block.part);
   }
 
-  #hidden(block: Block, data: string): void {
+  #hidden(block: MessagesBlock, data: string): void {
     const { signature, of } = readHidden(data);
     const owner = of === undefined ? undefined : this.#owners.get(of);
     if (owner === undefined) this.openPart(block, { type: 'reasoning' });
     this.events.push({ type: 'part-signature', choice: 0, part: owner ?? block.part, signature });
   }
 
-  #delta(block: Block, delta: JsonObject): void {
+  #delta(block: MessagesBlock, delta: JsonObject): void {
     switch (delta.type) {
       case 'text_delta':
         if (block.reads === 'text') this.text(block, textOf(delta.text));
@@ -230,11 +228,11 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     }
   }
 
-  protected override inputOf({ gathered, item }: Block): string {
+  protected override inputOf({ gathered, item }: MessagesBlock): string {
     return gathered === '' ? JSON.stringify(item.input ?? {}) : gathered;
   }
 
-  protected override complete(block: Block, reads: Reads): void {
+  protected override complete(block: MessagesBlock, reads: MessagesBlockKind): void {
     switch (reads) {
       case 'text':
         for (const item of block.citations) {
@@ -258,7 +256,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
   }
 }
 
-function providerItem({ gathered, item }: Block): JsonObject {
+function providerItem({ gathered, item }: MessagesBlock): JsonObject {
   if (gathered === '') return item;
   try {
     return { ...item, input: JSON.parse(gathered) as Json };

@@ -2,7 +2,7 @@
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { MessagesModelTraits } from './model-traits.ts';
 import { isOwn } from './thinking-blocks.ts';
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[];
@@ -15,7 +15,7 @@ export function readEffort(word: string | null | undefined): Effort | undefined 
 }
 
 /** The thinking settings of a call. Without `thinking` the model decides. */
-export interface Thinking {
+export interface MessagesThinking {
   thinking?: JsonObject;
   effort?: Effort;
   /** Whether the model thinks before it answers. */
@@ -23,11 +23,11 @@ export interface Thinking {
   maxTokens: number;
 }
 
-export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<string>): Thinking {
+export function writeThinking(call: ChatCall, traits: MessagesModelTraits, losses: Set<string>): MessagesThinking {
   const ceiling = ceilingOf(call, traits, losses);
   const { reasoning } = call;
   const asked = reasoning && (reasoning.effort ?? reasoning.budgetTokens ?? reasoning.adaptive);
-  const unasked: Thinking = { isOn: false, maxTokens: ceiling ?? defaultCeiling(call, traits, 0) };
+  const unasked: MessagesThinking = { isOn: false, maxTokens: ceiling ?? defaultCeiling(call, traits, 0) };
   if (!reasoning || asked === undefined) return unasked;
   if (reasoning.effort === 'none' || reasoning.budgetTokens === 0) {
     return traits.thinking === 'none' ? unasked : { ...unasked, thinking: { type: 'disabled' } };
@@ -44,7 +44,11 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
 }
 
 /** The client's token limit, at most the model's. */
-function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losses: Set<string>): number | undefined {
+function ceilingOf(
+  call: ChatCall,
+  { maxOutputTokens: most }: MessagesModelTraits,
+  losses: Set<string>,
+): number | undefined {
   const asked = call.maxOutputTokens;
   if (asked === undefined) return undefined;
   if (most === undefined || asked <= most) return Math.max(1, asked);
@@ -54,7 +58,7 @@ function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losse
 
 function defaultCeiling(
   { heldOutputTokens: held }: ChatCall,
-  { maxOutputTokens: most }: ModelTraits,
+  { maxOutputTokens: most }: MessagesModelTraits,
   budget: number,
 ): number {
   const bounds = [most, held].filter((bound) => bound !== undefined);
@@ -64,10 +68,10 @@ function defaultCeiling(
 function onABudget(
   call: ChatCall,
   reasoning: Reasoning,
-  traits: ModelTraits,
+  traits: MessagesModelTraits,
   ceiling: number | undefined,
   losses: Set<string>,
-): Thinking {
+): MessagesThinking {
   const wanted = reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? 'medium'];
   const maxTokens = ceiling ?? defaultCeiling(call, traits, Math.max(LEAST_BUDGET, wanted));
   const budget = Math.max(LEAST_BUDGET, Math.min(wanted, maxTokens - 1));
@@ -85,10 +89,10 @@ function onABudget(
 function byEffort(
   call: ChatCall,
   reasoning: Reasoning,
-  traits: ModelTraits,
-  { maxTokens }: Thinking,
+  traits: MessagesModelTraits,
+  { maxTokens }: MessagesThinking,
   losses: Set<string>,
-): Thinking {
+): MessagesThinking {
   const { budgetTokens } = reasoning;
   const asked = reasoning.effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
   const effort = asked && nearestEffort(asked, traits.efforts, losses);
@@ -101,7 +105,7 @@ function byEffort(
 }
 
 /** The newest models omit their thinking unless asked for it. Clients of other formats expect it. */
-function displayOf({ reasoning }: ChatCall, traits: ModelTraits): JsonObject {
+function displayOf({ reasoning }: ChatCall, traits: MessagesModelTraits): JsonObject {
   if (reasoning?.summary === 'none') return { display: 'omitted' };
   if (reasoning?.summary !== undefined || traits.thinking === 'adaptive') return { display: 'summarized' };
   return {};

@@ -19,11 +19,11 @@ import {
   reportUnsupportedChoice,
   reportUnsupportedTool,
 } from '../request/tools.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { MessagesModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
 import { marked } from './write-parts.ts';
 
-interface WrittenTools {
+interface MessagesWrittenTools {
   tools: JsonObject[];
   toolChoice?: JsonObject;
   /** `output_config.format`. */
@@ -38,16 +38,16 @@ const WEB_SEARCH = 'web_search_20250305';
 /** `isForcible`: a tool call can be forced (older models cannot while they think). */
 export function writeTools(
   call: ChatCall,
-  traits: ModelTraits,
+  traits: MessagesModelTraits,
   isForcible: boolean,
   losses: Set<string>,
-): WrittenTools {
+): MessagesWrittenTools {
   const tools: JsonObject[] = [];
   for (const tool of allowedTools(call, losses)) {
     const item = writeTool(tool, traits, losses);
     if (item) tools.push(item);
   }
-  const written: WrittenTools = { tools };
+  const written: MessagesWrittenTools = { tools };
   const choice = tools.length > 0 ? writeChoice(call, isForcible, losses) : undefined;
   if (choice) written.toolChoice = choice;
   const { output } = call;
@@ -71,7 +71,7 @@ function described(schema: Json, description: string | undefined): Json {
 
 /** A model without structured output returns it as the input of a tool. The reader turns it back into the answer. */
 function addAnswerTool(
-  written: WrittenTools,
+  written: MessagesWrittenTools,
   call: ChatCall,
   output: JsonSchemaOutput,
   isForcible: boolean,
@@ -93,7 +93,7 @@ function addAnswerTool(
   }
 }
 
-function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonObject | undefined {
+function writeTool(tool: Tool, traits: MessagesModelTraits, losses: Set<string>): JsonObject | undefined {
   switch (tool.type) {
     case 'function': {
       const isStrict = isStrictTool(tool, traits.structuredOutput, losses);

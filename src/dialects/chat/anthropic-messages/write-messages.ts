@@ -1,14 +1,9 @@
 /** Arranges a conversation for this format: roles alternate, and all tool results are in the turn after their calls. */
 import type { Message } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { alternating, type Links, type Turn } from '../request/turns.ts';
-import type { ModelTraits } from './model-traits.ts';
+import { alternating, type Links, type Turn, type WrittenConversation } from '../request/turns.ts';
+import type { MessagesModelTraits } from './model-traits.ts';
 import { writeParts } from './write-parts.ts';
-
-export interface Conversation {
-  system: JsonObject[];
-  messages: Turn[];
-}
 
 const LINKS: Links = {
   call: (block) => (block.type === 'tool_use' ? block.id : undefined),
@@ -18,7 +13,11 @@ const LINKS: Links = {
 /** The user turn of a conversation with instructions only. The provider requires one. */
 const NO_WORDS = '.';
 
-export function writeMessages(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): Conversation {
+export function writeMessages(
+  messages: readonly Message[],
+  traits: MessagesModelTraits,
+  losses: Set<string>,
+): WrittenConversation {
   const system: JsonObject[] = [];
   const turns: Turn[] = [];
   let isLeading = true;
@@ -39,7 +38,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
   return { system, messages: joined };
 }
 
-function addTurns(turns: Turn[], message: Message, traits: ModelTraits, losses: Set<string>): void {
+function addTurns(turns: Turn[], message: Message, traits: MessagesModelTraits, losses: Set<string>): void {
   switch (message.role) {
     case 'assistant': {
       const results = message.parts.filter((part) => part.type === 'tool-result');

@@ -1,4 +1,5 @@
 /** Writes parts as the blocks of a request. What a block cannot express is added to the losses. */
+
 import type {
   CacheMark,
   Media,
@@ -14,14 +15,12 @@ import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { documentType } from '../request/document-type.ts';
 import { wrapFreeText } from '../request/free-text.ts';
 import { inputObject } from '../request/tools.ts';
+import type { PartPlace } from '../request/turns.ts';
 import { ownCitation } from './citations.ts';
 import { signedThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 
-/** The turn that a block is in. Here, the content of a tool result is a turn too. */
-export type Place = 'user' | 'assistant' | 'system' | 'result';
-
-export function writeParts(parts: readonly Part[], place: Place, losses: Set<string>): JsonObject[] {
+export function writeParts(parts: readonly Part[], place: PartPlace, losses: Set<string>): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const part of parts) {
     const block = writePart(part, place, losses);
@@ -31,7 +30,7 @@ export function writeParts(parts: readonly Part[], place: Place, losses: Set<str
 }
 
 /** Writes a part as a block; `undefined` if it is empty or not allowed in this turn. */
-function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | undefined {
+function writePart(part: Part, place: PartPlace, losses: Set<string>): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       return writeText(part, place, losses);
@@ -58,7 +57,11 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
 }
 
 /** The provider rejects a text without visible characters. */
-function writeText({ text, citations, cache }: TextPart, place: Place, losses: Set<string>): JsonObject | undefined {
+function writeText(
+  { text, citations, cache }: TextPart,
+  place: PartPlace,
+  losses: Set<string>,
+): JsonObject | undefined {
   if (text.trim() === '') return undefined;
   const block: JsonObject = { type: 'text', text };
   if (citations) {
@@ -89,7 +92,7 @@ function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: S
   return marked(result, cache);
 }
 
-function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<string>): JsonObject | undefined {
+function writeMedia({ media, cache }: MediaPart, place: PartPlace, losses: Set<string>): JsonObject | undefined {
   if (place === 'assistant' || place === 'system') {
     losses.add(`A ${media.kind} in the ${place}'s turn was dropped: the model only reads media in user turns.`);
     return undefined;

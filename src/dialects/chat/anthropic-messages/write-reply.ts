@@ -36,7 +36,7 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(eventText({ type: 'ping' }));
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : new NonStreamingWriter(call);
+  return call.stream ? streamWriter(call) : new MessagesNonStreamingWriter(call);
 }
 
 function streamWriter(call: ChatCall): Writer {
@@ -67,7 +67,7 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class NonStreamingWriter extends JsonWriter {
+class MessagesNonStreamingWriter extends JsonWriter {
   readonly #pieces: Uint8Array[] = [];
 
   constructor(call: ChatCall) {

@@ -17,8 +17,8 @@ import {
   unknown,
 } from '../request/losses.ts';
 import { ADJUSTMENTS } from './adjust.ts';
-import { type ModelTraits, traitsOf } from './model-traits.ts';
-import { type Thinking, writeThinking } from './thinking.ts';
+import { type MessagesModelTraits, traitsOf } from './model-traits.ts';
+import { type MessagesThinking, writeThinking } from './thinking.ts';
 import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
 
@@ -74,8 +74,8 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
 function addSampling(
   body: JsonObject,
   call: ChatCall,
-  traits: ModelTraits,
-  thinks: Thinking['isOn'],
+  traits: MessagesModelTraits,
+  thinks: MessagesThinking['isOn'],
   losses: Set<string>,
 ): void {
   let { topP, topK } = call.sampling;

@@ -1,7 +1,7 @@
 /** Capabilities of a model behind Converse, by its name. The format is one; each model family differs. */
 import type { Effort } from '../../../canonical/call.ts';
 
-export interface ModelTraits {
+export interface ConverseModelTraits {
   /** The member for `top_k`; absent if the model has none. */
   topK?: 'top_k' | 'k' | 'inferenceConfig';
   /** How thinking is requested; absent if the model has none. */
@@ -25,7 +25,7 @@ const CLAUDE = { topK: 'top_k', forcible: true, failures: true, cache: 'everywhe
 const NOVA = { topK: 'inferenceConfig', forcible: true, failures: true, cache: 'messages', efforts: EFFORTS } as const;
 
 /** The first matching row applies. */
-const FAMILIES: readonly (readonly [RegExp, ModelTraits])[] = [
+const FAMILIES: readonly (readonly [RegExp, ConverseModelTraits])[] = [
   [/claude-(\d|instant|v\d)(?![-.]7)/, CLAUDE],
   [/claude-(3[-.]7|(opus|sonnet)-4-(\d{8}|1))/, { ...CLAUDE, thinking: 'budget' }],
   [/claude-\w+-4-[56]/, { ...CLAUDE, thinking: 'budget', structuredOutput: true }],
@@ -39,9 +39,9 @@ const FAMILIES: readonly (readonly [RegExp, ModelTraits])[] = [
   [/cohere\./, { topK: 'k', efforts: [] }],
 ];
 /** The name of an inference profile does not tell the model, so only common features are used. */
-const STRANGER: ModelTraits = { efforts: [] };
+const STRANGER: ConverseModelTraits = { efforts: [] };
 
-export function traitsOf(model: string): ModelTraits {
+export function traitsOf(model: string): ConverseModelTraits {
   const name = model.toLowerCase();
   return FAMILIES.find(([family]) => family.test(name))?.[1] ?? STRANGER;
 }

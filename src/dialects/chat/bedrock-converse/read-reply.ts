@@ -9,21 +9,21 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../wire/event-stream.ts';
 import { brokeOff, unreadable } from '../reply/sse-reader.ts';
 import { readException } from './errors.ts';
-import { Decoder } from './read-stream.ts';
+import { ConverseDecoder } from './read-stream.ts';
 
 const NO_BYTES = new Uint8Array();
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : jsonReader(call);
+  return contentType.includes(EVENT_STREAM_TYPE) ? new ConverseStreamReader(call) : jsonReader(call);
 }
 
-class StreamReader implements Reader {
+class ConverseStreamReader implements Reader {
   readonly #cutter = new EventStreamCutter();
-  readonly #decoder: Decoder;
+  readonly #decoder: ConverseDecoder;
 
   constructor(call: ChatCall) {
-    this.#decoder = new Decoder(call);
+    this.#decoder = new ConverseDecoder(call);
   }
 
   read(chunk: Uint8Array): Frame[] {
@@ -71,6 +71,6 @@ class StreamReader implements Reader {
 
 function jsonReader(call: ChatCall): Reader {
   return objectReader((reply, bytes) => [
-    { bytes, events: reply ? new Decoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
+    { bytes, events: reply ? new ConverseDecoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
   ]);
 }

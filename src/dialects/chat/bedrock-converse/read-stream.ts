@@ -12,9 +12,9 @@ import { legalToolName } from './tool-names.ts';
 import { readUsage } from './usage.ts';
 
 /** `unopened`: the first delta decides. */
-type Reads = 'unopened' | 'text' | 'thinking' | 'image' | 'native';
+type ConverseBlockKind = 'unopened' | 'text' | 'thinking' | 'image' | 'native';
 
-interface Block extends OpenBlock<Reads> {
+interface ConverseBlock extends OpenBlock<ConverseBlockKind> {
   signature: string;
   hidden: string;
   /** A provider-specific block, as received so far. */
@@ -22,7 +22,7 @@ interface Block extends OpenBlock<Reads> {
   citations: JsonObject[];
 }
 
-export class Decoder extends BlockDecoder<Reads, Block> {
+export class ConverseDecoder extends BlockDecoder<ConverseBlockKind, ConverseBlock> {
   readonly #call: ChatCall;
   #isStarted = false;
   #hasUsage = false;
@@ -150,8 +150,8 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     block.item = item;
   }
 
-  #newBlock(index: number): Block {
-    const block: Block = {
+  #newBlock(index: number): ConverseBlock {
+    const block: ConverseBlock = {
       reads: 'unopened',
       part: -1,
       gathered: '',
@@ -188,17 +188,17 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     }
   }
 
-  #ensure(block: Block, reads: 'text' | 'thinking'): void {
+  #ensure(block: ConverseBlock, reads: 'text' | 'thinking'): void {
     if (block.reads !== 'unopened') return;
     block.reads = reads;
     this.openPart(block, { type: reads === 'text' ? 'text' : 'reasoning' });
   }
 
-  protected override inputOf({ gathered }: Block): string {
+  protected override inputOf({ gathered }: ConverseBlock): string {
     return gathered === '' ? '{}' : gathered;
   }
 
-  protected override complete(block: Block, reads: Reads): void {
+  protected override complete(block: ConverseBlock, reads: ConverseBlockKind): void {
     switch (reads) {
       case 'text':
         for (const citation of block.citations) this.#cite(block, citation);
@@ -217,11 +217,11 @@ export class Decoder extends BlockDecoder<Reads, Block> {
     }
   }
 
-  #cite({ part, gathered }: Block, item: JsonObject): void {
+  #cite({ part, gathered }: ConverseBlock, item: JsonObject): void {
     this.events.push({ type: 'part-citation', choice: 0, part, citation: readCitation(item, gathered) });
   }
 
-  #addSignature({ part, signature, hidden }: Block): void {
+  #addSignature({ part, signature, hidden }: ConverseBlock): void {
     const value = hidden === '' ? signature : hiddenSignature(hidden);
     if (value === '') return;
     this.events.push({ type: 'part-signature', choice: 0, part, signature: { dialect: BEDROCK_CONVERSE, value } });
@@ -229,7 +229,7 @@ export class Decoder extends BlockDecoder<Reads, Block> {
 }
 
 /** Adds the input and results of a tool that runs at the provider. */
-function addToItem(block: Block, { toolUse, toolResult }: JsonObject): void {
+function addToItem(block: ConverseBlock, { toolUse, toolResult }: JsonObject): void {
   if (isObject(toolUse) && isObject(block.item.toolUse)) {
     block.gathered += textOf(toolUse.input);
     block.item = { toolUse: { ...block.item.toolUse, input: inputOf(block.gathered) } };

@@ -2,12 +2,12 @@
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { ConverseModelTraits } from './model-traits.ts';
 
 const ANSWER_TOKENS = 8192;
 
 /** The thinking settings of a call. */
-export interface Thinking {
+export interface ConverseThinking {
   /** Members of `additionalModelRequestFields`. */
   fields: JsonObject;
   /** Members of `inferenceConfig` that the model then rejects. */
@@ -16,7 +16,7 @@ export interface Thinking {
   maxTokens?: number;
 }
 
-export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<string>): Thinking {
+export function writeThinking(call: ChatCall, traits: ConverseModelTraits, losses: Set<string>): ConverseThinking {
   const { reasoning, maxOutputTokens } = call;
   const asked = reasoning && (reasoning.effort ?? reasoning.budgetTokens ?? reasoning.adaptive);
   if (!reasoning || asked === undefined) return { fields: {}, excludes: [] };
@@ -51,7 +51,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
   }
 }
 
-function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): Thinking {
+function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): ConverseThinking {
   const { maxOutputTokens: ceiling, heldOutputTokens: held = Number.POSITIVE_INFINITY } = call;
   const wanted = Math.max(LEAST_BUDGET, reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? 'medium']);
   const maxTokens = ceiling ?? Math.min(held, wanted + ANSWER_TOKENS);
@@ -64,7 +64,7 @@ function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): T
 }
 
 /** The nearest effort that the model supports. */
-function effortFor({ effort, budgetTokens }: Reasoning, { efforts }: ModelTraits, losses: Set<string>): Effort {
+function effortFor({ effort, budgetTokens }: Reasoning, { efforts }: ConverseModelTraits, losses: Set<string>): Effort {
   const asked = effort ?? (budgetTokens === undefined ? 'medium' : effortOfBudget(budgetTokens));
   return nearestEffort(asked, efforts, losses);
 }

@@ -19,11 +19,11 @@ import {
   reportUnsupportedChoice,
   reportUnsupportedTool,
 } from '../request/tools.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { ConverseModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
 import type { PartWriter } from './write-parts.ts';
 
-export interface WrittenTools {
+export interface ConverseWrittenTools {
   toolConfig?: JsonObject;
   /** `outputConfig.textFormat`. */
   textFormat?: JsonObject;
@@ -31,8 +31,13 @@ export interface WrittenTools {
   instructions: string[];
 }
 
-export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): WrittenTools {
-  const written: WrittenTools = { instructions: [] };
+export function writeTools(
+  call: ChatCall,
+  traits: ConverseModelTraits,
+  parts: PartWriter,
+  losses: Set<string>,
+): ConverseWrittenTools {
+  const written: ConverseWrittenTools = { instructions: [] };
   const tools = toolsOf(call, traits, parts, losses);
   const choice = tools.length > 0 ? choiceOf(call, traits, written, losses) : undefined;
   const { output } = call;
@@ -53,7 +58,7 @@ export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWrite
 /**
  * The tools to send. None if no call is allowed, unless the conversation has tool calls: their tools must be declared.
  */
-function toolsOf(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
+function toolsOf(call: ChatCall, traits: ConverseModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
   const called = calledTools(call);
   if (call.toolChoice?.type === 'none' && called.size === 0) return [];
   const tools = allowedTools(call, losses).flatMap((tool) => writeTool(tool, traits, parts, losses));
@@ -66,7 +71,7 @@ function calledTools({ messages }: ChatCall): Set<string> {
   return new Set(calls.map(({ name }) => legalToolName(name)));
 }
 
-function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
+function writeTool(tool: Tool, traits: ConverseModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
   switch (tool.type) {
     case 'function': {
       const isStrict = isStrictTool(tool, traits.structuredOutput === true, losses);
@@ -108,8 +113,8 @@ function named({ name, description }: Extract<Tool, { name: string }>): JsonObje
 
 function choiceOf(
   { toolChoice, parallelToolCalls }: ChatCall,
-  { forcible }: ModelTraits,
-  written: WrittenTools,
+  { forcible }: ConverseModelTraits,
+  written: ConverseWrittenTools,
   losses: Set<string>,
 ): JsonObject | undefined {
   if (parallelToolCalls === false) losses.add('`parallel_tool_calls` was dropped: the model decides this itself.');
@@ -156,8 +161,8 @@ function addAnswerTool(
   tools: JsonObject[],
   call: ChatCall,
   output: JsonSchemaOutput,
-  { forcible }: ModelTraits,
-  { instructions }: WrittenTools,
+  { forcible }: ConverseModelTraits,
+  { instructions }: ConverseWrittenTools,
   losses: Set<string>,
 ): JsonObject | undefined {
   const name = answerToolName(call, legalToolName);

@@ -4,13 +4,8 @@
  */
 import type { Message } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import { alternating, type Links, type Turn } from '../request/turns.ts';
+import { alternating, type Links, type Turn, type WrittenConversation } from '../request/turns.ts';
 import type { PartWriter } from './write-parts.ts';
-
-export interface Conversation {
-  system: JsonObject[];
-  messages: Turn[];
-}
 
 const LINKS: Links = {
   call: ({ toolUse }) => (isObject(toolUse) ? toolUse.toolUseId : undefined),
@@ -20,7 +15,11 @@ const LINKS: Links = {
 /** Placeholder text where the provider requires a text. */
 const NO_WORDS = { text: '.' };
 
-export function writeMessages(messages: readonly Message[], parts: PartWriter, losses: Set<string>): Conversation {
+export function writeMessages(
+  messages: readonly Message[],
+  parts: PartWriter,
+  losses: Set<string>,
+): WrittenConversation {
   const firstTurn = messages.findIndex((message) => message.role !== 'system');
   const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn);
   const following = firstTurn < 0 ? [] : messages.slice(firstTurn);

@@ -1,32 +1,31 @@
 /** Writes parts as the blocks of a request. What a block cannot express is added to the losses. */
+
 import type { CacheMark, Part, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { wrapFreeText } from '../request/free-text.ts';
 import { inputObject } from '../request/tools.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { PartPlace } from '../request/turns.ts';
+import type { ConverseModelTraits } from './model-traits.ts';
 import { signedThinking } from './reasoning-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 import { writeMedia } from './write-media.ts';
-
-/** The turn that a block is in. Here, the content of a tool result is a turn too. */
-type Place = 'user' | 'assistant' | 'system' | 'result';
 
 const MAX_CACHE_POINTS = 4;
 
 /** Writes the parts of one request. It numbers documents and cache points across all turns. */
 export class PartWriter {
-  readonly #traits: ModelTraits;
+  readonly #traits: ConverseModelTraits;
   readonly #losses: Set<string>;
   #documents = 0;
   #cachePoints = 0;
 
-  constructor(traits: ModelTraits, losses: Set<string>) {
+  constructor(traits: ConverseModelTraits, losses: Set<string>) {
     this.#traits = traits;
     this.#losses = losses;
   }
 
-  write(parts: readonly Part[], place: Place): JsonObject[] {
+  write(parts: readonly Part[], place: PartPlace): JsonObject[] {
     return parts.flatMap((part) => {
       const block = this.#block(part, place);
       if (!block) return [];
@@ -49,7 +48,7 @@ export class PartWriter {
   }
 
   /** Writes a part as a block; `undefined` if it is empty or not allowed in this turn. */
-  #block(part: Part, place: Place): JsonObject | undefined {
+  #block(part: Part, place: PartPlace): JsonObject | undefined {
     switch (part.type) {
       case 'text':
         if (part.citations?.length) this.#losses.add('Citations in earlier turns were dropped.');

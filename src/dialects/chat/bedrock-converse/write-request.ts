@@ -15,8 +15,8 @@ import {
   temperatureOf,
   unknown,
 } from '../request/losses.ts';
-import { type ModelTraits, traitsOf } from './model-traits.ts';
-import { type Thinking, writeThinking } from './thinking.ts';
+import { type ConverseModelTraits, traitsOf } from './model-traits.ts';
+import { type ConverseThinking, writeThinking } from './thinking.ts';
 import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
 import { PartWriter } from './write-parts.ts';
@@ -29,7 +29,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   return writtenFor(call, body, [...losses]);
 }
 
-function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonObject {
+function bodyOf(call: ChatCall, traits: ConverseModelTraits, losses: Set<string>): JsonObject {
   const parts = new PartWriter(traits, losses);
   // The provider counts cache points in this order: tools, system prompt, messages.
   const { toolConfig, textFormat, instructions } = writeTools(call, traits, parts, losses);
@@ -67,8 +67,8 @@ type Inference = { [member in 'maxTokens' | 'temperature' | 'topP' | 'stopSequen
 /** Members of `inferenceConfig`, and those of the model's family (`fields`). */
 function samplingOf(
   call: ChatCall,
-  traits: ModelTraits,
-  thinking: Thinking,
+  traits: ConverseModelTraits,
+  thinking: ConverseThinking,
   losses: Set<string>,
 ): Inference & { fields: JsonObject } {
   const { sampling, maxOutputTokens } = call;
@@ -87,7 +87,7 @@ function samplingOf(
   return { ...inference, fields: topKOf(sampling.topK, traits, losses) };
 }
 
-function topKOf(topK: number | undefined, { topK: place }: ModelTraits, losses: Set<string>): JsonObject {
+function topKOf(topK: number | undefined, { topK: place }: ConverseModelTraits, losses: Set<string>): JsonObject {
   if (topK === undefined) return {};
   if (place === 'inferenceConfig') return { inferenceConfig: { topK } };
   if (place !== undefined) return { [place]: topK };

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import { patchedMembers } from '../../shared/adjust-members.ts';
 import { type Billable, billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
-import { validatorOf } from '../../shared/validator.ts';
+import { type SchemaFault, validatorOf } from '../../shared/validator.ts';
 import { patchMembers } from '../../wire/json.ts';
 import { GenerateRequest } from './request-schema.ts';
 
@@ -33,7 +33,7 @@ export function readBody(received: Uint8Array): Billable {
     ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
   };
   if (validator().Check(body)) return { ...told, body };
-  throw faultOf(validator().Errors(body) as Fault[]);
+  throw faultOf(validator().Errors(body) as SchemaFault[]);
 }
 
 /** Merges both spellings of the generation config: servers differ in which one they read. */
@@ -113,17 +113,9 @@ function isOne(value: Json): boolean {
   return isObject(value) || typeof value === 'string';
 }
 
-interface Fault {
-  /** JSON pointer into the schema. */
-  schemaPath: string;
-  /** JSON pointer into the value. */
-  instancePath: string;
-  params: { requiredProperties?: string[] };
-}
-
 /** Picks the deepest error, because it is the most specific. */
-function faultOf(faults: readonly Fault[]): GatewayError {
-  const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
+function faultOf(faults: readonly SchemaFault[]): GatewayError {
+  const depth = ({ instancePath }: SchemaFault) => instancePath.split('/').length;
   const fault = faults.reduce((deepest, one) => (depth(one) > depth(deepest) ? one : deepest));
   const steps = fault.instancePath.split('/').slice(1);
   const param = steps.reduce(
@@ -138,19 +130,19 @@ function faultOf(faults: readonly Fault[]): GatewayError {
 
 /** The schema's description of the member at `steps`. */
 function wantedAt(steps: readonly string[]): string | undefined {
-  let at: SchemaNode | undefined = GenerateRequest as SchemaNode;
+  let at: GeminiSchemaNode | undefined = GenerateRequest as GeminiSchemaNode;
   let wanted: string | undefined;
   for (const step of steps) {
-    const inner: SchemaNode | undefined = at?.anyOf?.[0] ?? at;
+    const inner: GeminiSchemaNode | undefined = at?.anyOf?.[0] ?? at;
     at = /^\d+$/.test(step) ? inner?.items : inner?.properties?.[step];
     wanted = at?.description;
   }
   return wanted;
 }
 
-interface SchemaNode {
+interface GeminiSchemaNode {
   description?: string;
-  anyOf?: SchemaNode[];
-  items?: SchemaNode;
-  properties?: { [member: string]: SchemaNode };
+  anyOf?: GeminiSchemaNode[];
+  items?: GeminiSchemaNode;
+  properties?: { [member: string]: GeminiSchemaNode };
 }

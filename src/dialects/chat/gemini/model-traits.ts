@@ -1,7 +1,7 @@
 /** Capabilities of a model, by its name. Each generation is asked for thinking in a different way. */
 import { rememberedByName } from '../request/model-traits.ts';
 
-export interface ModelTraits {
+export interface GeminiModelTraits {
   /** How thinking is requested: not at all, with a token budget, or with a level. */
   thinking: 'none' | 'budget' | 'level';
   /** The families differ in whether thinking can be turned off. */
@@ -20,7 +20,7 @@ const NEWEST = 99;
 export const traitsOf = rememberedByName(traitsFromName);
 
 /** A name without a version (`gemini-flash-latest`, a custom endpoint) means the newest model. */
-function traitsFromName(model: string): ModelTraits {
+function traitsFromName(model: string): GeminiModelTraits {
   const match = VERSION.exec(model);
   const isOther = /gemma|learnlm|palm/.test(model);
   const version = isOther ? 1 : match ? Number(match[1]) + Number(match[2] ?? 0) / 10 : NEWEST;

@@ -21,7 +21,7 @@ interface Located {
   part: JsonObject;
   at: string;
 }
-interface Turn {
+interface GeminiTurn {
   isModel: boolean;
   parts: Located[];
 }
@@ -43,8 +43,8 @@ export function readContents(systemInstruction: Json | undefined, contents: Json
 }
 
 /** Joins neighbors of one role: the client library keeps one content per piece of a stream. */
-function turnsOf(contents: Json | undefined): Turn[] {
-  const turns: Turn[] = [];
+function turnsOf(contents: Json | undefined): GeminiTurn[] {
+  const turns: GeminiTurn[] = [];
   for (const [index, content] of (Array.isArray(contents) ? contents : []).entries()) {
     if (!isObject(content)) continue;
     const isModel = content.role === 'model';
@@ -119,18 +119,18 @@ function readUserTurn(located: readonly Located[], messages: Message[]): void {
   pushTurn(messages, 'user', readParts(others));
 }
 
-interface PendingCall {
+interface UnansweredCall {
   id: string;
   name: string;
 }
 
-function callsBefore(messages: readonly Message[]): PendingCall[] {
+function callsBefore(messages: readonly Message[]): UnansweredCall[] {
   const last = messages.findLast((message) => message.role === 'assistant');
   return (last?.parts ?? []).flatMap((part) => (part.type === 'tool-call' ? [{ id: part.id, name: part.name }] : []));
 }
 
 /** Finds the call of a response: by its id, otherwise the first open call of that name. */
-function readResult(result: JsonObject, pending: PendingCall[], at: string, turn: number): ToolResultPart {
+function readResult(result: JsonObject, pending: UnansweredCall[], at: string, turn: number): ToolResultPart {
   const name = typeof result.name === 'string' ? result.name : '';
   const id = typeof result.id === 'string' && result.id !== '' ? result.id : undefined;
   const byId = pending.findIndex((call) => call.id === id);

@@ -13,10 +13,10 @@ import { ArrayCutter, type ArrayElement } from '../../wire/json-array.ts';
 import { endsInBlankLine, SseCutter, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { normalizeReply } from './normalize.ts';
-import { Decoder } from './read-stream.ts';
+import { GeminiDecoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
-export type FrameKind =
+export type GeminiFrameKind =
   /** An SSE event in the form that client libraries expect. */
   | 'event'
   /** Replies whose framing the client could not read, or does not use. */
@@ -31,7 +31,7 @@ export type FrameKind =
 const NOWHERE = { start: 0, end: 0 };
 
 export class AnswerFrame implements Frame {
-  readonly kind: FrameKind;
+  readonly kind: GeminiFrameKind;
   readonly bytes: Uint8Array;
   readonly events: ReplyEvent[];
   /** The range of the JSON object in the bytes. */
@@ -41,7 +41,7 @@ export class AnswerFrame implements Frame {
   readonly normalized: readonly JsonObject[] | undefined;
 
   constructor(
-    kind: FrameKind,
+    kind: GeminiFrameKind,
     bytes: Uint8Array,
     events: ReplyEvent[] = [],
     json: { start: number; end: number } = NOWHERE,
@@ -62,9 +62,9 @@ const CR = 13;
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  if (contentType.includes('event-stream')) return new StreamReader(call);
+  if (contentType.includes('event-stream')) return new GeminiStreamReader(call);
   if (!call.stream) return jsonReader(call);
-  return contentType.includes('json') ? new ArrayReader(call) : new StreamReader(call);
+  return contentType.includes('json') ? new ArrayReader(call) : new GeminiStreamReader(call);
 }
 
 /**
@@ -72,12 +72,12 @@ export function createReader(call: ChatCall, contentType: string): Reader {
  * last is held until the next arrives. It is then sent together with the end of the reply.
  */
 class AnswerStream {
-  readonly #decoder: Decoder;
+  readonly #decoder: GeminiDecoder;
   #held: AnswerFrame[] = [];
   isOver = false;
 
   constructor(call: ChatCall) {
-    this.#decoder = new Decoder(call);
+    this.#decoder = new GeminiDecoder(call);
   }
 
   meaningOf(payloads: readonly JsonObject[]): ReplyEvent[] {
@@ -126,7 +126,7 @@ class AnswerStream {
   }
 }
 
-class StreamReader implements Reader {
+class GeminiStreamReader implements Reader {
   readonly #cutter = new SseCutter();
   readonly #stream: AnswerStream;
 
@@ -215,7 +215,7 @@ class ArrayReader implements Reader {
 function jsonReader(call: ChatCall): Reader {
   return objectReader((payload, bytes) => {
     if (!payload) return [new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
-    const meaning = new Decoder(call);
+    const meaning = new GeminiDecoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
     // The object is complete. Some providers omit the finish reason.

@@ -13,7 +13,7 @@ import { PartsDecoder } from './parts/read-parts.ts';
 import { legalToolName } from './tool-names.ts';
 import { readTier, readUsage } from './usage.ts';
 
-interface Candidate {
+interface ReadCandidate {
   parts: PartsDecoder;
   finish?: { raw: string; message: Json | undefined };
   grounding: JsonObject;
@@ -36,10 +36,10 @@ const GROUNDING_ASIDES = [
 
 const MAX_CANDIDATES = 128;
 
-export class Decoder {
+export class GeminiDecoder {
   readonly #turn: number;
   readonly #tools: ReadonlyMap<string, ClientTool>;
-  readonly #candidates = new Map<number, Candidate>();
+  readonly #candidates = new Map<number, ReadCandidate>();
   #usage: JsonObject | undefined;
   #block: JsonObject | undefined;
   readonly #asides: JsonObject = {};
@@ -133,7 +133,7 @@ export class Decoder {
     if (isFinish(raw.finishReason)) candidate.finish = { raw: raw.finishReason, message: raw.finishMessage };
   }
 
-  #endCandidate(choice: number, candidate: Candidate, events: ReplyEvent[]): void {
+  #endCandidate(choice: number, candidate: ReadCandidate, events: ReplyEvent[]): void {
     const { parts, finish, grounding, recited, asides } = candidate;
     if (!parts.lastText && Array.isArray(grounding.groundingChunks)) parts.openText(events);
     for (const { part, citation } of readCitations(grounding, recited, parts.texts)) {
@@ -146,7 +146,7 @@ export class Decoder {
     events.push({ type: 'choice-end', choice, finish: readFinish(finish.raw, finish.message, parts.sawCall) });
   }
 
-  #candidateAt(choice: number): Candidate {
+  #candidateAt(choice: number): ReadCandidate {
     let candidate = this.#candidates.get(choice);
     if (!candidate) {
       const parts = new PartsDecoder({ turn: this.#turn, choice, tools: this.#tools });

@@ -1,7 +1,7 @@
 /** Writes `thinkingConfig` in the members of the model's generation. */
 import type { Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { GeminiModelTraits } from './model-traits.ts';
 
 const BUDGETS = {
   none: 0,
@@ -16,7 +16,7 @@ const BOUNDS = {
   pro: { least: 128, most: 32_768 },
   flash: { least: 1, most: 24_576 },
   'flash-lite': { least: 512, most: 24_576 },
-} as const satisfies Record<ModelTraits['family'], object>;
+} as const satisfies Record<GeminiModelTraits['family'], object>;
 
 const FLASH_LEVELS = {
   none: 'MINIMAL',
@@ -29,7 +29,11 @@ const FLASH_LEVELS = {
 } as const satisfies Record<Effort, string>;
 const PRO_LEVELS = { ...FLASH_LEVELS, none: 'LOW', minimal: 'LOW', medium: 'HIGH' } as const;
 
-export function writeThinking(reasoning: Reasoning, traits: ModelTraits, losses: Set<string>): JsonObject | undefined {
+export function writeThinking(
+  reasoning: Reasoning,
+  traits: GeminiModelTraits,
+  losses: Set<string>,
+): JsonObject | undefined {
   if (traits.thinking === 'none') {
     if (reasoning.effort !== 'none')
       losses.add('The reasoning setting was dropped: the model does not support reasoning.');
@@ -41,7 +45,7 @@ export function writeThinking(reasoning: Reasoning, traits: ModelTraits, losses:
   return Object.keys(written).length > 0 ? written : undefined;
 }
 
-function levelOf({ effort, budgetTokens }: Reasoning, { family }: ModelTraits, losses: Set<string>): JsonObject {
+function levelOf({ effort, budgetTokens }: Reasoning, { family }: GeminiModelTraits, losses: Set<string>): JsonObject {
   const asked = effort ?? (budgetTokens === undefined ? undefined : effortOf(budgetTokens));
   if (asked === undefined) return {};
   if (asked === 'none') losses.add('The model cannot turn its thinking off: the lowest setting was used.');
@@ -58,7 +62,7 @@ function effortOf(budgetTokens: number): Effort {
   return budgetTokens < MEDIUM_BELOW ? 'medium' : 'high';
 }
 
-function budgetOf(reasoning: Reasoning, { family }: ModelTraits, losses: Set<string>): JsonObject {
+function budgetOf(reasoning: Reasoning, { family }: GeminiModelTraits, losses: Set<string>): JsonObject {
   const { effort, budgetTokens, adaptive } = reasoning;
   if (effort === 'none') {
     if (family !== 'pro') return { thinkingBudget: 0 };

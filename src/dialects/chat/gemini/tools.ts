@@ -78,13 +78,18 @@ function functionNames(tools: readonly Tool[]): string[] {
   return tools.flatMap((tool) => (tool.type === 'function' ? [tool.name] : []));
 }
 
-export interface WrittenTools {
+export interface GeminiWrittenTools {
   tools?: Json;
   toolConfig?: JsonObject;
 }
 
 /** The provider expects all functions in one tool. */
-export function writeTools(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): WrittenTools {
+export function writeTools(
+  call: ChatCall,
+  model: string,
+  quirks: ModelQuirks,
+  losses: Set<string>,
+): GeminiWrittenTools {
   const functions = call.tools.map((tool) => writeFunction(tool, quirks, losses)).filter((one) => one !== undefined);
   const hosted = call.tools.map((tool) => writeHosted(tool, losses)).filter((one) => one !== undefined);
   const isMixed = functions.length > 0 && hosted.length > 0;

@@ -3,13 +3,13 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import { asReport, figure, type Usage, type UsageSource } from '../../../canonical/usage.ts';
 
 /** Counts that the usage does not contain but the reply shows: images and searches. */
-export interface Seen {
+export interface SeenContent {
   images: number;
   searches: number;
 }
 
 /** Returns `undefined` if it reports nothing. */
-export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usage | undefined {
+export function readUsage(raw: JsonObject, seen: SeenContent, source: UsageSource): Usage | undefined {
   const reasoning = figure(raw.thoughtsTokenCount);
   const input = figure(raw.promptTokenCount) + figure(raw.toolUsePromptTokenCount);
   const output = figure(raw.candidatesTokenCount) + reasoning;
@@ -35,7 +35,7 @@ export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usa
  */
 function generated(
   { candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject,
-  { images }: Seen,
+  { images }: SeenContent,
 ): number {
   if (details === undefined && images > 0) return figure(all);
   return ofModality('IMAGE', [details]);

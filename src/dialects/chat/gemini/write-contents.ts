@@ -5,25 +5,25 @@ import { isObject } from '../../../canonical/json.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { GEMINI } from '../names.ts';
 import { wrapFreeText } from '../request/free-text.ts';
-import type { ModelTraits } from './model-traits.ts';
+import type { GeminiModelTraits } from './model-traits.ts';
 import { ownSignature, SKIP_VALIDATION } from './parts/signature.ts';
 import { writeMedia } from './parts/write-media.ts';
 import { argsOf } from './parts/write-parts.ts';
 import { legalToolName } from './tool-names.ts';
 
-interface Content {
+interface GeminiContent {
   role: 'user' | 'model';
   parts: JsonObject[];
 }
 
 export interface WrittenContents {
   systemInstruction?: { parts: JsonObject[] };
-  contents: Content[];
+  contents: GeminiContent[];
 }
 
 /** What the parts need to know of their conversation. */
-interface Conversation {
-  traits: ModelTraits;
+interface GeminiWriteOptions {
+  traits: GeminiModelTraits;
   /** Tool names by call id. */
   names: ReadonlyMap<string, string>;
   losses: Set<string>;
@@ -31,12 +31,16 @@ interface Conversation {
 
 const OPENING = 'Please continue the conversation.';
 
-export function writeContents(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): WrittenContents {
-  const conversation: Conversation = { traits, names: namesOf(messages), losses };
+export function writeContents(
+  messages: readonly Message[],
+  traits: GeminiModelTraits,
+  losses: Set<string>,
+): WrittenContents {
+  const conversation: GeminiWriteOptions = { traits, names: namesOf(messages), losses };
   const firstTurn = messages.findIndex((message) => message.role !== 'system');
   const leading = firstTurn < 0 ? messages.length : firstTurn;
   const system = messages.slice(0, leading).flatMap((message, index) => writeSystem(message, index, conversation));
-  const contents: Content[] = [];
+  const contents: GeminiContent[] = [];
   for (const [index, message] of messages.entries()) {
     if (message.name !== undefined) losses.add('`name` of a message was dropped: the model does not know it.');
     if (index < leading) continue;
@@ -51,7 +55,7 @@ export function writeContents(messages: readonly Message[], traits: ModelTraits,
 }
 
 /** The provider rejects a conversation that does not begin with a user turn. */
-function openedByUser(contents: Content[], system: JsonObject[], losses: Set<string>): WrittenContents {
+function openedByUser(contents: GeminiContent[], system: JsonObject[], losses: Set<string>): WrittenContents {
   if (contents.length === 0 && system.length > 0) {
     losses.add('The instructions were sent as a user turn: the model requires one.');
     return { contents: [{ role: 'user', parts: system }] };
@@ -75,7 +79,7 @@ function namesOf(messages: readonly Message[]): Map<string, string> {
  * Function responses come first, because they answer the turn before. The first call of a step carries the step's
  * signature.
  */
-function arrange(content: Content, traits: ModelTraits): void {
+function arrange(content: GeminiContent, traits: GeminiModelTraits): void {
   if (content.role === 'user') {
     const results = content.parts.filter((part) => part.functionResponse !== undefined);
     if (results.length > 0) content.parts = [...results, ...content.parts.filter((part) => !results.includes(part))];
@@ -85,11 +89,11 @@ function arrange(content: Content, traits: ModelTraits): void {
   if (first && traits.wantsSignatures) first.thoughtSignature ??= SKIP_VALIDATION;
 }
 
-function writeSystem(message: Message, index: number, conversation: Conversation): JsonObject[] {
+function writeSystem(message: Message, index: number, conversation: GeminiWriteOptions): JsonObject[] {
   return writeParts(message.parts, `messages[${index}]`, conversation);
 }
 
-function writeMessage(message: Message, index: number, conversation: Conversation): JsonObject[] {
+function writeMessage(message: Message, index: number, conversation: GeminiWriteOptions): JsonObject[] {
   const parts = writeParts(message.parts, `messages[${index}]`, conversation);
   if (message.role !== 'system') return parts;
   conversation.losses.add(
@@ -98,11 +102,11 @@ function writeMessage(message: Message, index: number, conversation: Conversatio
   return parts.map((part) => (typeof part.text === 'string' ? { text: `<system>\n${part.text}\n</system>` } : part));
 }
 
-function writeParts(parts: readonly Part[], at: string, conversation: Conversation): JsonObject[] {
+function writeParts(parts: readonly Part[], at: string, conversation: GeminiWriteOptions): JsonObject[] {
   return parts.flatMap((part, index) => writePart(part, `${at}.content[${index}]`, conversation));
 }
 
-function writePart(part: Part, at: string, conversation: Conversation): JsonObject[] {
+function writePart(part: Part, at: string, conversation: GeminiWriteOptions): JsonObject[] {
   const { losses } = conversation;
   if ('cache' in part && part.cache) losses.add('Cache marks were dropped: the model caches on its own.');
   switch (part.type) {
@@ -148,7 +152,7 @@ function writeCall({ id, name, input, custom, signature }: ToolCallPart, losses:
   return { functionCall: { id, name: legalToolName(name), args: args ?? { input } }, ...ownSignature(signature) };
 }
 
-function writeResult(result: ToolResultPart, at: string, { traits, names, losses }: Conversation): JsonObject[] {
+function writeResult(result: ToolResultPart, at: string, { traits, names, losses }: GeminiWriteOptions): JsonObject[] {
   const texts: string[] = [];
   const media: JsonObject[] = [];
   for (const [index, part] of result.parts.entries()) {

@@ -54,12 +54,12 @@ const MODEL = 'modelVersion';
 const USAGE = 'usageMetadata';
 
 export function createWriter(call: ChatCall): Writer {
-  if (!call.stream) return new NonStreamingWriter(call);
-  return new StreamWriter(call, call.origin.framing === 'json-array' ? arrayFraming() : SSE_FRAMING);
+  if (!call.stream) return new GeminiNonStreamingWriter(call);
+  return new GeminiStreamWriter(call, call.origin.framing === 'json-array' ? arrayFraming() : SSE_FRAMING);
 }
 
 /** What is written around the replies of a stream. */
-interface Framing {
+interface GeminiFraming {
   readonly contentType: string;
   /** Whether an event of the provider's stream can be passed on unchanged. */
   readonly takesEvents: boolean;
@@ -68,7 +68,7 @@ interface Framing {
   end(): string;
 }
 
-const SSE_FRAMING: Framing = {
+const SSE_FRAMING: GeminiFraming = {
   contentType: 'text/event-stream',
   takesEvents: true,
   before: () => 'data: ',
@@ -76,7 +76,7 @@ const SSE_FRAMING: Framing = {
   end: () => '',
 };
 
-function arrayFraming(): Framing {
+function arrayFraming(): GeminiFraming {
   let isBegun = false;
   const before = () => {
     const separator = isBegun ? ',\r\n' : '[';
@@ -92,10 +92,10 @@ function arrayFraming(): Framing {
   };
 }
 
-class StreamWriter implements Writer {
+class GeminiStreamWriter implements Writer {
   readonly contentType: string;
   readonly #call: ChatCall;
-  readonly #framing: Framing;
+  readonly #framing: GeminiFraming;
   readonly #candidates = new Map<number, CandidateBuilder>();
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #head: JsonObject = {};
@@ -104,7 +104,7 @@ class StreamWriter implements Writer {
   #passed = false;
   #billed: Usage | undefined;
 
-  constructor(call: ChatCall, framing: Framing) {
+  constructor(call: ChatCall, framing: GeminiFraming) {
     this.contentType = framing.contentType;
     this.#call = call;
     this.#framing = framing;
@@ -220,7 +220,7 @@ class StreamWriter implements Writer {
   }
 }
 
-class NonStreamingWriter extends JsonWriter {
+class GeminiNonStreamingWriter extends JsonWriter {
   constructor(call: ChatCall) {
     super(call, REPLY_SUPPORT);
   }

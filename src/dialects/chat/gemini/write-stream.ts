@@ -8,7 +8,7 @@ import { writeLogprobs } from './parts/logprobs.ts';
 import { carriedSignature } from './parts/signature.ts';
 import { argsOf, audioType, writePart } from './parts/write-parts.ts';
 
-type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
+type CandidateEvent = Extract<ReplyEvent, { choice: number }>;
 
 /** A part that is not completely sent; `content` is all of it. */
 interface Growing extends ReplyPart {
@@ -28,7 +28,7 @@ export class CandidateBuilder {
   /** Tool calls whose arguments are not JSON yet. At the end it is known whether they are incomplete. */
   readonly #unclear: Growing[] = [];
 
-  take(event: ChoiceEvent): void {
+  take(event: CandidateEvent): void {
     if (event.type === 'part-start') {
       this.#parts.set(event.part, { opens: event.opens, content: '', sent: 0, isOver: false });
       return;

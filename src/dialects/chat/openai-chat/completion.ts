@@ -2,7 +2,7 @@
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { Finish, FinishReason, Reply, ReplyPart } from '../../../canonical/reply.ts';
+import type { Finish, FinishReason, OpeningOf, Reply, ReplyPart } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
 import { needsWave, waveHeader } from '../../wire/wave.ts';
@@ -167,9 +167,7 @@ function annotationsOf(citations: readonly Citation[], offset: number): Json[] {
   return citations.flatMap((citation): Json | Json[] => annotation(citation, offset) ?? []);
 }
 
-type Opening<Type> = Extract<ReplyPart['opens'], { type: Type }>;
-
-function callOf({ content, signature }: ReplyPart, opens: Opening<'tool-call'>): JsonObject {
+function callOf({ content, signature }: ReplyPart, opens: OpeningOf<'tool-call'>): JsonObject {
   return {
     id: opens.id || newId('call_'),
     ...(opens.custom
@@ -179,7 +177,11 @@ function callOf({ content, signature }: ReplyPart, opens: Opening<'tool-call'>):
   };
 }
 
-function audioOf({ content, transcript }: ReplyPart, opens: Opening<'audio'>, format: string | undefined): JsonObject {
+function audioOf(
+  { content, transcript }: ReplyPart,
+  opens: OpeningOf<'audio'>,
+  format: string | undefined,
+): JsonObject {
   const header = needsWave(opens.mimeType, format)
     ? waveHeader(opens.mimeType, Buffer.byteLength(content, 'base64')).toString('base64')
     : '';

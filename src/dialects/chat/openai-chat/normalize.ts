@@ -23,7 +23,7 @@ interface ChoiceSeen {
   listed: { [list: string]: number };
 }
 
-export class Normalizer {
+export class ChatNormalizer {
   readonly #quirks: Quirks;
   /** `undefined` for a non-streaming reply without tool calls. */
   #choices: Map<number, ChoiceSeen> | undefined;

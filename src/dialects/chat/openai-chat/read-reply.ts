@@ -15,13 +15,13 @@ import type { Span } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { Normalizer } from './normalize.ts';
+import { ChatNormalizer } from './normalize.ts';
 import { type PlainReply, plainReply } from './plain-reply.ts';
-import { Decoder } from './read-stream.ts';
+import { ChatDecoder } from './read-stream.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
 
 /** Tells the writer how to pass the frame on. */
-export type FrameKind =
+export type ChatFrameKind =
   | 'chunk'
   /** A chunk with usage only. Passed on if the client asked for usage. */
   | 'usage'
@@ -35,7 +35,7 @@ export type FrameKind =
   | 'whole';
 
 export class ChatFrame implements Frame {
-  readonly kind: FrameKind;
+  readonly kind: ChatFrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
   /** The position of the JSON object in the bytes. */
@@ -46,7 +46,7 @@ export class ChatFrame implements Frame {
   readonly hasNullUsage: boolean;
 
   constructor(
-    kind: FrameKind,
+    kind: ChatFrameKind,
     bytes: Uint8Array,
     events: readonly ReplyEvent[],
     jsonStart = 0,
@@ -69,12 +69,12 @@ const NO_EVENTS: readonly ReplyEvent[] = [];
 const DONE = '[DONE]';
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : jsonReader(call, quirks);
+  return isStreamed(call, contentType) ? new ChatStreamReader(call, quirks) : jsonReader(call, quirks);
 }
 
-class StreamReader extends SseReader {
-  readonly #decoder: Decoder;
-  readonly #repair: Normalizer;
+class ChatStreamReader extends SseReader {
+  readonly #decoder: ChatDecoder;
+  readonly #repair: ChatNormalizer;
   readonly #more = new RepeatChunkMatcher();
   /** The event of the chunk that is the current example, and the position of its JSON. */
   #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
@@ -92,8 +92,8 @@ class StreamReader extends SseReader {
 
   constructor(call: ChatCall, quirks: Quirks) {
     super();
-    this.#decoder = new Decoder(call, quirks);
-    this.#repair = new Normalizer(quirks);
+    this.#decoder = new ChatDecoder(call, quirks);
+    this.#repair = new ChatNormalizer(quirks);
     this.#wantsUsage = call.wantsUsage === true;
   }
 
@@ -171,7 +171,7 @@ class StreamReader extends SseReader {
     const isNormalized = this.#repair.chunk(payload);
     const events = this.#decoder.read(payload);
     this.#envelope = payload;
-    let kind: FrameKind = 'chunk';
+    let kind: ChatFrameKind = 'chunk';
     if (Array.isArray(payload.choices) && payload.choices.length === 0) {
       if (isObject(payload.usage)) kind = 'usage';
       // Azure's first chunk has its content filter results and neither id nor model.
@@ -255,8 +255,8 @@ function wholeFrame(payload: JsonObject | undefined, bytes: Uint8Array, call: Ch
   if (!payload) return new ChatFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
   const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
   if (error) return new ChatFrame('useless', bytes, [error]);
-  const isNormalized = new Normalizer(quirks).whole(payload);
-  const meaning = new Decoder(call, quirks);
+  const isNormalized = new ChatNormalizer(quirks).whole(payload);
+  const meaning = new ChatDecoder(call, quirks);
   const events = meaning.read(payload, true);
   meaning.finishAll(events);
   events.push({ type: 'reply-end' });

@@ -1,7 +1,7 @@
 /** Converts normalized chunks and messages of this format to events. */
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Finish, FinishReason, PartOpening, ReplyEvent, ReplyStart } from '../../../canonical/reply.ts';
 import type { Quirks } from '../../dialect.ts';
 import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { OPENAI_CHAT } from '../names.ts';
@@ -20,9 +20,7 @@ interface CallPart {
   early: string;
 }
 
-type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
-
-interface ChoiceState {
+interface ReadChoice {
   parts: number;
   /** The open part and its type. */
   open: number;
@@ -58,10 +56,10 @@ const AUDIO_TYPES: { readonly [format: string]: string } = {
 /** The slot of the only call that the deprecated `function_call` can hold. */
 const OLD_CALL = -1;
 
-export class Decoder {
+export class ChatDecoder {
   readonly #call: ChatCall;
   readonly #quirks: Quirks;
-  readonly #choices = new Map<number, ChoiceState>();
+  readonly #choices = new Map<number, ReadChoice>();
   /** The number of choices that have not ended. */
   #unended = 0;
   #started = false;
@@ -173,7 +171,7 @@ export class Decoder {
     }
   }
 
-  #delta(choice: number, state: ChoiceState, delta: JsonObject): void {
+  #delta(choice: number, state: ReadChoice, delta: JsonObject): void {
     const { content, reasoning_details: details, tool_calls: calls } = delta;
     let thought = textOf(delta.reasoning_content) || textOf(delta.reasoning);
     state.thinksPlainly ||= thought !== '';
@@ -202,13 +200,13 @@ export class Decoder {
     if (isObject(delta.extra_content)) this.#hiddenSignature(choice, state, { extra_content: delta.extra_content });
   }
 
-  #text(choice: number, state: ChoiceState, type: 'text' | 'reasoning' | 'refusal', delta: string): void {
+  #text(choice: number, state: ReadChoice, type: 'text' | 'reasoning' | 'refusal', delta: string): void {
     if (state.openType !== type) this.#open(choice, state, { type });
     this.#events.push({ type: 'part-delta', choice, part: state.open, delta });
   }
 
   /** Opens a part and ends the previous one. */
-  #open(choice: number, state: ChoiceState, opens: PartOpening): number {
+  #open(choice: number, state: ReadChoice, opens: PartOpening): number {
     this.#close(choice, state);
     const part = state.parts++;
     state.open = part;
@@ -218,7 +216,7 @@ export class Decoder {
     return part;
   }
 
-  #close(choice: number, state: ChoiceState): void {
+  #close(choice: number, state: ReadChoice): void {
     if (state.openType === undefined) return;
     if (state.openType === 'reasoning') this.#keepDetails(choice, state);
     this.#events.push({ type: 'part-end', choice, part: state.open });
@@ -226,7 +224,7 @@ export class Decoder {
   }
 
   /** Keeps `reasoning_details` as the signature if they contain one; otherwise the text is enough. */
-  #keepDetails(choice: number, state: ChoiceState): void {
+  #keepDetails(choice: number, state: ReadChoice): void {
     if (!state.details) return;
     const details = [...state.details.values()];
     if (!details.some((one) => typeof one.signature === 'string' || typeof one.data === 'string')) return;
@@ -236,7 +234,7 @@ export class Decoder {
   }
 
   /** A signature without readable text becomes a hidden reasoning part. */
-  #hiddenSignature(choice: number, state: ChoiceState, members: JsonObject): void {
+  #hiddenSignature(choice: number, state: ReadChoice, members: JsonObject): void {
     const part = this.#open(choice, state, { type: 'reasoning' });
     // Not `#close`: the items in `details` belong to another part.
     state.openType = undefined;
@@ -246,7 +244,7 @@ export class Decoder {
     );
   }
 
-  #toolCall(choice: number, state: ChoiceState, call: JsonObject, index: number): void {
+  #toolCall(choice: number, state: ReadChoice, call: JsonObject, index: number): void {
     // Snowflake sends an empty `custom` beside every `function`.
     const custom = isObject(call.custom) && !(isObject(call.function) && textOf(call.function.name) !== '');
     const body = custom ? call.custom : call.function;
@@ -280,7 +278,7 @@ export class Decoder {
     return this.#call.tools.some((tool) => tool.type === 'custom' && tool.name === name);
   }
 
-  #audio(choice: number, state: ChoiceState, audio: JsonObject): void {
+  #audio(choice: number, state: ReadChoice, audio: JsonObject): void {
     const data = textOf(audio.data);
     const words = textOf(audio.transcript);
     if (data === '' && words === '') return;
@@ -298,7 +296,7 @@ export class Decoder {
   }
 
   /** OpenRouter's images: data URLs beside the content. */
-  #image(choice: number, state: ChoiceState, image: Json): void {
+  #image(choice: number, state: ReadChoice, image: Json): void {
     if (!isObject(image) || !isObject(image.image_url)) return;
     const match = /^data:([^;,]+);base64,/.exec(textOf(image.image_url.url));
     if (!match?.[1]) return;
@@ -308,7 +306,7 @@ export class Decoder {
     this.#close(choice, state);
   }
 
-  #annotation(choice: number, state: ChoiceState, annotation: Json): void {
+  #annotation(choice: number, state: ReadChoice, annotation: Json): void {
     if (!isObject(annotation) || !isObject(annotation.url_citation)) return;
     const { url, title, content, start_index: start, end_index: end } = annotation.url_citation;
     const citation: Citation = {
@@ -320,12 +318,12 @@ export class Decoder {
     this.#cite(choice, state, citation);
   }
 
-  #cite(choice: number, state: ChoiceState, citation: Citation): void {
+  #cite(choice: number, state: ReadChoice, citation: Citation): void {
     if (state.text < 0) this.#open(choice, state, { type: 'text' });
     this.#events.push({ type: 'part-citation', choice, part: state.text, citation });
   }
 
-  #logprobs(choice: number, state: ChoiceState, logprobs: JsonObject): void {
+  #logprobs(choice: number, state: ReadChoice, logprobs: JsonObject): void {
     const tokens = [logprobs.content, logprobs.refusal].find((list) => Array.isArray(list) && list.length > 0);
     if (!Array.isArray(tokens) || state.parts === 0) return;
     const part = state.text >= 0 ? state.text : state.open;
@@ -333,7 +331,7 @@ export class Decoder {
   }
 
   /** vLLM reports the stop sequence beside the finish reason. */
-  #finish(choice: number, state: ChoiceState, raw: string | undefined, stopSequence?: Json): void {
+  #finish(choice: number, state: ReadChoice, raw: string | undefined, stopSequence?: Json): void {
     for (const source of this.#sources) {
       const citation = sourceCitation(source);
       if (citation) this.#cite(choice, state, citation);
@@ -358,7 +356,7 @@ export class Decoder {
 }
 
 /** Merges items of the same index. Returns the text among them. */
-function gatherDetails(state: ChoiceState, details: readonly Json[]): string {
+function gatherDetails(state: ReadChoice, details: readonly Json[]): string {
   let told = '';
   details.forEach((piece, position) => {
     if (!isObject(piece)) return;

@@ -6,9 +6,9 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { SseCutter } from '../../wire/sse.ts';
-import { Normalizer } from './normalize.ts';
+import { ChatNormalizer } from './normalize.ts';
 import { openaiChat } from './openai-chat.ts';
-import { Decoder } from './read-stream.ts';
+import { ChatDecoder } from './read-stream.ts';
 
 const call: ChatCall = {
   kind: 'chat',
@@ -32,8 +32,8 @@ function read(bytes: Uint8Array): ReplyEvent[] {
 
 /** Each chunk alone; `undefined` if the stream has something else. */
 function parsed(bytes: Uint8Array): ReplyEvent[] | undefined {
-  const repair = new Normalizer({});
-  const decoder = new Decoder(call, {});
+  const repair = new ChatNormalizer({});
+  const decoder = new ChatDecoder(call, {});
   const events: ReplyEvent[] = [];
   const cutter = new SseCutter();
   for (const { data } of [...cutter.read(bytes), ...cutter.end()]) {

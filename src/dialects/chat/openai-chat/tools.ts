@@ -1,15 +1,13 @@
 /** Reads and writes tools and the tool choice. */
 
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { isObject, type Json, type JsonMembers, type JsonObject } from '../../../canonical/json.ts';
 import { objectAt } from '../../shared/json-values.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { type ChoiceForm, writeOpenaiToolChoice } from '../request/openai-tool-choice.ts';
 import { reportProviderTool } from '../request/tools.ts';
 import { marked } from './read-messages.ts';
-
-type Members = { [member: string]: Json | undefined };
 
 /** Deprecated functions have no cache marks. */
 const NO_MARK: JsonObject = {};
@@ -88,7 +86,7 @@ function nameOf(item: Json): string | undefined {
   return typeof body.name === 'string' ? body.name : undefined;
 }
 
-export function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
+export function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): JsonMembers {
   const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => bareName(item)) : []);
   const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
   const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);

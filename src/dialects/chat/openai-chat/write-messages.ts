@@ -19,7 +19,7 @@ import { markdownImage } from './markdown-images.ts';
 import { ownMembers } from './signature-carriers.ts';
 
 /** Shared state while writing messages, including the warnings. */
-interface Script {
+interface ChatWriteOptions {
   warnings: Set<string>;
   /** The client uses this format too, so its own members can stay. */
   isOwn: boolean;
@@ -31,7 +31,7 @@ interface Script {
 /** `breakpoints`: the provider supports cache breakpoints. */
 export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Set<string>): JsonObject[] {
   const isOwn = call.origin.dialect === OPENAI_CHAT;
-  const script: Script = {
+  const script: ChatWriteOptions = {
     warnings,
     isOwn,
     breakpoints: breakpoints && !isOwn,
@@ -62,7 +62,7 @@ function isReadElsewhere(part: Part): boolean {
   return part.type === 'native' && part.dialect !== OPENAI_CHAT && part.isReadElsewhere === true;
 }
 
-function writeMessage(message: Message, script: Script): JsonObject {
+function writeMessage(message: Message, script: ChatWriteOptions): JsonObject {
   const { role, originRole, name } = message;
   const named = name === undefined ? {} : { name };
   const parts = message.parts.filter((part) => part.type !== 'tool-result');
@@ -86,13 +86,13 @@ function writeMessage(message: Message, script: Script): JsonObject {
 }
 
 /** Text as one string, or as parts if the client sent several. */
-function writeText(parts: readonly Part[], script: Script): Json {
+function writeText(parts: readonly Part[], script: ChatWriteOptions): Json {
   const content = writeContent(parts, script);
   if (typeof content === 'string' || script.isOwn || (script.breakpoints && parts.some(isMarked))) return content;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
 }
 
-function writeContent(parts: readonly Part[], script: Script): string | Json[] {
+function writeContent(parts: readonly Part[], script: ChatWriteOptions): string | Json[] {
   const [first] = parts;
   if (parts.length === 0) return '';
   const isPlain =
@@ -103,7 +103,7 @@ function writeContent(parts: readonly Part[], script: Script): string | Json[] {
   return parts.flatMap((part) => writePart(part, script) ?? []);
 }
 
-function writePart(part: Part, script: Script): JsonObject | undefined {
+function writePart(part: Part, script: ChatWriteOptions): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       if (part.citations && !script.isOwn)
@@ -130,7 +130,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
  * `cache_control` belongs to another provider's format. It is sent only if the client uses this format and set it
  * itself.
  */
-function cacheControl({ cache }: { cache?: { ttl?: string } }, script: Script): JsonObject {
+function cacheControl({ cache }: { cache?: { ttl?: string } }, script: ChatWriteOptions): JsonObject {
   if (!cache) return {};
   if (script.isOwn) return { cache_control: { type: 'ephemeral', ...cache } };
   return script.breakpoints ? { [BREAKPOINT]: { mode: 'explicit' } } : {};
@@ -153,7 +153,7 @@ function limitBreakpoints(messages: readonly JsonObject[], warnings: Set<string>
   warnings.add(`Of the cache marks the last ${MOST_BREAKPOINTS} were kept: the model accepts no more.`);
 }
 
-function writeMedia(media: Media, script: Script): JsonObject {
+function writeMedia(media: Media, script: ChatWriteOptions): JsonObject {
   const { kind, source, name, title } = media;
   if (media.cite)
     script.warnings.add(
@@ -197,12 +197,17 @@ function urlOf({ source, mimeType }: Media, otherwise: string): string {
   return source.type === 'inline' ? `data:${mimeType ?? otherwise};base64,${source.base64}` : '';
 }
 
-function lost(warning: string, kind: string, script: Script): JsonObject {
+function lost(warning: string, kind: string, script: ChatWriteOptions): JsonObject {
   script.warnings.add(warning);
   return { type: 'text', text: `[${kind}]` };
 }
 
-function writeToolResult(result: ToolResultPart, message: Message, script: Script, handed: Json[]): JsonObject {
+function writeToolResult(
+  result: ToolResultPart,
+  message: Message,
+  script: ChatWriteOptions,
+  handed: Json[],
+): JsonObject {
   const texts = result.parts.filter((part) => part.type === 'text');
   const others = result.parts.filter((part) => part.type !== 'text');
   let content: Json = script.isOwn ? writeContent(texts, script) : texts.map((part) => part.text).join('\n\n');
@@ -222,7 +227,7 @@ function writeToolResult(result: ToolResultPart, message: Message, script: Scrip
   return { role: 'tool', tool_call_id: script.id(result.callId), content, ...named, ...mark };
 }
 
-function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
+function writeAssistant(parts: readonly Part[], script: ChatWriteOptions): JsonObject {
   const thoughts = parts.filter((part) => part.type === 'reasoning');
   const calls = parts.filter((part) => part.type === 'tool-call');
   const refusals = parts.filter((part) => part.type === 'refusal');
@@ -258,7 +263,7 @@ function writeThoughts(message: JsonObject, thoughts: readonly ReasoningPart[]):
   if (text !== '') message.reasoning_content = text;
 }
 
-function writeToolCall(part: ToolCallPart, script: Script): JsonObject {
+function writeToolCall(part: ToolCallPart, script: ChatWriteOptions): JsonObject {
   const id = script.id(part.id);
   const own = part.signature && ownMembers(part.signature);
   if (part.custom) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };

@@ -37,10 +37,10 @@ const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": nu
 const DONE = encoder.encode('data: [DONE]\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
+  return call.stream ? new ChatStreamWriter(call) : new ChatNonStreamingWriter(call);
 }
 
-class StreamWriter implements Writer {
+class ChatStreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #call: ChatCall;
   readonly #script: ChunkBuilder;
@@ -126,7 +126,7 @@ class StreamWriter implements Writer {
   }
 }
 
-class NonStreamingWriter extends JsonWriter {
+class ChatNonStreamingWriter extends JsonWriter {
   constructor(call: ChatCall) {
     super(call, REPLY_SUPPORT);
   }

@@ -1,7 +1,7 @@
 /** Writes a call as a chat completion request. */
 
 import type { ChatCall, Part } from '../../../canonical/call.ts';
-import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Json, JsonMembers, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
@@ -17,8 +17,6 @@ import { readReasoning } from './read-request.ts';
 import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
 import { writeOutput } from './write-output.ts';
-
-type Members = { [member: string]: Json | undefined };
 
 const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast']);
 
@@ -61,7 +59,7 @@ function writeConversation(call: ChatCall, breakpoints: boolean, warnings: Set<s
   return [{ role: 'user', content: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) }];
 }
 
-function writeSampling(call: ChatCall, warnings: Set<string>): Members {
+function writeSampling(call: ChatCall, warnings: Set<string>): JsonMembers {
   const { sampling } = call;
   const isOwn = call.origin.dialect === OPENAI_CHAT;
   if (sampling.topK !== undefined && !isOwn) warnings.add('`top_k` was dropped: this format has no such member.');
@@ -81,7 +79,7 @@ function writeSampling(call: ChatCall, warnings: Set<string>): Members {
   };
 }
 
-function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
+function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>): JsonMembers {
   const isOwn = call.origin.dialect === OPENAI_CHAT;
   const effort = effortOf(call.reasoning);
   const tier = call.serviceTier;
@@ -102,7 +100,7 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
 }
 
 /** Image and audio output. Audio output also needs text, a voice and an audio format. */
-function writeOtherOutput(call: ChatCall, extras: JsonObject, isOwn: boolean, warnings: Set<string>): Members {
+function writeOtherOutput(call: ChatCall, extras: JsonObject, isOwn: boolean, warnings: Set<string>): JsonMembers {
   const { image, modalities, audio } = call;
   const image_config = image && {
     ...(image.aspectRatio !== undefined && { aspect_ratio: image.aspectRatio }),

@@ -13,7 +13,7 @@ import { explainedRefusal } from '../reply/refusal.ts';
 import { annotation, chatUsage, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writePartSignature, writeReasoningSignature } from './signature-carriers.ts';
 
-interface PartState {
+interface WrittenChatPart {
   opens: PartOpening;
   /** The index of the tool call in its choice. */
   callIndex: number;
@@ -23,10 +23,10 @@ interface PartState {
   said: string;
 }
 
-interface ChoiceState {
+interface WrittenChoice {
   hasRole: boolean;
   ended: boolean;
-  parts: PartState[];
+  parts: WrittenChatPart[];
   calls: number;
   contentLength: number;
   /** Sent together at the end: the official library keeps only the last list of a stream. */
@@ -37,7 +37,7 @@ interface ChoiceState {
 export class ChunkBuilder {
   readonly #call: ChatCall;
   readonly #oldFunctions: boolean;
-  readonly #choices: ChoiceState[] = [];
+  readonly #choices: WrittenChoice[] = [];
   #head = '';
   #usage: Usage | undefined;
 
@@ -129,7 +129,7 @@ export class ChunkBuilder {
     return this.#head;
   }
 
-  #choice(index: number): ChoiceState {
+  #choice(index: number): WrittenChoice {
     let choice = this.#choices[index];
     if (!choice) {
       choice = { hasRole: false, ended: false, parts: [], calls: 0, contentLength: 0, annotations: [], details: 0 };
@@ -138,7 +138,7 @@ export class ChunkBuilder {
     return choice;
   }
 
-  #part(choice: number, part: number): PartState {
+  #part(choice: number, part: number): WrittenChatPart {
     const { parts } = this.#choice(choice);
     parts[part] ??= { opens: { type: 'text' }, callIndex: 0, offset: 0, said: '' };
     return parts[part];
@@ -224,7 +224,7 @@ export class ChunkBuilder {
     }
   }
 
-  #addSignature(index: number, part: PartState, signature: ReasoningSignature): string {
+  #addSignature(index: number, part: WrittenChatPart, signature: ReasoningSignature): string {
     const choice = this.#choice(index);
     if (part.opens.type === 'reasoning')
       return this.#delta(index, writeReasoningSignature(signature, part.said, choice.details++));

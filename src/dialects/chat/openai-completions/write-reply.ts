@@ -56,7 +56,7 @@ const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : new NonStreamingWriter(call);
+  return call.stream ? streamWriter(call) : new CompletionsNonStreamingWriter(call);
 }
 
 /** The members that every object of a reply begins with. */
@@ -161,7 +161,7 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class NonStreamingWriter extends JsonWriter {
+class CompletionsNonStreamingWriter extends JsonWriter {
   readonly #pieces: Uint8Array[] = [];
   #head: Head = { id: '', created: 0 };
 

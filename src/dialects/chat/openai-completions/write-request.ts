@@ -1,7 +1,7 @@
 /** Writes a call as a text completion request. A conversation becomes a prompt. */
 
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
-import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
+import { isEmpty, isObject, type Json, type JsonMembers } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { type Adjustment, adjust } from '../../shared/adjust.ts';
 import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
@@ -9,8 +9,6 @@ import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { documentText } from '../request/document-text.ts';
-
-type Members = { [member: string]: Json | undefined };
 
 const CITING_DROPPED = 'The request for citations of a document was dropped: the model only completes text.';
 
@@ -43,7 +41,7 @@ function askUsage(body: OutgoingBody, { stream }: ChatCall, { streamUsage }: Mod
   else if (!asks) body.set('stream_options', isEmpty(others) ? undefined : others);
 }
 
-function membersOf(call: ChatCall, model: string, warnings: string[]): Members {
+function membersOf(call: ChatCall, model: string, warnings: string[]): JsonMembers {
   const { sampling, completion } = call;
   const asked = completion
     ? { prompt: promptOf(completion.prompts), stop: sampling.stop }

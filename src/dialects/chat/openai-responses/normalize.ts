@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
-export class Normalizer {
+export class ResponsesNormalizer {
   #responseId: string | undefined;
   /** The first id of the item at each index. */
   readonly #ids = new Map<number, string>();

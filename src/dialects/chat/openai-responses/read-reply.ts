@@ -11,11 +11,11 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
-import { Normalizer } from './normalize.ts';
-import { Decoder } from './read-stream.ts';
+import { ResponsesNormalizer } from './normalize.ts';
+import { ResponsesDecoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
-export type FrameKind =
+export type ResponsesFrameKind =
   | 'event'
   /** Comments, blank lines, `[DONE]`. */
   | 'blank'
@@ -25,7 +25,7 @@ export type FrameKind =
   | 'whole';
 
 export class ResponseFrame implements Frame {
-  readonly kind: FrameKind;
+  readonly kind: ResponsesFrameKind;
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
   /** The event or the complete reply, possibly normalized. */
@@ -34,7 +34,7 @@ export class ResponseFrame implements Frame {
   readonly jsonStart: number;
 
   constructor(
-    kind: FrameKind,
+    kind: ResponsesFrameKind,
     bytes: Uint8Array,
     events: readonly ReplyEvent[],
     payload: JsonObject = NO_PAYLOAD,
@@ -53,20 +53,20 @@ const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : jsonReader(call, quirks);
+  return isStreamed(call, contentType) ? new ResponsesStreamReader(call, quirks) : jsonReader(call, quirks);
 }
 
 /** Events on which the official library's helper throws. The completed items contain all their content. */
 const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
 
-class StreamReader extends SseReader {
-  readonly #decoder: Decoder;
-  readonly #normalizer = new Normalizer();
+class ResponsesStreamReader extends SseReader {
+  readonly #decoder: ResponsesDecoder;
+  readonly #normalizer = new ResponsesNormalizer();
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
     super();
-    this.#decoder = new Decoder(call, quirks);
+    this.#decoder = new ResponsesDecoder(call, quirks);
   }
 
   override end(): Frame[] {
@@ -134,7 +134,7 @@ function isNothing(data: string): boolean {
 }
 
 function jsonReader(call: ChatCall, quirks: Quirks): Reader {
-  const meaning = new Decoder(call, quirks);
+  const meaning = new ResponsesDecoder(call, quirks);
   return objectReader((response, bytes) => {
     if (!response) return [new ResponseFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     if (!Array.isArray(response.output)) {
@@ -146,7 +146,7 @@ function jsonReader(call: ChatCall, quirks: Quirks): Reader {
   });
 }
 
-function finalEvents(meaning: Decoder, response: JsonObject): ReplyEvent[] {
+function finalEvents(meaning: ResponsesDecoder, response: JsonObject): ReplyEvent[] {
   const events = meaning.finish(response);
   if (response.status === 'failed') return [...events, errorOf(response.error)];
   return [...events, ...meaning.ending(response)];

@@ -12,7 +12,7 @@ import { thoughtsIn } from './read-items.ts';
 import { memberSignature, OF_TEXT, readEncrypted } from './signatures.ts';
 import { legalToolName } from './tool-names.ts';
 
-interface PartState {
+interface ReadResponsesPart {
   part: number;
   type: PartOpening['type'];
   /** The text so far. */
@@ -25,7 +25,7 @@ interface PartState {
 interface ItemState {
   item: JsonObject;
   /** By content index. An item with a single part has it at 0. */
-  parts: Map<number, PartState>;
+  parts: Map<number, ReadResponsesPart>;
   /** The index of the current reasoning summary part. */
   piece: number;
   isOver: boolean;
@@ -37,7 +37,7 @@ const ASIDES = ['moderation', 'prompt_cache_diagnostics', 'tool_usage'] as const
 const CHOICE = 0;
 const PIECE_BREAK = '\n\n';
 
-export class Decoder {
+export class ResponsesDecoder {
   readonly #quirks: Quirks;
   readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #items = new Map<number, ItemState>();
@@ -155,7 +155,7 @@ export class Decoder {
     if (item.type === 'function_call' || item.type === 'custom_tool_call') this.#openCall(state, item);
   }
 
-  #openCall(state: ItemState, item: JsonObject): PartState | undefined {
+  #openCall(state: ItemState, item: JsonObject): ReadResponsesPart | undefined {
     const known = state.parts.get(0);
     const said = textOf(item.name);
     if (known || said === '') return known;
@@ -168,7 +168,7 @@ export class Decoder {
   }
 
   /** Opens or returns the part at this content index. A new part ends those before it. */
-  #open(state: ItemState, at: number, opens: PartOpening): PartState {
+  #open(state: ItemState, at: number, opens: PartOpening): ReadResponsesPart {
     const known = state.parts.get(at);
     if (known) return known;
     this.#closeAll(state);
@@ -184,14 +184,14 @@ export class Decoder {
     return opened;
   }
 
-  #grow(part: PartState, delta: string): void {
+  #grow(part: ReadResponsesPart, delta: string): void {
     if (delta === '') return;
     part.said += delta;
     this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
   }
 
   /** Adds the missing rest when the complete text is known. If it contradicts the deltas, the deltas stay. */
-  #complete(part: PartState, whole: string): void {
+  #complete(part: ReadResponsesPart, whole: string): void {
     if (whole.startsWith(part.said)) this.#grow(part, whole.slice(part.said.length));
   }
 
@@ -201,13 +201,13 @@ export class Decoder {
     this.#logprobs(part, logprobs);
   }
 
-  #logprobs(part: PartState, logprobs: Json | undefined): void {
+  #logprobs(part: ReadResponsesPart, logprobs: Json | undefined): void {
     if (!Array.isArray(logprobs) || logprobs.length === 0) return;
     part.hasLogprobs = true;
     this.#events.push({ type: 'part-logprobs', choice: CHOICE, part: part.part, logprobs: logprobs.map(unsigned) });
   }
 
-  #cite(part: PartState, annotation: Json | undefined): void {
+  #cite(part: ReadResponsesPart, annotation: Json | undefined): void {
     const citation = annotation === undefined ? undefined : readAnnotation(annotation);
     if (!citation) return;
     part.citations++;

@@ -81,7 +81,7 @@ export class ReplyRewriter {
   }
 
   /** What to change; `undefined` if at most the model name changes. */
-  #patches(said: JsonObject, usage: Usage | undefined): Patches | undefined {
+  #patches(said: JsonObject, usage: Usage | undefined): RewrittenMembers | undefined {
     const members: JsonObject = {};
     this.#addMissing(said, members);
     if (said.usage === undefined && !usage) members.usage = null;
@@ -121,12 +121,12 @@ export class ReplyRewriter {
 }
 
 /** Members to set, and counts to add to the usage. */
-interface Patches {
+interface RewrittenMembers {
   members: JsonObject;
   counts: JsonObject | undefined;
 }
 
-function patch(response: Uint8Array, { members, counts }: Patches): Uint8Array {
+function patch(response: Uint8Array, { members, counts }: RewrittenMembers): Uint8Array {
   const patched = patchMembers(response, members);
   return counts ? addToMember(patched, 'usage', counts) : patched;
 }

@@ -5,24 +5,24 @@ import { OPENAI_RESPONSES } from '../names.ts';
 import { nameAndGroup } from './namespaces.ts';
 import { isOwn, signedMembers } from './signatures.ts';
 import { legalCallId, legalToolName } from './tool-names.ts';
-import { type Content, type Script, writeContent } from './write-parts.ts';
+import { type ResponsesContent, type ResponsesWriteOptions, writeContent } from './write-parts.ts';
 
 export const NAME_DROPPED = '`name` of messages was dropped: this format has no such member.';
 
-export function writeItems(messages: readonly Message[], script: Script): JsonObject[] {
+export function writeItems(messages: readonly Message[], script: ResponsesWriteOptions): JsonObject[] {
   return messages.flatMap((message) => new TurnWriter(message, script).items());
 }
 
 /** Writes the items of one turn: neighboring content forms one message, everything else is an item of its own. */
 class TurnWriter {
   readonly #message: Message;
-  readonly #script: Script;
+  readonly #script: ResponsesWriteOptions;
   readonly #items: JsonObject[] = [];
-  #content: Content[] = [];
+  #content: ResponsesContent[] = [];
   /** Members that the current message must be sent back with. */
   #members = '';
 
-  constructor(message: Message, script: Script) {
+  constructor(message: Message, script: ResponsesWriteOptions) {
     this.#message = message;
     this.#script = script;
   }
@@ -97,7 +97,10 @@ function isContent({ type }: JsonObject): boolean {
 }
 
 /** The provider accepts only reasoning with its own signature. */
-function writeReasoning({ text, signature, summary }: ReasoningPart, script: Script): JsonObject | undefined {
+function writeReasoning(
+  { text, signature, summary }: ReasoningPart,
+  script: ResponsesWriteOptions,
+): JsonObject | undefined {
   const hasSignature = isOwn(signature) && (signature.value !== '' || script.isOwn);
   if (!hasSignature && !(script.isOwn && !signature)) {
     script.losses.add('Earlier thinking was dropped: the model accepts only thinking that it signed itself.');
@@ -120,7 +123,7 @@ function writeCallItem({ id, name, group, input, custom, signature }: ToolCallPa
   return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...signedMembers(signature) };
 }
 
-function writeResult(result: ToolResultPart, script: Script): JsonObject {
+function writeResult(result: ToolResultPart, script: ResponsesWriteOptions): JsonObject {
   const parts = result.parts.flatMap((part) => {
     if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') return part;
     if (part.type === 'native' && part.dialect === OPENAI_RESPONSES) return part;

@@ -9,23 +9,31 @@ import { openaiAudioFormat } from '../request/openai-audio-format.ts';
 import { writeAnnotation } from './citations.ts';
 
 /** Shared state while writing messages, including the warnings. */
-export interface Script {
+export interface ResponsesWriteOptions {
   /** The client uses this format too, so its own members can stay. */
   isOwn: boolean;
   losses: Set<string>;
 }
 
-export type Content = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'native' }>;
+export type ResponsesContent = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'native' }>;
 
 /** A single text is written as a string. */
-export function writeContent(parts: readonly Content[], isAssistant: boolean, script: Script): string | Json[] {
+export function writeContent(
+  parts: readonly ResponsesContent[],
+  isAssistant: boolean,
+  script: ResponsesWriteOptions,
+): string | Json[] {
   const [first] = parts;
   const isPlain = first?.type === 'text' && !first.cache && !first.citations;
   if (parts.length === 1 && isPlain) return first.text;
   return parts.flatMap((part) => writePart(part, isAssistant, script) ?? []);
 }
 
-function writePart(part: Content, isAssistant: boolean, script: Script): JsonObject | undefined {
+function writePart(
+  part: ResponsesContent,
+  isAssistant: boolean,
+  script: ResponsesWriteOptions,
+): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       if (part.text === '' && !script.isOwn) return undefined;
@@ -50,11 +58,11 @@ function writeSaid({ text, citations = [] }: TextPart): JsonObject {
 }
 
 /** Cache marks of other formats are dropped: the provider caches automatically. */
-function breakpoint({ cache }: { cache?: object }, { isOwn }: Script): JsonObject {
+function breakpoint({ cache }: { cache?: object }, { isOwn }: ResponsesWriteOptions): JsonObject {
   return cache && isOwn ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {};
 }
 
-function writeMedia(media: Media, { losses }: Script): JsonObject {
+function writeMedia(media: Media, { losses }: ResponsesWriteOptions): JsonObject {
   const { kind, source, name, title, detail } = media;
   if (media.cite)
     losses.add('The request for citations of a document was dropped: the model’s format does not support them.');

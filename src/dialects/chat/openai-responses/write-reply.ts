@@ -30,10 +30,10 @@ const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? new StreamWriter(call) : new NonStreamingWriter(call);
+  return call.stream ? new ResponsesStreamWriter(call) : new ResponsesNonStreamingWriter(call);
 }
 
-class StreamWriter implements Writer {
+class ResponsesStreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #script: ResponseBuilder;
   readonly #mark: ReplyRewriter;
@@ -128,7 +128,7 @@ class StreamWriter implements Writer {
   }
 }
 
-class NonStreamingWriter implements Writer {
+class ResponsesNonStreamingWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #script: ResponseBuilder;
   readonly #mark: ReplyRewriter;

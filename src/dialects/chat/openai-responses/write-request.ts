@@ -1,7 +1,7 @@
 /** Writes a call as a Responses request. */
 
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
-import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Json, JsonMembers, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { objectOf } from '../../shared/json-values.ts';
@@ -17,9 +17,7 @@ import { givesReasoning, INCLUDE_REASONING, keptHere } from './conversation/kept
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-request.ts';
 import { writeTools } from './tools.ts';
 import { NAME_DROPPED, writeItems } from './write-items.ts';
-import type { Script } from './write-parts.ts';
-
-type Members = { [member: string]: Json | undefined };
+import type { ResponsesWriteOptions } from './write-parts.ts';
 
 const MIN_OUTPUT_TOKENS = 16;
 const MAX_USER_LENGTH = 64;
@@ -48,11 +46,11 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
 }
 
 /** The client's own tools with members that the canonical form does not have (`defer_loading` and others). */
-function ownTools({ origin }: ChatCall): Members {
+function ownTools({ origin }: ChatCall): JsonMembers {
   return pickMembers(origin.body, new Set(['tools', 'tool_choice']));
 }
 
-function writeConversation(call: ChatCall, script: Script): Members {
+function writeConversation(call: ChatCall, script: ResponsesWriteOptions): JsonMembers {
   const { completion } = call;
   if (completion) {
     for (const loss of completionLosses(completion)) script.losses.add(loss);
@@ -81,7 +79,7 @@ function textOf({ parts }: Message): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
 }
 
-function writeSampling({ sampling, maxOutputTokens, origin }: ChatCall, losses: Set<string>): Members {
+function writeSampling({ sampling, maxOutputTokens, origin }: ChatCall, losses: Set<string>): JsonMembers {
   const drop = (member: string, isSaid: unknown) => {
     if (isSaid) losses.add(`\`${member}\` was dropped: this format has no such member.`);
   };
@@ -135,7 +133,7 @@ function writeOutput(output: OutputFormat): JsonObject {
   };
 }
 
-function writeSettings(call: ChatCall, extras: JsonObject, losses: Set<string>): Members {
+function writeSettings(call: ChatCall, extras: JsonObject, losses: Set<string>): JsonMembers {
   const isOwn = call.origin.dialect === OPENAI_RESPONSES;
   const { user, serviceTier: tier, metadata } = call;
   const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);

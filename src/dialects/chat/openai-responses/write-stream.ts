@@ -2,7 +2,7 @@
 import type { ChatCall, Citation, ReasoningSignature } from '../../../canonical/call.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { ChoiceEvent, Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { ChoiceEvent, Finish, OpeningOf, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
@@ -17,15 +17,13 @@ import { usageOfStatus, writeResponseUsage } from './usage.ts';
 /** Receives an event of the stream. The receiver numbers it. */
 export type Emit = (type: string, members: JsonObject) => void;
 
-type Opening<Type> = Extract<PartOpening, { type: Type }>;
-
 interface Item {
   index: number;
   body: JsonObject;
   isOver: boolean;
 }
 
-interface PartState {
+interface WrittenResponsesPart {
   opens: PartOpening;
   /** Absent until the part's first text. */
   item: Item | undefined;
@@ -41,7 +39,7 @@ export class ResponseBuilder {
   readonly #call: ChatCall;
   readonly #emit: Emit;
   readonly #output: JsonObject[] = [];
-  readonly #parts: PartState[] = [];
+  readonly #parts: WrittenResponsesPart[] = [];
   /** The message that receives text, and the members it must be sent back with. */
   #message: { item: Item; content: JsonObject[]; members: string } | undefined;
   #head: JsonObject | undefined;
@@ -152,7 +150,7 @@ export class ResponseBuilder {
     };
   }
 
-  #part(index: number): PartState {
+  #part(index: number): WrittenResponsesPart {
     this.#parts[index] ??= newPart({ type: 'text' });
     return this.#parts[index];
   }
@@ -209,7 +207,7 @@ export class ResponseBuilder {
     this.#done(message.item);
   }
 
-  #grow(part: PartState, delta: string): void {
+  #grow(part: WrittenResponsesPart, delta: string): void {
     if (delta === '') return;
     this.#characters += delta.length;
     const { opens, item } = part;
@@ -242,7 +240,7 @@ export class ResponseBuilder {
     }
   }
 
-  #text(part: PartState, delta: string): void {
+  #text(part: WrittenResponsesPart, delta: string): void {
     const item = this.#pieceOf(part);
     part.said += delta;
     if (part.opens.type === 'refusal') {
@@ -255,7 +253,7 @@ export class ResponseBuilder {
   }
 
   /** The message that holds the text. It is opened with the first text, when its members are known. */
-  #pieceOf(part: PartState): Item {
+  #pieceOf(part: WrittenResponsesPart): Item {
     if (part.item && !part.isOver) return part.item;
     const members = isOwn(part.signature) ? part.signature.value : (this.#message?.members ?? '');
     if (this.#message && this.#message.members !== members) this.#closeMessage('completed');
@@ -278,7 +276,7 @@ export class ResponseBuilder {
     return item;
   }
 
-  #thought(part: PartState, delta: string): void {
+  #thought(part: WrittenResponsesPart, delta: string): void {
     const { item } = part;
     if (!item) return;
     const at = { ...place(item), summary_index: 0 };
@@ -290,7 +288,7 @@ export class ResponseBuilder {
     this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
   }
 
-  #addSignature(part: PartState, signature: ReasoningSignature): void {
+  #addSignature(part: WrittenResponsesPart, signature: ReasoningSignature): void {
     const { opens, item } = part;
     part.signature = signature;
     if (opens.type === 'reasoning' && item) item.body.encrypted_content = writeEncrypted(signature);
@@ -300,14 +298,14 @@ export class ResponseBuilder {
   }
 
   /** This format has no member for a text's or call's signature: a reasoning item that carries it follows the part. */
-  #carrySignature({ opens, signature, item }: PartState): void {
+  #carrySignature({ opens, signature, item }: WrittenResponsesPart): void {
     if (!signature || isOwn(signature) || opens.type === 'reasoning') return;
     const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;
     const encrypted = writeEncrypted(signature, of);
     this.#done(this.#add({ id: newId('rs_'), type: 'reasoning', summary: [], encrypted_content: encrypted }));
   }
 
-  #cite(part: PartState, citation: Citation): void {
+  #cite(part: WrittenResponsesPart, citation: Citation): void {
     const annotation = writeAnnotation(citation);
     if (!annotation) return;
     const item = this.#pieceOf(part);
@@ -317,7 +315,7 @@ export class ResponseBuilder {
     this.#emit('response.output_text.annotation.added', { ...at, annotation });
   }
 
-  #logprobs(part: PartState, logprobs: Json[]): void {
+  #logprobs(part: WrittenResponsesPart, logprobs: Json[]): void {
     if (part.opens.type !== 'text') return;
     const item = this.#pieceOf(part);
     const told = Array.isArray(part.piece.logprobs) ? part.piece.logprobs : [];
@@ -325,7 +323,7 @@ export class ResponseBuilder {
     this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta: '', logprobs });
   }
 
-  #close(part: PartState): void {
+  #close(part: WrittenResponsesPart): void {
     if (part.isOver) return;
     const { opens, item } = part;
     if (opens.type === 'text' || opens.type === 'refusal' || opens.type === 'audio') this.#closePiece(part);
@@ -334,7 +332,7 @@ export class ResponseBuilder {
     this.#carrySignature(part);
   }
 
-  #closePiece(part: PartState): void {
+  #closePiece(part: WrittenResponsesPart): void {
     if (part.isOver || !part.item) return;
     part.isOver = true;
     const at = { ...place(part.item), content_index: part.at };
@@ -343,7 +341,7 @@ export class ResponseBuilder {
     this.#emit('response.content_part.done', { ...at, part: part.piece });
   }
 
-  #closeItem({ opens, said }: PartState, item: Item): void {
+  #closeItem({ opens, said }: WrittenResponsesPart, item: Item): void {
     const { body } = item;
     switch (opens.type) {
       case 'reasoning':
@@ -363,7 +361,7 @@ export class ResponseBuilder {
     this.#done(item);
   }
 
-  #closeCall({ custom }: Opening<'tool-call'>, said: string, item: Item): void {
+  #closeCall({ custom }: OpeningOf<'tool-call'>, said: string, item: Item): void {
     item.body.status = 'completed';
     if (custom) {
       this.#emit('response.custom_tool_call_input.done', { ...place(item), input: said });
@@ -377,11 +375,11 @@ export class ResponseBuilder {
   }
 }
 
-function newPart(opens: PartOpening): PartState {
+function newPart(opens: PartOpening): WrittenResponsesPart {
   return { opens, item: undefined, piece: {}, at: 0, said: '', signature: undefined, isOver: false };
 }
 
-function callItem({ id, name, custom }: Opening<'tool-call'>, group: string | undefined): JsonObject {
+function callItem({ id, name, custom }: OpeningOf<'tool-call'>, group: string | undefined): JsonObject {
   const call = { status: 'in_progress', call_id: id || newId('call_'), ...nameAndGroup(group, name) };
   if (custom) return { id: newId('ctc_'), type: 'custom_tool_call', ...call, input: '' };
   return { id: newId('fc_'), type: 'function_call', ...call, arguments: '' };

@@ -6,6 +6,15 @@ export type Turn = {
   content: JsonObject[];
 };
 
+/** A conversation as formats write it whose instructions stand beside the turns. */
+export interface WrittenConversation {
+  system: JsonObject[];
+  messages: Turn[];
+}
+
+/** Where a part stands. */
+export type PartPlace = Turn['role'] | 'result';
+
 /** Reads the tool call id from a format's blocks: as the call, or as its result. */
 export interface Links {
   call(block: JsonObject): Json | undefined;

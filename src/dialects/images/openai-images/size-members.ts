@@ -1,14 +1,12 @@
 /** Writes the image size as the provider expects it: pixels, an aspect ratio, or both in separate members. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
-import type { Json } from '../../../canonical/json.ts';
+import type { JsonMembers } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 import { finenessWord, generatedSize } from '../generated-size.ts';
 
-type Members = { [member: string]: Json | undefined };
-
 /** The size members of a request. A size that the model does not support is reported in `losses`. */
-export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[]): Members {
+export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[]): JsonMembers {
   if (quirks.requiresImageRatios) return shapeMembers(size, quirks, losses);
   const word = finenessWord(size, quirks);
   if (word !== undefined) return { size: word };
@@ -19,7 +17,7 @@ export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[
     : { size: writePixels(generated) };
 }
 
-function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): Members {
+function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): JsonMembers {
   const ratio = nearestRatio(size, quirks.requiresImageRatios ?? []);
   if (ratio && !ratio.exact)
     losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
@@ -35,7 +33,7 @@ function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[])
 }
 
 /** The same for the client's own body: replaces the client's size members by the provider's. */
-export function sizePatches(call: ImageCall, quirks: Quirks, said: Members): Members {
+export function sizePatches(call: ImageCall, quirks: Quirks, said: JsonMembers): JsonMembers {
   const { requiresImageRatios, supportsImageSizes, supportsImageBounds, requiresImageSides } = quirks;
   if (!requiresImageRatios && !supportsImageSizes && !supportsImageBounds && !requiresImageSides) return {};
   const { pixels, aspectRatio, fineness } = call.size;

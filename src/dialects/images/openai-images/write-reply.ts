@@ -46,13 +46,13 @@ function isAsAsked({ delivery }: ImageCall, isAddress: boolean): boolean {
   return delivery === undefined || (delivery === 'url') === isAddress;
 }
 
-interface Image {
+interface WrittenImage {
   isAddress: boolean;
   members: JsonObject;
 }
 
 /** All images of the reply, in order. Text beside an image becomes its revised prompt, if it has none. */
-function imagesOf({ choices }: Reply, delivery?: ImageCall['delivery']): Image[] {
+function imagesOf({ choices }: Reply, delivery?: ImageCall['delivery']): WrittenImage[] {
   return choices.flatMap(({ parts }) =>
     parts.flatMap(({ opens, content }) => {
       if (opens.type !== 'image') return [];

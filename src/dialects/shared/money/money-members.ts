@@ -12,12 +12,12 @@ import { repeatingSettings } from './repeated-members.ts';
  * `ceiling`: maximum output tokens. `choices`: number of answers. `tries`: number of answers generated, of which the
  * best are returned.
  */
-type Counted = 'ceiling' | 'choices' | 'tries';
+type MoneyCount = 'ceiling' | 'choices' | 'tries';
 /**
  * `size`: an image size in a name other than the format's own. `set`: several images per request. `copy`: a second copy
  * of the model's input.
  */
-type Meaning = Counted | 'tier' | 'model' | 'size' | 'set' | 'copy';
+type Meaning = MoneyCount | 'tier' | 'model' | 'size' | 'set' | 'copy';
 
 /**
  * How a format spells the members that decide the cost. Names are paths (`generationConfig.maxOutputTokens`); the first
@@ -106,7 +106,7 @@ function meaningOf(name: string, ofImages: boolean): Meaning | undefined {
   return meaning;
 }
 
-interface Found {
+interface MoneyMember {
   path: readonly string[];
   meaning: Meaning;
   value: Json;
@@ -161,7 +161,7 @@ function settingsOf(body: JsonObject, { content }: MoneySpelling): string[] | un
  */
 export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled | undefined {
   if (isPlainlySpelled(body, spelling)) return undefined;
-  let found: Found[] | undefined;
+  let found: MoneyMember[] | undefined;
   const ofImages = spelling.size !== undefined;
   for (const name in body) {
     const value = body[name] ?? null;
@@ -176,7 +176,7 @@ export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled 
   return merged(body, found, spelling);
 }
 
-const BITS = { ceiling: 1, choices: 2, tries: 4 } as const satisfies Record<Counted, number>;
+const BITS = { ceiling: 1, choices: 2, tries: 4 } as const satisfies Record<MoneyCount, number>;
 
 /** Whether each billing-relevant member is the format's own and stands once, without an object to search: nothing has to be collected. */
 function isPlainlySpelled(body: JsonObject, spelling: MoneySpelling): boolean {
@@ -201,7 +201,7 @@ function isCopy(name: string, read: readonly string[]): boolean {
   return !read.includes(name) && read.some((one) => folded(one) === folded(name));
 }
 
-function add(found: Found[] | undefined, one: Found): Found[] {
+function add(found: MoneyMember[] | undefined, one: MoneyMember): MoneyMember[] {
   if (!found) return [one];
   found.push(one);
   return found;
@@ -211,8 +211,8 @@ function search(
   object: JsonObject,
   path: string[],
   ofImages: boolean,
-  found: Found[] | undefined,
-): Found[] | undefined {
+  found: MoneyMember[] | undefined,
+): MoneyMember[] | undefined {
   if (OPAQUE.has(folded(path.at(-1) ?? '')) || path.length > MAX_DEPTH) return found;
   let all = found;
   for (const name in object) {
@@ -253,7 +253,7 @@ function isNumeral(text: string): boolean {
 }
 
 /** Whether every found member is the format's own and the only one of its meaning. */
-function isPlain(found: readonly Found[], spelling: MoneySpelling): boolean {
+function isPlain(found: readonly MoneyMember[], spelling: MoneySpelling): boolean {
   const seen = new Set<Meaning>();
   for (const { path, meaning, value } of found) {
     const own = path.length === 1 ? path[0]! : path.join('.');
@@ -269,7 +269,7 @@ function ownNames(spelling: MoneySpelling, meaning: Meaning): readonly string[] 
   return meaning === 'set' || meaning === 'copy' ? NOTHING : (spelling[meaning] ?? NOTHING);
 }
 
-function isCounted(meaning: Meaning): meaning is Counted {
+function isCounted(meaning: Meaning): meaning is MoneyCount {
   return meaning === 'ceiling' || meaning === 'choices' || meaning === 'tries';
 }
 
@@ -296,9 +296,9 @@ const WHY_DROPPED = {
   size: '`size` says how large an image is',
   set: '`n` says how many images are made',
   copy: 'the format has no such member',
-} as const satisfies Record<Exclude<Meaning, Counted>, string>;
+} as const satisfies Record<Exclude<Meaning, MoneyCount>, string>;
 
-function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelling): Respelled {
+function merged(body: JsonObject, found: readonly MoneyMember[], spelling: MoneySpelling): Respelled {
   const edit = new Edit(body);
   for (const meaning of ['ceiling', 'choices', 'tries'] as const) {
     const told = found.filter((one) => one.meaning === meaning);
@@ -326,8 +326,8 @@ function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelli
  * Keeps the smallest count. It stays in place if its member is the format's own; otherwise it moves to the first own
  * member.
  */
-function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[], mayMove: boolean): void {
-  const isOwn = ({ path }: Found) => own.includes(path.join('.'));
+function mergeCounts(edit: Edit, told: readonly MoneyMember[], own: readonly string[], mayMove: boolean): void {
+  const isOwn = ({ path }: MoneyMember) => own.includes(path.join('.'));
   const name = mayMove || told.some(isOwn) ? edit.placeAmong(own) : undefined;
   const counts = told.filter(({ value }) => isCount(value));
   const least = counts.reduce((sum, { value }) => Math.min(sum, value as number), Number.POSITIVE_INFINITY);

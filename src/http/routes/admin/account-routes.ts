@@ -6,7 +6,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import type { AccountChange, AccountRow } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 import {
@@ -130,7 +130,7 @@ async function refuseTwin({ store }: HttpDeps, name: string): Promise<void> {
 
 async function changeAccount<Body>(
   deps: HttpDeps,
-  { path, caller }: Asked<unknown, Body>,
+  { path, caller }: RouteRequest<unknown, Body>,
   action: string,
   change: AccountChange,
 ): Promise<object> {

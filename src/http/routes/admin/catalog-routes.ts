@@ -7,15 +7,15 @@ import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.t
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, type Method, route } from '../../route.ts';
+import { type AnsweredRoute, type Method, type RouteRequest, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 
 /** Only the name is checked here. The catalogue checks the rest, as for the file. */
-const Written = Type.Object(
+const WrittenEntry = Type.Object(
   { name: Type.Optional(Type.String({ minLength: 1, description: 'a name' })) },
   { description: 'an entry in the form of modelport.yaml' },
 );
-type Written = Static<typeof Written>;
+type WrittenEntry = Static<typeof WrittenEntry>;
 
 const Price = Type.Record(Type.String(), Type.Unknown(), {
   description: 'USD per million tokens and so on, in the form of modelport.yaml',
@@ -184,9 +184,12 @@ function saving(
   path: string,
   what: string,
   reply: TSchema,
-  save: (deps: HttpDeps, name: string, entry: Written, actor: string) => Promise<object>,
+  save: (deps: HttpDeps, name: string, entry: WrittenEntry, actor: string) => Promise<object>,
 ): AnsweredRoute[] {
-  const answer = async (deps: HttpDeps, { path: { name: inPath }, body, caller }: Asked<unknown, Written>) => {
+  const answer = async (
+    deps: HttpDeps,
+    { path: { name: inPath }, body, caller }: RouteRequest<unknown, WrittenEntry>,
+  ) => {
     const name = inPath ?? body.name;
     if (name === undefined) throw new GatewayError('invalid_request', '"name" is missing.', { param: 'name' });
     if (body.name !== undefined && body.name !== name) {
@@ -198,12 +201,17 @@ function saving(
   };
   const summary = `Adds ${what}, or changes the one of that name, in the form of modelport.yaml.`;
   const row = (method: Method, at: string) =>
-    route(method, at, { gate: 'admin', summary, body: Written, reply, answer });
+    route(method, at, { gate: 'admin', summary, body: WrittenEntry, reply, answer });
   return [row('POST', path), row('PUT', `${path}/:name{.+}`)];
 }
 
 /** Errors name members from the top of the file (`models[0].price`); here the entry itself is the top. */
-async function applyEntry(deps: HttpDeps, list: 'providers' | 'models', entry: Written, actor: string): Promise<void> {
+async function applyEntry(
+  deps: HttpDeps,
+  list: 'providers' | 'models',
+  entry: WrittenEntry,
+  actor: string,
+): Promise<void> {
   try {
     await deps.apply({ [list]: [entry] }, actor);
   } catch (thrown) {
@@ -213,7 +221,7 @@ async function applyEntry(deps: HttpDeps, list: 'providers' | 'models', entry: W
   }
 }
 
-async function removeProvider(deps: HttpDeps, { path, caller }: Asked<unknown, unknown>): Promise<object> {
+async function removeProvider(deps: HttpDeps, { path, caller }: RouteRequest<unknown, unknown>): Promise<object> {
   const { name } = named(await deps.store.providers(), path.name, 'provider');
   const user = (await deps.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
   if (user) {

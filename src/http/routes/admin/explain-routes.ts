@@ -9,7 +9,7 @@ import type { ExplainedModel } from '../../../gateway/explain.ts';
 import type { ExplainedCheck } from '../../../gateway/explain-checks.ts';
 import { Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 
 const Question = Type.Object(
   {
@@ -94,7 +94,7 @@ export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-async function explainRequest(deps: HttpDeps, { body, caller }: Asked<unknown, Question>): Promise<object> {
+async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unknown, Question>): Promise<object> {
   const format = body.format ?? 'openai-chat';
   const dialect = deps.dialect(format);
   if (!dialect) {

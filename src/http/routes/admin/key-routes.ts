@@ -8,7 +8,7 @@ import { newId } from '../../../canonical/id.ts';
 import type { KeyChange, KeyRow } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 import {
@@ -188,7 +188,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey>): Promise<object> {
+async function createKey(deps: HttpDeps, { body, caller }: RouteRequest<unknown, NewKey>): Promise<object> {
   const kind = body.kind ?? 'caller';
   if (body.account === undefined && kind === 'caller') {
     throw new GatewayError('invalid_request', '"account" is missing.', { param: 'account' });
@@ -233,7 +233,7 @@ function changeOf(body: ChangedKey): KeyChange {
   };
 }
 
-async function rotateKey(deps: HttpDeps, asked: Asked<unknown, Static<typeof Rotation>>): Promise<object> {
+async function rotateKey(deps: HttpDeps, asked: RouteRequest<unknown, Static<typeof Rotation>>): Promise<object> {
   let issued = '';
   const { graceSeconds = 0 } = asked.body;
   const row = await changeKey(deps, asked, 'key.rotated', (before) => {
@@ -280,7 +280,7 @@ async function keyOf({ store }: HttpDeps, id = ''): Promise<KeyRow> {
 
 async function changeKey<Body>(
   deps: HttpDeps,
-  { path, caller }: Asked<unknown, Body>,
+  { path, caller }: RouteRequest<unknown, Body>,
   action: string,
   changeTo: (before: KeyRow) => KeyChange,
 ): Promise<KeyRow> {

@@ -10,7 +10,7 @@ import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
 import type { CodeRow, EntryRow } from '../../../store/store.ts';
 import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 
@@ -132,7 +132,7 @@ interface Moved {
 
 async function move(
   deps: HttpDeps,
-  { path, body, headers, caller }: Asked<unknown, Moved>,
+  { path, body, headers, caller }: RouteRequest<unknown, Moved>,
   kind: MovingKind,
   amount: Money,
 ): Promise<object> {
@@ -152,7 +152,7 @@ async function move(
 
 async function makeCode(
   deps: HttpDeps,
-  { body, headers, caller }: Asked<unknown, Static<typeof NewCode>>,
+  { body, headers, caller }: RouteRequest<unknown, Static<typeof NewCode>>,
 ): Promise<object> {
   const idempotencyKey = headers.get('idempotency-key') || undefined;
   const secret = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim();

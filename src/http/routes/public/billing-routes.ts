@@ -5,7 +5,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../../canonical/money.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 
 const UsageQuery = Type.Object({
   from: Type.Optional(TimeAsked),
@@ -131,7 +131,7 @@ const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
 ]);
 
 /** Tools show `hard_limit_usd` minus usage as the remaining credit. */
-async function subscription(deps: HttpDeps, { caller }: Asked<unknown, unknown>): Promise<object> {
+async function subscription(deps: HttpDeps, { caller }: RouteRequest<unknown, unknown>): Promise<object> {
   const { available, held } = await balanceOf(deps, caller);
   const limit = inDollars(available + held + (await spentInAll(deps, caller)));
   return {

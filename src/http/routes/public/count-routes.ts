@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { estimateInputTokens } from '../../../dialects/chat/request/estimate-input.ts';
 import type { Dialect, WireRequest } from '../../../dialects/dialect.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { GoogleQuery, googlePaths } from './google-path.ts';
 
 // The dialects validate the rest of the conversation.
@@ -42,7 +42,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
   ),
 ];
 
-function countMessages(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
+function countMessages(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
   // The format requires `max_tokens`, which has no effect on the count.
   return countTokens(
     deps,
@@ -52,7 +52,7 @@ function countMessages(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
 }
 
 /** Some libraries send the request they are about to make, others only its contents. */
-function countGenerate(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
+function countGenerate(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
   const { generateContentRequest: whole } = asked.body as JsonObject;
   const said = {
     ...asked,
@@ -64,7 +64,7 @@ function countGenerate(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
 
 export function readConversation(
   dialect: Dialect | undefined,
-  asked: Asked<unknown, unknown>,
+  asked: RouteRequest<unknown, unknown>,
   more: JsonObject,
 ): ChatCall {
   if (!dialect) throw new Error('A dialect that can count does not exist.');

@@ -6,7 +6,7 @@ import type { Catalog, Model } from '../../../catalog/catalog.ts';
 import { isWildcard } from '../../../catalog/names.ts';
 import { nearestModel } from '../../../gateway/unknown-model.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { modelPath } from './google-path.ts';
 import { anthropicModel, anthropicPage, googleModel, googlePage, openaiList, openaiModel } from './model-shapes.ts';
 
@@ -63,14 +63,14 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
 type Shape = 'openai' | 'anthropic' | 'google';
 
 /** See docs/api.md#model-lists: the first match wins. */
-function shapeAsked({ headers, query }: Asked<Paging, unknown>): Shape {
+function shapeAsked({ headers, query }: RouteRequest<Paging, unknown>): Shape {
   if (headers.has('x-api-key') || headers.has('anthropic-version') || headers.has('vendor1-version'))
     return 'anthropic';
   if (headers.has('x-goog-api-key') || headers.has('x-vendor2-api-key') || query.key !== undefined) return 'google';
   return 'openai';
 }
 
-function list(deps: HttpDeps, { caller, query }: Asked<Paging, unknown>, shape: Shape): object {
+function list(deps: HttpDeps, { caller, query }: RouteRequest<Paging, unknown>, shape: Shape): object {
   const models = callable(deps.catalog, caller);
   switch (shape) {
     case 'openai':
@@ -84,7 +84,7 @@ function list(deps: HttpDeps, { caller, query }: Asked<Paging, unknown>, shape: 
   }
 }
 
-function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Shape): object {
+function one(deps: HttpDeps, { caller, path }: RouteRequest<Paging, unknown>, shape: Shape): object {
   const id = path.id ?? '';
   const known = (name: string) => {
     const model = deps.catalog.find(nameFor(caller, name));

@@ -7,7 +7,7 @@ import type { Dialect } from '../../../dialects/dialect.ts';
 import { loadConversation } from '../../../gateway/prepare/load-conversation.ts';
 import type { ResponseRow } from '../../../store/kept.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { countTokens, readConversation } from './count-routes.ts';
 
 const DIALECT = 'openai-responses';
@@ -145,7 +145,7 @@ function dialectOf(deps: HttpDeps): Dialect {
   return dialect;
 }
 
-async function countInput(deps: HttpDeps, asked: Asked<unknown, unknown>): Promise<object> {
+async function countInput(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): Promise<object> {
   const dialect = dialectOf(deps);
   const { caller } = asked;
   const call = readConversation(dialect, asked, {});

@@ -12,14 +12,14 @@ import { warningsHeader } from '../../../gateway/reply-headers.ts';
 import type { Task } from '../../../tasks/task.ts';
 import { readMembers } from '../../form.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { fileReply } from './file-reply.ts';
 
 const text = () => Type.Optional(Type.String());
 const ListQuery = Type.Object({ limit: text(), after: text(), order: text() });
 const JimengQuery = Type.Object({ Action: text(), Version: text() });
 
-type Any = Asked<unknown, unknown>;
+type Any = RouteRequest<unknown, unknown>;
 
 const FORM = 'As a form (multipart/form-data) or as JSON.';
 
@@ -155,7 +155,7 @@ const MOST_LISTED = 100;
 
 async function list(
   deps: HttpDeps,
-  asked: Asked<{ limit?: string; after?: string; order?: string }, unknown>,
+  asked: RouteRequest<{ limit?: string; after?: string; order?: string }, unknown>,
 ): Promise<object> {
   const { limit: text = '20', after, order } = asked.query;
   const limit = Number(text);
@@ -176,7 +176,10 @@ async function list(
   };
 }
 
-async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: string }, unknown>): Promise<Response> {
+async function content(
+  deps: HttpDeps,
+  asked: RouteRequest<{ variant?: string; index?: string }, unknown>,
+): Promise<Response> {
   const { variant = 'video', index = '0' } = asked.query;
   if (variant !== 'video') {
     throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is stored.', {
@@ -204,7 +207,7 @@ async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: 
 /** The query parameters Action and Version select the operation. */
 async function answerJimeng(
   deps: HttpDeps,
-  asked: Asked<{ Action?: string; Version?: string }, unknown>,
+  asked: RouteRequest<{ Action?: string; Version?: string }, unknown>,
 ): Promise<object> {
   const { Action: action, Version: version } = asked.query;
   if (!action) throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');

@@ -98,31 +98,31 @@ function add<Key>(values: Map<Key, number>, key: Key, amount: number): void {
   values.set(key, (values.get(key) ?? 0) + amount);
 }
 
-type Line = readonly [labels: Labels, value: number];
+type MetricLine = readonly [labels: Labels, value: number];
 
-function linesOf(values: ReadonlyMap<string | number, number>, label: string): Line[] {
+function linesOf(values: ReadonlyMap<string | number, number>, label: string): MetricLine[] {
   return [...values].map(([key, value]) => [{ [label]: String(key) }, value]);
 }
 
-function modelLines(models: ReadonlyMap<string, ModelCounts>, figure: (counts: ModelCounts) => number): Line[] {
+function modelLines(models: ReadonlyMap<string, ModelCounts>, figure: (counts: ModelCounts) => number): MetricLine[] {
   return [...models].map(([model, counts]) => [{ model }, figure(counts)]);
 }
 
-function outcomeLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+function outcomeLines(models: ReadonlyMap<string, ModelCounts>): MetricLine[] {
   return [...models].flatMap(([model, { outcomes }]) =>
-    [...outcomes].map(([outcome, value]): Line => [{ model, outcome }, value]),
+    [...outcomes].map(([outcome, value]): MetricLine => [{ model, outcome }, value]),
   );
 }
 
-function disputedLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+function disputedLines(models: ReadonlyMap<string, ModelCounts>): MetricLine[] {
   return modelLines(models, ({ outcomes }) => outcomes.get('disputed') ?? 0).filter(([, calls]) => calls > 0);
 }
 
-const isAboveZero = ([, value]: Line) => value > 0;
+const isAboveZero = ([, value]: MetricLine) => value > 0;
 
-type Figure = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
+type Metric = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
 
-async function figures({ gateway, store, catalog }: Measured, startedAt: number): Promise<Figure[]> {
+async function figures({ gateway, store, catalog }: Measured, startedAt: number): Promise<Metric[]> {
   const lagSeconds = await eventLoopLag();
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();
@@ -147,7 +147,7 @@ async function eventLoopLag(): Promise<number> {
   return (performance.now() - queued) / 1000;
 }
 
-function counter(name: string, help: string, lines: readonly Line[]): string {
+function counter(name: string, help: string, lines: readonly MetricLine[]): string {
   const whole = `modelport_${name}_total`;
   let text = `# HELP ${whole} ${help}\n# TYPE ${whole} counter\n`;
   for (const [labels, value] of lines) {
@@ -157,7 +157,7 @@ function counter(name: string, help: string, lines: readonly Line[]): string {
   return text;
 }
 
-function writeFigure([name, type, help, value]: Figure): string {
+function writeFigure([name, type, help, value]: Metric): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`;
 }
 

@@ -1,7 +1,7 @@
 /** Replays a stored response as a stream: every item complete, in the event order that the libraries require. */
-import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 
-type Emit = (type: string, members: JsonObject) => void;
+import { isObject, type JsonObject } from '../../../../canonical/json.ts';
+import type { Emit } from '../write-stream.ts';
 
 const encoder = new TextEncoder();
 const UNKNOWN_YET = { completed_at: null, usage: null, error: null, incomplete_details: null };
