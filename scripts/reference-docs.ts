@@ -68,7 +68,8 @@ async function help(command?: string): Promise<string[]> {
 /** Taken from `/metrics` after one call, so that every label occurs. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(0);
-  const call = { model: 'm', outcome: 'disputed', errorCode: 'e', provider: 'p', attempts: 1, durationMs: 1, cost: 1n };
+  const counted = { attempts: 1, durationMs: 1, cost: 1n, usage: { source: 'cached' } };
+  const call = { model: 'm', outcome: 'disputed', errorCode: 'e', provider: 'p', ...counted };
   metrics.answered(200);
   metrics.called(call as unknown as Parameters<typeof metrics.called>[0]);
   const deps = { gateway: { active: 0 }, catalog: { list: () => [] }, store: { holds: () => Promise.resolve([]) } };

@@ -121,6 +121,28 @@ describe('a hit', () => {
     await expectClean(at);
   });
 
+  test('tool calls and several choices are given again, whole and as a stream', async () => {
+    const at = await open();
+    const call = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } };
+    const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call] };
+    const answer = wholeAnswer('one');
+    const { choices } = answer.json as { choices: object[] };
+    choices.push({ index: 1, message, finish_reason: 'tool_calls', logprobs: null });
+    at.transport.script(answer);
+    const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
+    const ask = (stream: boolean) => at.serve(chatRequest(at.model, { n: 2, tools, stream }));
+    const [first, again] = [await ask(false), await ask(false)];
+    expect([cacheStatus(first), cacheStatus(again)]).toEqual(['miss', 'hit']);
+    const [told, repeated] = [JSON.parse(await textOf(first)), JSON.parse(await textOf(again))];
+    expect(repeated.choices).toEqual(told.choices);
+    expect(repeated.choices[1]).toMatchObject({ message: { tool_calls: [call] }, finish_reason: 'tool_calls' });
+    const streamed = await textOf(await ask(true));
+    for (const piece of ['weather', 'Bern', 'call_1', '"finish_reason":"tool_calls"'])
+      expect(streamed).toContain(piece);
+    expect(at.transport.sent).toHaveLength(1);
+    await expectClean(at);
+  });
+
   test('embeddings are given again, number by number', async () => {
     const at = await open({ model: { kind: 'embed' } });
     const embedding = [0.1, -1e-9, 3];

@@ -84,8 +84,8 @@ function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { fo
   if (addressedMedia(call, deps.guard, deps.settings.maxMediaBytes)) return false;
   if (call.kind !== 'chat') return true;
   const { thread } = call;
-  if (thread && (thread.replyId !== undefined || thread.previous !== undefined || thread.references.length > 0))
-    return false;
+  // Where nothing is stored here, the provider may be told to store it.
+  if (thread && (thread.store || thread.previous !== undefined || thread.references.length > 0)) return false;
   // Tools and files at the provider: what they contain may change.
   return !readsMore(call);
 }

@@ -158,6 +158,18 @@ describe('what is not stored', () => {
     expect(await afterwards(...args)).toBe(expected);
   });
 
+  test.each([true, false])(
+    'a response that is to be stored, here or at the provider (here: %p)',
+    async (keepsResponses) => {
+      const at = await open();
+      Object.assign(at.deps, { memory: { ...at.deps.memory, keepsResponses } });
+      at.transport.script(wholeAnswer('one'), wholeAnswer('two'));
+      const ask = () => at.serve({ model: at.model, input: 'Hi' }, { dialect: 'openai-responses' });
+      expect([cacheStatus(await ask()), cacheStatus(await ask())]).toEqual(['bypass', 'bypass']);
+      expect(at.transport.sent).toHaveLength(2);
+    },
+  );
+
   test('the reply of a fallback model: the requested one may be back', async () => {
     const other = await open();
     const at = await open({ model: { retries: 0, fallbacks: [{ model: other.model, on: ['unavailable'] }] } });
