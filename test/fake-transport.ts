@@ -123,7 +123,10 @@ export function createFakeTransport(): FakeTransport {
       return request ? Promise.resolve(request) : new Promise((resolve) => waiting.push(resolve));
     },
     pass(ms) {
-      for (const one of watched) one.look(performance.now() + ms);
+      const now = performance.now();
+      // A limit begins with the first check after what it is counted from.
+      for (const one of watched) one.look(now);
+      for (const one of watched) one.look(now + ms);
     },
     send(sending: Sending, limits: TimeLimits, wholeDeadline: number, cancellation: Cancellation) {
       const exchange = new ExchangeState(limits, wholeDeadline, cancellation, {

@@ -102,6 +102,25 @@ test('the client is sent keep-alives and nothing else before the reply is comple
   expect(await at.spent()).toBe(COST);
 });
 
+test('the time to its first token and of each token is measured where they come, not at its end', async () => {
+  const at = await open();
+  const serving = at.serve(body(at));
+  const request = await at.transport.next();
+  request.beginStream();
+  at.turn(300);
+  request.pushEvents(role, hel);
+  const [target] = at.deps.catalog.find(at.model)!.targets;
+  const health = at.deps.catalog.routing.state.health(target!);
+  // What came has been read before the clock goes on.
+  await new Promise(setImmediate);
+  at.turn(7000);
+  request.pushEvents(lo, finish, usage);
+  request.pushDone();
+  await (await received(serving)).over;
+  expect(at.deps.catalog.routing.targetState(target!)).toMatchObject({ firstTokenMs: 300, tokenMs: 1000 });
+  expect(health.firstTokens.percentile(1)).toBeWithin(300, 360);
+});
+
 test('a client that leaves while the reply is read is charged its input, and the upstream is ended', async () => {
   const at = await open();
   const serving = at.serve(body(at));

@@ -51,7 +51,7 @@ describe('a stream that is read to its end', () => {
 
   test('has its limit to the first token until its first content, not until its end', async () => {
     const { exchange, request, transport } = await exchanged(200, { ...LIMITS, answerMs: 1000 });
-    const reading = readStream(exchange, chatReader(), true, 1e6, load);
+    const reading = readStream(exchange, chatReader(), true, 1e6, { load, began() {} });
     request.pushEvents(chunk({ role: 'assistant', content: 'Hel' }));
     // What has been pushed is read before this timer.
     await Bun.sleep(0);
@@ -63,7 +63,7 @@ describe('a stream that is read to its end', () => {
 
   test('without content is given up at that limit', async () => {
     const { exchange, request, transport } = await exchanged(200, { ...LIMITS, answerMs: 1000 });
-    const reading = codeOf(readStream(exchange, chatReader(), true, 1e6, load));
+    const reading = codeOf(readStream(exchange, chatReader(), true, 1e6, { load, began() {} }));
     request.push(': comment\n\n');
     await Bun.sleep(0);
     transport.pass(5000);

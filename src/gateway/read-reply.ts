@@ -78,7 +78,7 @@ export async function readStream(
   reader: Reader,
   same: boolean,
   maxBytes: number,
-  load: Load,
+  { load, began }: { load: Load; began(): void },
 ): Promise<Upstream> {
   const all: Frame[] = [];
   let bytes = 0;
@@ -93,7 +93,10 @@ export async function readStream(
     isOver = chunk === undefined;
     for (const frame of chunk ? reader.read(chunk) : reader.end()) {
       all.push(frame);
-      if (frame.events.length > 0) exchange.answered();
+      if (frame.events.length > 0) {
+        exchange.answered();
+        began();
+      }
       for (const event of frame.events) {
         if (event.type === 'reply-end') isOver = true;
         if (event.type !== 'error') continue;

@@ -12,7 +12,7 @@ import type { IdleStreams } from './idle-streams.ts';
 import { withOwnFigures } from './own-figures.ts';
 import { concludeAndSave, saveReply } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
-import { addReplyWarnings, replyHeaders, skipWarning } from './reply-headers.ts';
+import { addReplyWarnings, attemptsComment, replyHeaders, skipWarning } from './reply-headers.ts';
 import { rivalCost } from './rival.ts';
 import { errorIn, type Flow, type FrameTaker, flowOf, joinBytes, type Upstream } from './upstream.ts';
 
@@ -51,6 +51,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private unbilled: Frame | undefined;
   /** `finish` has begun. The upstream may still report its end. */
   private isFinishing = false;
+  /** The number of attempts that the headers name. */
+  private toldAttempts = 0;
   /** Something was sent since the last `tick`. */
   private hasSent = false;
   /** On the clock of `performance.now()`, as `tick` last noted it. */
@@ -66,6 +68,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   answer(): Answer {
     const headers = replyHeaders(this.deps.settings, this.context, this.writer);
+    this.toldAttempts = this.context.attempts;
     if (this.context.call.mute) headers['content-type'] = audioType(this.starting) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
@@ -212,7 +215,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
         this.last = this.isSame ? this.writer.pass(unbilled) : this.writer.write(unbilled);
       }
       addReplyWarnings(this.context, this.writer);
-      if (this.context.skippedEvents > 0) this.tellOfSkips();
+      if (this.context.skippedEvents > 0) this.tell(warningComment([skipWarning(this.context)]));
+      if (this.context.attempts !== this.toldAttempts) this.tell(attemptsComment(this.deps.settings, this.context));
       const ending = this.writer.end();
       const conclusion: Conclusion = this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
       await concludeAndSave(this.deps, this.context, this.writer, conclusion, this.isDoubted);
@@ -223,10 +227,10 @@ export class StreamRelay implements ByteSource, FrameTaker {
     }
   }
 
-  /** The headers have left before the gap: the warning is a comment before the last frame, in the formats that have comments. */
-  private tellOfSkips(): void {
+  /** What the headers could not say yet: a comment before the last frame, in the formats that have comments. */
+  private tell(comment: string): void {
     if (!this.writer.contentType.startsWith('text/event-stream')) return;
-    this.last = joinBytes([Buffer.from(warningComment([skipWarning(this.context)])), this.last]);
+    this.last = joinBytes([Buffer.from(comment), this.last]);
   }
 
   /** What is still to be sent, up to `ending`, with the usage that was charged where the provider's report was disputed. */

@@ -25,6 +25,16 @@ export function replyHeaders(
   return headers;
 }
 
+/** The attempts and the provider of a stream whose headers left before it answered, as comments. */
+export function attemptsComment(
+  { showProvider }: Pick<GatewaySettings, 'showProvider'>,
+  { attempts, target }: CallContext,
+): string {
+  const provider =
+    showProvider && target ? `: modelport-provider: ${target.provider.replace(/[^\x20-\x7e]/g, '?')}\n` : '';
+  return `: modelport-attempts: ${attempts}\n${provider}\n`;
+}
+
 /** What is left of the caller's limits, under the header names of the client's format. */
 export function limitHeaders({ limitHeaders: own }: Dialect, limits: RateLimits, now: number): HeaderValues {
   return (own ?? openaiLimitHeaders)(limits, now);

@@ -71,7 +71,7 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   const task = route.provider.tasks?.[route.dialect.name];
   if (task) return readWhole(reader, await finishTask(deps, context, route, task, exchange, cancellation), passes);
   if (call.stream && context.model.continuation === 'buffer')
-    return readStream(exchange, reader, passes, maxReplyBytes, context.load);
+    return readStream(exchange, reader, passes, maxReplyBytes, { load: context.load, began: () => attempt?.began() });
   if (call.stream) return readStart(exchange, reader, passes, contentType, maxReplyBytes);
   exchange.answered();
   const reading = exchange.readAll(maxReplyBytes);

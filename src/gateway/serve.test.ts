@@ -142,6 +142,35 @@ describe('streams', () => {
     await expectClean(at);
   });
 
+  for (const isShown of [true, false]) {
+    test(`a stream that was opened early names its attempts at the end${isShown ? ', and the provider' : ''}`, async () => {
+      const at = await bench.open({ targets: 2, settings: { keepAliveMs: 3, showProvider: isShown } });
+      const answer = await at.serve(chatRequest(at.model, { stream: true }));
+      expect(answer.headers['x-modelport-attempts']).toBe('1');
+      const sink = new FakeSink();
+      (answer.body as ByteSource).start(sink);
+      at.transport.script(streamAnswer(['Hello']));
+      (await at.transport.next()).answer(errorAnswer(503, 'down'));
+      expect(await sink.over).toBe('ended');
+      const provider = isShown ? `: modelport-provider: p1-${at.model}\n` : '';
+      expect(sink.text).toContain(`: modelport-attempts: 2\n${provider}\ndata: `);
+      expect(sink.text.includes('modelport-provider')).toBe(isShown);
+      expect(sink.text).toEndWith('data: [DONE]\n\n');
+      await expectClean(at);
+    });
+  }
+
+  test('what the headers have named is not named again', async () => {
+    const at = await bench.open({ settings: { keepAliveMs: 3 } });
+    const answer = await at.serve(chatRequest(at.model, { stream: true }));
+    const sink = new FakeSink();
+    (answer.body as ByteSource).start(sink);
+    (await at.transport.next()).answer(streamAnswer(['Hello']));
+    await sink.over;
+    expect(sink.text).not.toContain('modelport-');
+    await expectClean(at);
+  });
+
   test('a stream is under way until it is settled', async () => {
     const at = await bench.open();
     at.transport.script(streamAnswer(['Hello']));

@@ -151,17 +151,21 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     this.key = key;
   }
 
+  began(attempt: TrackedAttempt<T>): void {
+    attempt.beganAt = this.state.now();
+  }
+
   answered(attempt: TrackedAttempt<T>): void {
     const { state } = this;
     const { target, credential } = attempt;
     const now = state.now();
-    attempt.answeredAt = now;
+    attempt.answeredAt = attempt.beganAt || now;
     if (target.failsOnRequest) return;
     state.credentials.succeeded(target, credential, now);
     const health = state.health(target);
     health.succeeded(now, attempt.isProbe);
     if (attempt.isProbe) health.giveBack();
-    this.measure(attempt, now);
+    this.measure(attempt, attempt.answeredAt);
   }
 
   /** The time until the first token, or of a whole response. */

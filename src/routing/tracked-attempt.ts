@@ -5,6 +5,8 @@ import type { RoutedTarget } from './routed.ts';
 
 /** Who is told what became of an attempt. */
 export interface AttemptWatcher<T extends RoutedTarget> {
+  /** The first token has come of an answer that is read to its end first. */
+  began(attempt: TrackedAttempt<T>): void;
   answered(attempt: TrackedAttempt<T>): void;
   failed(attempt: TrackedAttempt<T>, error: GatewayError): void;
   /** It had answered. `error`: it broke off; `tokens`: of its input and output, where they are known. */
@@ -27,7 +29,8 @@ export class TrackedAttempt<T extends RoutedTarget> {
   /** What the call may take of the provider's limits; absent: it takes no place. */
   readonly place: { account: string; tokens: number } | undefined;
   readonly startedAt: number;
-  /** 0: not yet. */
+  /** When the answer began; 0: not yet. */
+  beganAt = 0;
   answeredAt = 0;
   private isOver = false;
   private readonly watcher: AttemptWatcher<T>;
@@ -52,6 +55,11 @@ export class TrackedAttempt<T extends RoutedTarget> {
 
   saw(response: HasHeaders): void {
     this.watcher.saw(this, response);
+  }
+
+  /** The first token of a stream that is not passed on before it is complete. */
+  began(): void {
+    if (this.beganAt === 0) this.watcher.began(this);
   }
 
   /** The first token, or the whole response, is here. */
