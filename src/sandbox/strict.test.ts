@@ -25,6 +25,16 @@ const responses = (content: unknown, more: object = {}) => ({
 const messages = (content: unknown) => ({ ...chat(content), max_tokens: 10 });
 const contents = (...parts: unknown[]) => ({ contents: [{ role: 'user', parts }] });
 const GOOGLE = '/v1beta/models/sandbox-chat:generateContent';
+const CALL = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x' });
+const turns = (...said: unknown[][]) => ({
+  ...messages('Hi'),
+  messages: [
+    { role: 'user', content: 'Hi' },
+    ...said.map((content, place) => ({ role: place % 2 === 0 ? 'assistant' : 'user', content })),
+  ],
+});
 const block = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
 
 test.each<[string, string, object, string]>([
@@ -74,6 +84,57 @@ test.each<[string, string, object, string]>([
     chat('Hi', { tools: Array.from({ length: 129 }, (_, i) => ({ type: 'function', function: { name: `f${i}` } })) }),
     'tools',
   ],
+  [
+    'a tool’s result without a call',
+    '/v1/chat/completions',
+    {
+      model: 'sandbox-chat',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+      ],
+    },
+    'messages[1].tool_call_id',
+  ],
+  [
+    'a call without its result',
+    '/v1/chat/completions',
+    {
+      model: 'sandbox-chat',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', tool_calls: [CALL('a'), CALL('b')] },
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+        { role: 'user', content: 'Well?' },
+      ],
+    },
+    'messages[3]',
+  ],
+  [
+    'a call as the last message',
+    '/v1/chat/completions',
+    {
+      model: 'sandbox-chat',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', tool_calls: [CALL('a')] },
+      ],
+    },
+    'messages[1]',
+  ],
+  [
+    'an output without a call in responses',
+    '/v1/responses',
+    {
+      model: 'sandbox-chat',
+      input: [
+        { role: 'user', content: 'Hi' },
+        { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'a', output: 'x' },
+      ],
+    },
+    'input[2].call_id',
+  ],
   ['an item without content', '/v1/responses', responses(undefined), 'input[0].content'],
   [
     'a part of unknown type in responses',
@@ -104,6 +165,19 @@ test.each<[string, string, object, string]>([
     'inlineData.data',
   ],
   ['a part without data', GOOGLE, contents({ hologram: {} }), 'contents[0].parts[0]'],
+  ['a result without its block', '/v1/messages', messages([result('a')]), 'messages[0].content[0].tool_use_id'],
+  [
+    'a result of an earlier turn',
+    '/v1/messages',
+    turns([use('a')], [result('a')], [use('b')], [result('a'), result('b')]),
+    'messages[4].content[0].tool_use_id',
+  ],
+  [
+    'a block without its result',
+    '/v1/messages',
+    turns([use('a'), use('b')], [result('a')]),
+    '`tool_use` ids were found without',
+  ],
   ['contents without parts', GOOGLE, contents(), 'contents[0].parts'],
 ])('%s is refused in its format', async (_what, path, body, named) => {
   const response = await ask(path, body);
@@ -132,6 +206,21 @@ test.each<[string, string, object]>([
     'options of a stream',
     '/v1/chat/completions',
     chat('Hi', { stream: true, stream_options: { include_usage: true } }),
+  ],
+  [
+    'a turn of tools',
+    '/v1/messages',
+    turns([use('a'), use('b')], [result('b'), result('a')], [use('c')], [result('c')]),
+  ],
+  ['a turn that ends in a block', '/v1/messages', turns([use('a')])],
+  [
+    'an output of a stored call',
+    '/v1/responses',
+    {
+      model: 'sandbox-chat',
+      previous_response_id: 'resp_1',
+      input: [{ type: 'function_call_output', call_id: 'a', output: 'x' }],
+    },
   ],
   ['base64 in lines', '/v1/messages', messages([block('iVBO\nRw==')])],
   ['base64 for addresses, unpadded', GOOGLE, contents({ inlineData: { mimeType: 'image/png', data: '_-8' } })],

@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import { checkChatPairs, checkItemPairs, checkMessagePairs } from './paired-calls.ts';
 
 type Check = (body: JsonObject) => void;
 
@@ -85,6 +86,7 @@ const MOST_TOOLS = 128;
 function checkChat(body: JsonObject): void {
   checkStreamOptions(body);
   checkToolCount(body);
+  checkChatPairs(body.messages);
   eachObject(body.messages, 'messages', (message, path) => {
     const { role, content } = message;
     const said =
@@ -124,6 +126,7 @@ const ITEM_TYPE = /^[a-z][a-z0-9_]*$/;
 function checkResponses(body: JsonObject): void {
   checkStreamOptions(body);
   checkToolCount(body);
+  checkItemPairs(body);
   eachObject(body.input, 'input', (item, path) => {
     const { type = 'message', content } = item;
     if (typeof type !== 'string' || !ITEM_TYPE.test(type))
@@ -158,6 +161,7 @@ const PROVIDER_BLOCK =
   /^(server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]+_tool_result|tool_reference)$/;
 
 function checkMessages(body: JsonObject): void {
+  checkMessagePairs(body.messages);
   eachObject(body.messages, 'messages', ({ content }, path) => {
     needContent(content, `${path}.content`);
     eachObject(content, `${path}.content`, checkBlock);
