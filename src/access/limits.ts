@@ -91,7 +91,7 @@ export function refuseImpossible({ paced, tokens }: LimitRequest): void {
     if (tokensPerMinute === undefined || tokens <= tokensPerMinute) continue;
     const figures = `The call may need ${count(tokens, 'token')}, and this ${of} may use ${tokensPerMinute} per minute`;
     throw impossible(
-      `${figures}: it can never be admitted. LimitRequest for fewer output tokens, send a shorter request, or have the limit raised.`,
+      `${figures}: it can never be admitted. Ask for fewer output tokens, send a shorter request, or have the limit raised.`,
     );
   }
 }
