@@ -51,7 +51,7 @@ function client() {
 
 /** Polls until the condition holds: the other side's state changes a moment later. */
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 100 && !holds(); tries++) await Bun.sleep(10);
+  for (let tries = 0; tries < 3000 && !holds(); tries++) await Bun.sleep(10);
   expect(holds()).toBe(true);
 }
 
@@ -60,6 +60,24 @@ async function rest(exchange: Exchange): Promise<string> {
   for (let bytes = await exchange.read(); bytes; bytes = await exchange.read()) text += Buffer.from(bytes).toString();
   return text;
 }
+
+test('a process lives as long as it waits for a reply, and a kept connection does not keep it alive', async () => {
+  // The pause is long enough for a process that waits for nothing to end.
+  const { url } = await rawServer((socket) => void setTimeout(() => socket.write(reply('late')), 300));
+  const program = `
+    const { createTransport } = await import(${JSON.stringify(`${import.meta.dir}/transport.ts`)});
+    const { Cancellation } = await import(${JSON.stringify(`${import.meta.dir}/cancellation.ts`)});
+    const limits = { connectMs: 30000, headersMs: 30000, firstTokenMs: 30000, silenceMs: 30000, wholeMs: 30000 };
+    const sending = { method: 'POST', url: ${JSON.stringify(url)}, headers: {}, body: new Uint8Array(2) };
+    createTransport().send(sending, limits, performance.now() + 30000, new Cancellation())
+      .then((exchange) => exchange.readAll(100))
+      .then((bytes) => console.log(Buffer.from(bytes).toString()));
+  `;
+  const child = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe', stderr: 'inherit' });
+  expect(await new Response(child.stdout).text()).toBe('late\n');
+  // Without a signal: an idle connection would be closed after 30 s only.
+  expect(await child.exited).toBe(0);
+});
 
 describe('requests', () => {
   test("a plain request has the transport's own framing headers", async () => {
