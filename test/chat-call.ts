@@ -16,3 +16,12 @@ export function chatCall(members: Partial<ChatCall> = {}): ChatCall {
     ...members,
   };
 }
+
+/** The members that calls of all kinds have. */
+export const ASKED = {
+  model: 'm',
+  origin: { dialect: 'd', body: new Uint8Array() },
+  extras: {},
+  headers: {},
+  stream: false,
+};

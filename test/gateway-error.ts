@@ -1,4 +1,4 @@
-/** For tests: the GatewayError with which a promise rejects. */
+/** For tests: the GatewayError with which a promise rejects, or that a function throws. */
 import { expect } from 'bun:test';
 import { GatewayError } from '../src/canonical/errors.ts';
 
@@ -9,4 +9,15 @@ export async function failure(promise: Promise<unknown>): Promise<GatewayError> 
   );
   expect(thrown).toBeInstanceOf(GatewayError);
   return thrown;
+}
+
+/** The GatewayError that a function throws. */
+export function refusal(run: () => unknown): GatewayError {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
 }

@@ -202,3 +202,11 @@ export const CATALOGUE = {
     targets: [{ provider: 'main', model: name }],
   })),
 };
+
+/** With the models of `CATALOGUE`. */
+export async function startCatalogueLoopback(): Promise<Loopback> {
+  const edge = await startLoopback();
+  await edge.deps.apply(CATALOGUE, 'test');
+  await edge.deps.catalog.reload();
+  return edge;
+}

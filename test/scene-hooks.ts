@@ -1,5 +1,6 @@
 /** What most end-to-end test files share: one gateway and one client library, started before the tests and stopped after them. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
+import { onceStarted } from './for-tests.ts';
 import type { GatewaySetup } from './gateway-process.ts';
 import { type Scene, startScene } from './scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
@@ -45,15 +46,4 @@ export function useUpstream(): ScriptedUpstream {
   }, START_MS);
   afterAll(() => started?.close(), START_MS);
   return onceStarted(() => started);
-}
-
-/** Stands for an object that a hook starts: its members are read when they are used. */
-function onceStarted<T extends object>(current: () => T | undefined): T {
-  return new Proxy({} as T, {
-    get(_, member) {
-      const started = current();
-      if (!started) throw new Error('It is started before the first test: use it inside tests and hooks.');
-      return Reflect.get(started, member);
-    },
-  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { GatewayError } from '../canonical/errors.ts';
+import { refusal } from '../../test/gateway-error.ts';
 import type { Pace } from '../store/store.ts';
 import type { Paced } from './limits.ts';
 import { createLocalLimits, type LocalLimits } from './local-limits.ts';
@@ -14,16 +14,6 @@ function admit(limits: LocalLimits, paced: Paced | Paced[], tokens: number, now:
   time = now;
   const { end } = limits.admit({ callId: `call_${++calls}`, paced: [paced].flat(), tokens });
   return (used: number) => end(used);
-}
-
-function refusal(run: () => unknown): GatewayError {
-  try {
-    run();
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown;
-    throw thrown;
-  }
-  throw new Error('it was admitted');
 }
 
 test('a request above the limit per minute learns when the oldest request leaves the window', () => {

@@ -1,5 +1,7 @@
 /** Bytes of ASCII characters, for code that reads text without decoding it. */
 
+export const LINE_FEED = 10;
+export const CARRIAGE_RETURN = 13;
 export const SPACE = 32;
 export const QUOTE = 34;
 export const COMMA = 44;

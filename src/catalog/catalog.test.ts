@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { refusal } from '../../test/gateway-error.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -160,16 +161,6 @@ test('defaults of the process complete providers, and disable those that cannot 
   const other = await open({ 'openai-compatible': { credential: 'from the environment', needsCredential: true } });
   expect(other.model('Two-Targets').targets).toMatchObject([{ id: 'spare/b', credentials: ['from the environment'] }]);
 });
-
-function refusal(run: () => unknown): GatewayError {
-  try {
-    run();
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown;
-    throw thrown;
-  }
-  throw new Error('nothing was refused');
-}
 
 test('a stand-in provider is used only while no other can be called', async () => {
   const defaults = {

@@ -28,17 +28,10 @@ function readLimit(given: Given): number {
 }
 
 function rowOf(call: ShownCall): PrintedRow {
-  return {
-    at: call.at,
-    id: call.id,
-    model: call.model,
-    provider: call.provider,
-    status: call.status,
-    outcome: call.errorCode == null ? call.outcome : `${call.outcome} (${call.errorCode})`,
-    ms: Math.round(call.durationMs),
-    cost: moneyIn(call.cost),
-    saved: call.saved === undefined ? undefined : moneyIn(call.saved),
-  };
+  const { at, id, model, provider, status, outcome, errorCode } = call;
+  const [cost, saved] = [call.cost, call.saved].map((amount) => (amount === undefined ? undefined : moneyIn(amount)));
+  const ended = errorCode == null ? outcome : `${outcome} (${errorCode})`;
+  return { at, id, model, provider, status, outcome: ended, ms: Math.round(call.durationMs), cost, saved };
 }
 
 const audit: Command = {

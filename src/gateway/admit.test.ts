@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../test/chat-answers.ts';
-import { type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { admit } from './admit.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 /** What the call is refused with. */
 async function refusal(at: GatewayCase, body: object, dialect?: string): Promise<GatewayError> {

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import type { CallContext } from './call-context.ts';
 import { allFrames } from './upstream.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 interface Admitted extends GatewayCase {
   context: CallContext;

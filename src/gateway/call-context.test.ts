@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../test/chat-answers.ts';
-import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import { admit } from './admit.ts';
 import { type CallContext, conclude, isFinished, watch } from './call-context.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 async function admitted(setup: CaseSetup = {}, more = {}): Promise<GatewayCase & { context: CallContext }> {
   const at = await bench.open(setup);

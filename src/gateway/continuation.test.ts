@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
-import {
-  type CaseSetup,
-  FakeSink,
-  type GatewayBench,
-  type GatewayCase,
-  startGatewayBench,
-} from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import type { ByteSource } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const [role] = streamAnswer([]).events ?? [];
 const chunk = (content: string) => streamAnswer([content]).events![1];

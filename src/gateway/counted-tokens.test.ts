@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, wholeAnswer } from '../../test/chat-answers.ts';
-import { type GatewayBench, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { startGatewayBench } from '../../test/gateway-bench.ts';
 import { countedTokens } from './counted-tokens.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const MINUTE_MS = 60_000;
 

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import {
-  type CaseSetup,
-  type GatewayBench,
-  type GatewayCase,
-  PRICE,
-  startGatewayBench,
-} from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
 import { callerOf } from '../access/access.ts';
 import { applyCatalogue } from '../catalog/apply.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import type { Explanation } from './explain.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 function explained(at: GatewayCase, body: object, caller = at.caller): Promise<Explanation> {
   const dialect = dialectNamed('openai-chat');

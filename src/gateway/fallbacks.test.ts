@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
+import { forTests } from '../../test/for-tests.ts';
 import { FakeSink, type GatewayBench, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
 import { fc } from '../../test/property.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
@@ -8,11 +9,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { applyCatalogue } from '../catalog/apply.ts';
 import type { Answer, ByteSource } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 interface Fallback {
   /** Multiplies PRICE. */

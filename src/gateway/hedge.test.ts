@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
-import {
-  type CaseSetup,
-  FakeSink,
-  type GatewayBench,
-  type GatewayCase,
-  startGatewayBench,
-} from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { ByteSource } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const COST = BigInt(USED.input) * 1000n + BigInt(USED.output) * 4000n;
 const [role, hel, lo, finish, usage] = streamAnswer(['Hel', 'lo']).events ?? [];

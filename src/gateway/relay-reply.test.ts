@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, type USAGE, USED, wholeAnswer } from '../../test/chat-answers.ts';
-import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Answer } from '../http1/answer.ts';
@@ -10,11 +11,7 @@ import type { CallContext } from './call-context.ts';
 import { relayReply } from './relay-reply.ts';
 import { WholeUpstream } from './upstream.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 /** What `USAGE` costs. */
 const COST = BigInt(USED.input) * 1000n + BigInt(USED.output) * 4000n;

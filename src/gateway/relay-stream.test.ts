@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
-import {
-  type CaseSetup,
-  FakeSink,
-  type GatewayBench,
-  type GatewayCase,
-  startGatewayBench,
-} from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
@@ -15,11 +10,7 @@ import type { CallContext } from './call-context.ts';
 import { IdleStreams } from './idle-streams.ts';
 import { StreamRelay } from './relay-stream.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 /** What `USAGE` costs. */
 const COST = BigInt(USED.input) * 1000n + BigInt(USED.output) * 4000n;

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../test/chat-answers.ts';
-import { type CaseSetup, type GatewayBench, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, startGatewayBench } from '../../test/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { admit } from './admit.ts';
@@ -9,11 +10,7 @@ import { TargetCall } from './prepare/steps.ts';
 import { buildRequest } from './request.ts';
 import { routeTo } from './target-route.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 interface Built {
   context: CallContext;

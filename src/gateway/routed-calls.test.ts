@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
-import { type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import type { Answer } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const hosts = ({ transport }: GatewayCase) => transport.sent.map(({ host }) => host);
 const keyOf = ({ sending }: SentRequest) => sending.headers.authorization;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import { type GatewayBench, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { startGatewayBench } from '../../test/gateway-bench.ts';
 import { admit } from './admit.ts';
 import { sendTo } from './send.ts';
 import { allFrames } from './upstream.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 async function admitted() {
   const at = await bench.open({ targets: 2 });

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import { FakeSink, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import type { Answer, ByteSource } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const textOf = ({ body }: Answer) => Buffer.from(body as Uint8Array).toString();
 

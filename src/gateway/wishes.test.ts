@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import {
-  type CaseSetup,
-  type GatewayBench,
-  type GatewayCase,
-  PRICE,
-  startGatewayBench,
-} from '../../test/gateway-bench.ts';
+import { forTests } from '../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
 import { applyCatalogue } from '../catalog/apply.ts';
 import type { Answer } from '../http1/answer.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const hosts = ({ transport }: GatewayCase) => transport.sent.map(({ host }) => host);
 const bodyOf = ({ body }: Answer) => JSON.parse(Buffer.from(body as Uint8Array).toString());

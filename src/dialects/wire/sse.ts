@@ -1,5 +1,5 @@
 /** Splits the bytes of an SSE stream into events. Loses and copies none of them. */
-import { COLON, SPACE } from '../../canonical/ascii.ts';
+import { COLON, CARRIAGE_RETURN as CR, LINE_FEED as LF, SPACE } from '../../canonical/ascii.ts';
 import { sliceBytes, textIn } from '../../canonical/bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 
@@ -18,8 +18,6 @@ export interface SseEvent {
   readonly dataEnd: number;
 }
 
-const LF = 10;
-const CR = 13;
 const BYTE_ORDER_MARK = 0xfeff;
 const DEFAULT_MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;

@@ -1,17 +1,15 @@
 /** What a reply is kept as, and what a later call goes on from: `save-conversation` and `load-conversation`. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+
+import { describe, expect, test } from 'bun:test';
 import { streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
-import { FakeSink, type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { forTests } from '../../../test/for-tests.ts';
+import { FakeSink, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Answer, ByteSource } from '../../http1/answer.ts';
 import { loadConversation } from './load-conversation.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const FORMAT = 'openai-responses';
 const ask = (at: GatewayCase, input: string, more: object = {}) =>

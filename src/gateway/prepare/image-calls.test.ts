@@ -1,14 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { ASKED } from '../../../test/chat-call.ts';
 import type { Call, ChatCall, ImageCall, Media, Part } from '../../canonical/call.ts';
 import { asKind } from './change-kind.ts';
 
-const ASKED = {
-  model: 'm',
-  origin: { dialect: 'd', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: false,
-};
 const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} };
 const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: {}, wantsUsage: false };
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { ASKED } from '../../../test/chat-call.ts';
 import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';
@@ -8,13 +9,6 @@ import type { TargetRoute } from '../target-route.ts';
 import { WholeUpstream } from '../upstream.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 
-const ASKED = {
-  model: 'm',
-  origin: { dialect: 'd', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: false,
-};
 const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: { n: 3 }, wantsUsage: false };
 const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 5, size: {} };
 const EMBED: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };

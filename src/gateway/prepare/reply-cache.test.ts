@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  type CacheBench,
-  cacheStatus,
-  contentOf,
-  expectClean,
-  HOUR,
-  startCacheBench,
-  textOf,
-} from '../../../test/cache-case.ts';
+import { describe, expect, test } from 'bun:test';
+import { cacheStatus, contentOf, expectClean, HOUR, startCacheBench, textOf } from '../../../test/cache-case.ts';
 import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
+import { forTests } from '../../../test/for-tests.ts';
 import { type CaseSetup, PRICE } from '../../../test/gateway-bench.ts';
 import { messageAnswer } from '../../../test/message-answer.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { KeyRow } from '../../store/store.ts';
 
-let caching: CacheBench;
-beforeAll(async () => {
-  caching = await startCacheBench();
-});
-afterAll(() => caching.close());
+const caching = forTests(startCacheBench, (started) => started.close());
 
 const open = (setup: CaseSetup = {}) => caching.open(setup);
 /** In USD: 700 nano-USD. */

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { describe, expect, test } from 'bun:test';
+import { forTests } from '../../../test/for-tests.ts';
+import { type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { allFrames, WholeUpstream } from '../upstream.ts';
 import { deliverImages } from './reply-images.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1');
 const BASE64 = PNG.toString('base64');

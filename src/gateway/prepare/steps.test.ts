@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../../test/chat-answers.ts';
-import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { forTests } from '../../../test/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
 import type { Call, ImageCall } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
@@ -11,11 +12,7 @@ import { routeTo, type TargetRoute } from '../target-route.ts';
 import { runSteps, TargetCall } from './steps.ts';
 import { hasUploads } from './uploaded-images.ts';
 
-let bench: GatewayBench;
-beforeAll(async () => {
-  bench = await startGatewayBench();
-});
-afterAll(() => bench.close());
+const bench = forTests(startGatewayBench, (started) => started.close());
 
 interface Prepared extends GatewayCase {
   context: CallContext;

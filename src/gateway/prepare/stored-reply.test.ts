@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import {
-  type CacheBench,
-  cacheStatus,
-  contentOf,
-  expectClean,
-  HOUR,
-  startCacheBench,
-  textOf,
-} from '../../../test/cache-case.ts';
+import { describe, expect, test } from 'bun:test';
+import { cacheStatus, contentOf, expectClean, HOUR, startCacheBench, textOf } from '../../../test/cache-case.ts';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
+import { forTests } from '../../../test/for-tests.ts';
 import { type CaseSetup, FakeSink, type GatewayCase, PRICE } from '../../../test/gateway-bench.ts';
 import { newId } from '../../canonical/id.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -19,11 +12,7 @@ import type { ByteSource } from '../../http1/answer.ts';
 import { createLedger } from '../../ledger/prepaid-ledger.ts';
 import { ReplyRecorder, readStoredReply } from './stored-reply.ts';
 
-let caching: CacheBench;
-beforeAll(async () => {
-  caching = await startCacheBench();
-});
-afterAll(() => caching.close());
+const caching = forTests(startCacheBench, (started) => started.close());
 
 const open = (setup: CaseSetup = {}) => caching.open(setup);
 

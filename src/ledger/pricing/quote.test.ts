@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
+import { ASKED, chatCall } from '../../../test/chat-call.ts';
 import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/fixtures.ts';
 import { recordedUsage } from '../../../test/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../../canonical/call.ts';
@@ -92,17 +92,9 @@ describe('estimateInput', () => {
 });
 
 describe('kinds other than chat and images', () => {
-  const members = {
-    model: 'm',
-    origin: { dialect: 'd', body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    stream: false,
-  };
-
   test('embeddings by characters', () => {
     const inputs = ['a'.repeat(400), [1, 2, 3], 'b'.repeat(600)];
-    expect(quote({ ...members, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(25_000n);
+    expect(quote({ ...ASKED, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(25_000n);
   });
 
   test.each([
@@ -112,7 +104,7 @@ describe('kinds other than chat and images', () => {
     [[1, 0], 1n],
   ])('reranking of %j documents and bytes counts this many searches', ([count = 0, bytes = 0], searches) => {
     const documents = Array.from({ length: count }, () => 'a'.repeat(bytes));
-    const call: RerankCall = { ...members, kind: 'rerank', query: 'q', documents, returnDocuments: false };
+    const call: RerankCall = { ...ASKED, kind: 'rerank', query: 'q', documents, returnDocuments: false };
     expect(quote(call, { perCall: 2n }, 0)).toBe(searches * 2n);
   });
 });

@@ -10,17 +10,20 @@ export interface InputEstimate {
 
 // Measured on recorded conversations (the test next to this file checks the error).
 const BYTES_PER_TOKEN = 3;
-/** Other scripts than ASCII take more tokens per byte: this many for each byte of a character beyond its first. */
-const TOKENS_PER_WIDE_BYTE = 0.25;
-/** Tokens that every conversation adds: the template and the provider's own system prompt. */
-const CALL_TOKENS = 80;
-/** Instructions that are added with tools, or with a schema sent as a tool. */
-const TOOL_PROMPT_TOKENS = 650;
-/** Search results are read as input. */
-const SEARCH_TOKENS = 18_000;
-const IMAGE_TOKENS = 1600;
-const LOW_DETAIL_IMAGE_TOKENS = 300;
-const HEARD_TOKENS_PER_SECOND = 10;
+/** Tokens of what a call adds to its text. */
+const TOKENS = {
+  /** Other scripts than ASCII take more tokens per byte: this many for each byte of a character beyond its first. */
+  perWideByte: 0.25,
+  /** Every conversation: the template and the provider's own system prompt. */
+  call: 80,
+  /** Instructions that are added with tools, or with a schema sent as a tool. */
+  toolPrompt: 650,
+  /** Search results are read as input. */
+  search: 18_000,
+  image: 1600,
+  lowDetailImage: 300,
+  heardPerSecond: 10,
+};
 /** Assumed size of media that the provider fetches. */
 const UNSEEN_BYTES = 1_000_000;
 const DOCUMENT = { bytesPerToken: 16, least: 3000, most: 250_000 };
@@ -37,7 +40,7 @@ export function estimateTokens(call: Call): InputEstimate {
     case 'image':
       return {
         text: tokensOfAll([call.prompt]),
-        image: (call.images.length + (call.mask ? 1 : 0)) * IMAGE_TOKENS,
+        image: (call.images.length + (call.mask ? 1 : 0)) * TOKENS.image,
         audio: 0,
       };
     case 'speech':
@@ -48,7 +51,7 @@ export function estimateTokens(call: Call): InputEstimate {
       return {
         text: tokensOfAll(call.fields.flatMap(([name, value]) => (name === 'prompt' ? [value] : []))),
         image: 0,
-        audio: Math.ceil(call.length.mostSeconds * HEARD_TOKENS_PER_SECOND),
+        audio: Math.ceil(call.length.mostSeconds * TOKENS.heardPerSecond),
       };
     case 'rerank':
       return { text: rankingTokens(call), image: 0, audio: 0 };
@@ -70,7 +73,7 @@ function tokensOfAll(inputs: EmbedCall['inputs']): number {
     else ids += input.length;
   }
   // Each text has a marker at both ends.
-  return Math.ceil(seen.bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE) + ids + 2 * inputs.length;
+  return Math.ceil(seen.bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS.perWideByte) + ids + 2 * inputs.length;
 }
 
 function estimateConversation(call: ChatCall): InputEstimate {
@@ -80,7 +83,7 @@ function estimateConversation(call: ChatCall): InputEstimate {
   // The client's own bytes contain everything except what the gateway added from earlier turns. Escapes and member names make up for what
   // the provider's template adds.
   const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
-  const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE + seen.document + promptTokens(call);
+  const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS.perWideByte + seen.document + promptTokens(call);
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
 }
 
@@ -107,8 +110,8 @@ function nothingSeen(): ContentSizes {
 
 function promptTokens(call: ChatCall): number {
   const asksForSchema = call.output?.type === 'json-schema';
-  const tokens = CALL_TOKENS + (call.tools.length > 0 || asksForSchema ? TOOL_PROMPT_TOKENS : 0);
-  for (const { type } of call.tools) if (type === 'web-search' || type === 'native') return tokens + SEARCH_TOKENS;
+  const tokens = TOKENS.call + (call.tools.length > 0 || asksForSchema ? TOKENS.toolPrompt : 0);
+  for (const { type } of call.tools) if (type === 'web-search' || type === 'native') return tokens + TOKENS.search;
   return tokens;
 }
 
@@ -153,7 +156,7 @@ function seeMedia(seen: ContentSizes, media: Media): void {
   const bytes = source.type === 'inline' ? source.base64.length * 0.75 : UNSEEN_BYTES;
   switch (media.kind) {
     case 'image':
-      seen.image += media.detail === 'low' ? LOW_DETAIL_IMAGE_TOKENS : IMAGE_TOKENS;
+      seen.image += media.detail === 'low' ? TOKENS.lowDetailImage : TOKENS.image;
       return;
     case 'audio':
       seen.audio += bySize(bytes, /wav|pcm|l16/.test(media.mimeType ?? '') ? UNPACKED_AUDIO : PACKED_AUDIO);

@@ -87,14 +87,8 @@ function nameTaken(name: string): GatewayError {
 }
 
 function toAccount(row: AccountColumns): AccountRow {
-  return {
-    id: row.id,
-    name: row.name,
-    balance: row.balance,
-    held: row.held,
-    createdAt: Number(row.created_at),
-    ...limitsFrom(row),
-  };
+  const { id, name, balance, held } = row;
+  return { id, name, balance, held, createdAt: Number(row.created_at), ...limitsFrom(row) };
 }
 
 function spendingFrom(row: AccountColumns) {

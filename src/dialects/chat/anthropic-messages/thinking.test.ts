@@ -1,29 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import type { ChatCall, Message, Reasoning } from '../../../canonical/call.ts';
+import { call, NEW, OLD, result, user, write } from '../../../../test/anthropic-call.ts';
+import type { Message, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { writeCall } from './write-request.ts';
-
-const OLD = 'claude-sonnet-4-0';
-const MIDDLE = 'claude-sonnet-4-5';
-const NEW = 'claude-opus-5';
-
-function user(text: string): Message {
-  return { role: 'user', parts: [{ type: 'text', text }] };
-}
-
-function write(members: Partial<ChatCall>, model = MIDDLE) {
-  const { body, warnings } = writeCall(chatCall(members), model, {});
-  return { body: JSON.parse(new TextDecoder().decode(body)) as JsonObject, warnings: warnings.join('\n') };
-}
-
-const call = (id: string, name = 'look', input = '{"at":1}') => ({ type: 'tool-call' as const, id, name, input });
-const result = (callId: string, text: string) => ({
-  type: 'tool-result' as const,
-  callId,
-  parts: [{ type: 'text' as const, text }],
-  failed: false,
-});
 
 describe('thinking', () => {
   const table: [string, Reasoning, JsonObject | undefined, JsonObject | undefined, number][] = [

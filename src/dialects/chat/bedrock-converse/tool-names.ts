@@ -1,17 +1,14 @@
 /** Tool names and tool call ids in the form that Bedrock requires. */
-import { digestOf, legalName, type NameRules } from '../request/legal-names.ts';
+import { digestOf, legalNames } from '../request/legal-names.ts';
 
-const NAMES: NameRules = {
-  legal: /^[a-zA-Z0-9_-]{1,64}$/,
-  illegalCharacter: /[^a-zA-Z0-9_-]/g,
-  kept: 50,
-  encoding: 'base64url',
-};
+const LEGAL = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export function legalToolId(id: string): string {
-  return NAMES.legal.test(id) ? id : `tooluse_${digestOf(id, 'base64url').slice(0, 24)}`;
+  return LEGAL.test(id) ? id : `tooluse_${digestOf(id, 'base64url').slice(0, 24)}`;
 }
 
-export function legalToolName(name: string): string {
-  return legalName(name, NAMES);
-}
+export const legalToolName = legalNames({
+  legal: LEGAL,
+  kept: 50,
+  encoding: 'base64url',
+});

@@ -2,9 +2,10 @@
  * Requests: what is refused and by which name, how a call is written for a provider, how a client's own body is
  * changed.
  */
+
 import { describe, expect, test } from 'bun:test';
+import { refusal } from '../../../../test/gateway-error.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
 import type { Quirks } from '../../dialect.ts';
 import { openaiChat } from './openai-chat.ts';
 
@@ -30,16 +31,6 @@ function write(members: object, quirks: Quirks = {}, changes: Partial<ChatCall> 
 function pass(members: object, quirks: Quirks = {}) {
   const { body, warnings } = openaiChat.passCall(read(members), 'up', quirks);
   return { warnings, body: JSON.parse(decoder.decode(body)) };
-}
-
-function mistake(run: () => unknown): GatewayError {
-  try {
-    run();
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) return thrown;
-    throw thrown;
-  }
-  throw new Error('nothing was thrown');
 }
 
 describe('readCall refuses', () => {
@@ -84,20 +75,20 @@ describe('readCall refuses', () => {
     ['user', { user: 1 }],
     ['contents', { contents: 'x' }],
   ])('%s of %j', (param, members) => {
-    const error = mistake(() => read(members));
+    const error = refusal(() => read(members));
     expect(error.code).toBe('invalid_request');
     expect([error.param, error.param?.startsWith(param)]).toEqual([error.param, true]);
     expect(error.message).toContain('`');
   });
 
   test.each(['', '{', '[]', 'null', '"x"', '\u0000'])('a body that is not an object: %j', (body) => {
-    expect(mistake(() => readText(body)).code).toBe('invalid_request');
+    expect(refusal(() => readText(body)).code).toBe('invalid_request');
   });
 
   test('bytes that are not UTF-8', () => {
     const body = Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x7d);
     const request = { body, headers: new Headers(), path: {}, query: new URLSearchParams() };
-    expect(mistake(() => openaiChat.readCall(request)).message).toContain('UTF-8');
+    expect(refusal(() => openaiChat.readCall(request)).message).toContain('UTF-8');
   });
 });
 

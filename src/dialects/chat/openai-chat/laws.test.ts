@@ -1,19 +1,8 @@
 /** The dialect laws, on every recording of this format. */
+import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws } from '../../../../test/conformance/dialect-laws.ts';
-import type { ChatCall } from '../../../canonical/call.ts';
 import { openaiChat } from './openai-chat.ts';
 
-const call: ChatCall = {
-  kind: 'chat',
-  model: 'public-model',
-  origin: { dialect: openaiChat.name, body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: true,
-  messages: [],
-  tools: [],
-  sampling: {},
-  wantsUsage: true,
-};
+const call = chatCall({ origin: { dialect: openaiChat.name, body: new Uint8Array() }, messages: [] });
 
 dialectLaws(openaiChat, call);

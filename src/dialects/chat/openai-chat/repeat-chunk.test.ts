@@ -1,8 +1,9 @@
 /** Chunks recognized by the previous one mean the same as if each were parsed. */
+
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../../test/chat-call.ts';
 import { atLeast, cutBytes, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
 import { fc } from '../../../../test/property.ts';
-import type { ChatCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { SseCutter } from '../../wire/sse.ts';
@@ -10,18 +11,7 @@ import { ChatNormalizer } from './normalize.ts';
 import { openaiChat } from './openai-chat.ts';
 import { ChatDecoder } from './read-stream.ts';
 
-const call: ChatCall = {
-  kind: 'chat',
-  model: 'public-model',
-  origin: { dialect: openaiChat.name, body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: true,
-  messages: [],
-  tools: [],
-  sampling: {},
-  wantsUsage: true,
-};
+const call = chatCall({ origin: { dialect: openaiChat.name, body: new Uint8Array() }, messages: [] });
 
 /** What the reader makes of the stream, up to its end. */
 function read(bytes: Uint8Array): ReplyEvent[] {

@@ -1,5 +1,7 @@
 /** Passing on: well-formed streams byte for byte, others in the form that a strict client accepts. */
+
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../../test/chat-call.ts';
 import { recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -11,19 +13,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 function callOf(members: Partial<ChatCall> = {}): ChatCall {
-  return {
-    kind: 'chat',
-    model: 'public',
-    origin: { dialect: openaiChat.name, body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    stream: true,
-    messages: [],
-    tools: [],
-    sampling: {},
-    wantsUsage: true,
-    ...members,
-  };
+  const origin = { dialect: openaiChat.name, body: new Uint8Array() };
+  return chatCall({ model: 'public', origin, messages: [], ...members });
 }
 
 /** What a client receives for these upstream bytes, and what they meant. */

@@ -5,8 +5,8 @@ import type { Tool } from '../../../canonical/call.ts';
 /** Which names a format accepts, and how others are changed. */
 export interface NameRules {
   readonly legal: RegExp;
-  /** Replaced by `_`; a global expression. */
-  readonly illegalCharacter: RegExp;
+  /** Replaced by `_`; a global expression. Default: all but ASCII letters, digits, `_` and `-`. */
+  readonly illegalCharacter?: RegExp;
   /** How many characters of a name are kept before its digest. */
   readonly kept: number;
   /** Put before a changed name. */
@@ -16,11 +16,16 @@ export interface NameRules {
 }
 
 const DIGEST_LENGTH = 8;
+const ILLEGAL = /[^a-zA-Z0-9_-]/g;
 
-export function legalName(name: string, rules: NameRules): string {
-  if (rules.legal.test(name)) return name;
-  const kept = name.replace(rules.illegalCharacter, '_').slice(0, rules.kept);
-  return `${rules.prefix ?? ''}${kept}_${digestOf(name, rules.encoding).slice(0, DIGEST_LENGTH)}`;
+/** The function that returns a name as it is where the rules allow it, and changed otherwise. */
+export function legalNames(rules: NameRules): (name: string) => string {
+  const { legal, illegalCharacter = ILLEGAL, kept, prefix = '', encoding } = rules;
+  return (name) => {
+    if (legal.test(name)) return name;
+    const start = name.replace(illegalCharacter, '_').slice(0, kept);
+    return `${prefix}${start}_${digestOf(name, encoding).slice(0, DIGEST_LENGTH)}`;
+  };
 }
 
 /** The SHA-256 of a text. */

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { CATALOGUE, type Loopback, startLoopback } from '../../../../test/loopback.ts';
+import { expect, test } from 'bun:test';
+import { forTests } from '../../../../test/for-tests.ts';
+import { startCatalogueLoopback } from '../../../../test/loopback.ts';
 
-let edge: Loopback;
-beforeAll(async () => {
-  edge = await startLoopback();
-  await edge.deps.apply(CATALOGUE, 'test');
-  await edge.deps.catalog.reload();
-});
-afterAll(() => edge.stop());
+const edge = forTests(startCatalogueLoopback, (started) => started.stop());
 
 const phases = async () => {
   const { body } = await edge.admin('GET', '/health/targets');

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { CATALOGUE, type Loopback, startLoopback } from '../../../../test/loopback.ts';
+import { expect, test } from 'bun:test';
+import { forTests } from '../../../../test/for-tests.ts';
+import { startCatalogueLoopback } from '../../../../test/loopback.ts';
 
 const VERSION = { 'anthropic-version': '2023-06-01' };
 const TEXT = 'one two three '.repeat(30);
 const MESSAGES = { model: 'alpha', messages: [{ role: 'user', content: TEXT }] };
 const CONTENTS = [{ parts: [{ text: TEXT }] }];
 
-let edge: Loopback;
-beforeAll(async () => {
-  edge = await startLoopback();
-  await edge.deps.apply(CATALOGUE, 'test');
-  await edge.deps.catalog.reload();
-});
-afterAll(() => edge.stop());
+const edge = forTests(startCatalogueLoopback, (started) => started.stop());
 
 async function counted(path: string, body: unknown, headers: { [name: string]: string } = VERSION) {
   const response = await edge.ask('POST', path, {
