@@ -18,10 +18,14 @@ export const ProviderForm = Type.Object(
     credential: text(),
     credentials: Type.Optional(Type.Array(Type.String(), { $about: 'If absent, the provider keeps its credentials.' })),
     settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    concurrency: count('Calls at once with each credential.'),
-    tokensPerMinute: count('Tokens per minute with each credential.'),
+    concurrency: count('The maximum of concurrent calls with each credential.'),
+    tokensPerMinute: count('The maximum of tokens per minute with each credential.'),
     queueMs: Type.Optional(
-      Type.Integer({ minimum: 0, default: 10_000, $about: 'How long a call waits for a place, in milliseconds.' }),
+      Type.Integer({
+        minimum: 0,
+        default: 10_000,
+        $about: 'The maximum time that a call waits for a place, in milliseconds.',
+      }),
     ),
   },
   { $name: 'ProviderForm' },
@@ -34,30 +38,34 @@ export const TargetForm = Type.Object({
   weight: Type.Optional(Type.Number()),
   cost: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      $about: 'What the target costs you, for the strategy `price`; as `price`.',
+      $about: 'Your cost of the target, in the form of `price`. The strategy `price` compares it.',
     }),
   ),
-  inputs: Type.Optional(Type.Array(Type.Enum([...INPUTS]), { $about: 'Input it takes beside text.' })),
+  inputs: Type.Optional(
+    Type.Array(Type.Enum([...INPUTS]), { $about: 'The inputs that it accepts in addition to text.' }),
+  ),
   tools: Type.Optional(Type.Boolean()),
   structuredOutput: Type.Optional(Type.Boolean()),
   contextTokens: count(),
-  dataPolicy: Type.Optional(Type.Enum([...DATA_POLICIES], { $about: 'What becomes of prompts there.' })),
+  dataPolicy: Type.Optional(Type.Enum([...DATA_POLICIES], { $about: 'What the provider does with prompts.' })),
 });
 
 export const FallbackForm = Type.Object({
   model: Type.String({ $about: 'The name of another model.' }),
   on: Type.Optional(
-    Type.Array(Type.Enum([...FALLBACK_REASONS]), { $about: 'Without it: `context_length` and `unavailable`.' }),
+    Type.Array(Type.Enum([...FALLBACK_REASONS]), { $about: 'Default: `context_length` and `unavailable`.' }),
   ),
 });
 
 export const ModelForm = Type.Object(
   {
-    name: Type.String({ $about: 'One that ends in `*` stands for all names beginning so: `claude-*`, `openai/*`.' }),
+    name: Type.String({
+      $about: 'A name that ends in `*` matches all names that begin with it: `claude-*`, `openai/*`.',
+    }),
     aliases: Type.Optional(Type.Array(Type.String(), { $about: 'Other names of the model.' })),
     fallbacks: Type.Optional(
       Type.Array(FallbackForm, {
-        $about: 'Models that answer where this one cannot, in order, each at its own price.',
+        $about: 'Models to use if this one fails, in order, each at its own price.',
       }),
     ),
     kind: Type.Optional(Type.Enum(KINDS, { default: 'chat' })),
@@ -72,20 +80,22 @@ export const ModelForm = Type.Object(
       Type.Enum(['off', 'prefill', 'buffer'], {
         default: 'off',
         $about:
-          '`prefill`: another target goes on where a stream breaks off. `buffer`: a stream is sent when it is complete, so another target may replace one that breaks off.',
+          '`prefill`: if a stream breaks off, another target continues it. `buffer`: a stream is sent when it is complete, so another target may replace one that breaks off.',
       }),
     ),
     targets: Type.Array(TargetForm),
     strategy: Type.Optional(Type.Enum([...STRATEGIES], { default: 'weighted' })),
-    retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10, $about: 'Tries more at the same target.' })),
+    retries: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 10, $about: 'The number of retries at the same target.' }),
+    ),
     affinity: Type.Optional(Type.Enum(['on', 'off'], { default: 'on' })),
     hedge: Type.Optional(
       Type.Enum(['on', 'off'], {
         default: 'off',
-        $about: '`on`: a second target is asked where the first is slower than 95 of 100 of its calls.',
+        $about: '`on`: a second target is called if the first is slower than in 95 of 100 calls.',
       }),
     ),
-    firstTokenMs: count('How long a target may take to its first token while another is free.'),
+    firstTokenMs: count('The maximum time to the first token while another target is available, in milliseconds.'),
   },
   { $name: 'ModelForm' },
 );

@@ -59,14 +59,21 @@ describe('the document', () => {
     );
   });
 
-  test('has an example of every JSON response', () => {
+  test('has an example of every response, as JSON, as a file and as an event', () => {
     const without = operationsOf(document)
       .filter(({ operation: { responses } }) => {
-        const json = responses['200']?.content?.['application/json'];
-        return json && json.example === undefined;
+        const contents = Object.values(responses['200']?.content ?? {});
+        return contents.length === 0 || contents.some(({ example }) => example === undefined);
       })
       .map(({ operation }) => operation.operationId);
-    expect(without.toSorted()).toEqual(['getDescription', ...Object.keys(REFUSED)].toSorted());
+    expect(without).toEqual([]);
+  });
+
+  test('describes every parameter', () => {
+    const without = operationsOf(document).flatMap(({ operation: { operationId, parameters = [] } }) =>
+      parameters.filter(({ description }) => !description).map(({ name }) => `${operationId}: ${name}`),
+    );
+    expect(without).toEqual([]);
   });
 
   test('has schemas that its examples match, without undocumented members', () => {

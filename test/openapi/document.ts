@@ -19,6 +19,7 @@ export interface Content {
 export interface Parameter {
   name: string;
   in: 'path' | 'query';
+  description?: string;
   required?: boolean;
   schema: Schema;
   example?: Json;

@@ -12,7 +12,7 @@ export const EmbeddingsRequest = Type.Object(
       $inside: () => Type.Union([Type.String(), Type.Array(Type.String()), tokens(), Type.Array(tokens())]),
     }),
     encoding_format: oneOf(['float', 'base64'], { default: 'float' }),
-    dimensions: whole(1, undefined, { $about: 'How long the vectors are, for models that leave the choice.' }),
+    dimensions: whole(1, undefined, { $about: 'The number of dimensions, for models with a choice.' }),
     user: text(),
   },
   { $name: 'EmbeddingsRequest' },

@@ -15,9 +15,9 @@ export const RerankRequest = Type.Object(
       }),
       { minItems: 1, maxItems: MOST_DOCUMENTS, description: `a list of 1 to ${MOST_DOCUMENTS} documents` },
     ),
-    top_n: whole(1, undefined, { $about: 'How many documents are answered; absent: all.' }),
+    top_n: whole(1, undefined, { $about: 'The maximum of returned documents. Absent: all.' }),
     return_documents: open(Type.Boolean(), 'true or false', { default: false }),
-    max_tokens_per_doc: whole(1, undefined, { $about: 'How much of a document is read.' }),
+    max_tokens_per_doc: whole(1, undefined, { $about: 'The maximum of tokens that are read of each document.' }),
   },
   { $name: 'RerankRequest' },
 );

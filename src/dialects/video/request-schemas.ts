@@ -12,13 +12,13 @@ const model = (notes: Notes = {}) =>
   text({ $about: 'The name of a model; absent: the one that the installation has for videos.', ...notes });
 const length = (notes?: Notes) => number(seconds.least, seconds.most, notes);
 const seeds = () => whole(seed.least, seed.most);
-const webhook = () => text({ $about: 'Where the task is reported once it has ended.' });
+const webhook = () => text({ $about: 'The URL that gets a webhook when the task has ended.' });
 
 const VIDEO = {
   model: model(),
   prompt: text(),
   negative_prompt: text(),
-  seconds: length({ $about: 'How long the video is.' }),
+  seconds: length({ $about: 'The length in seconds.' }),
   duration: length({ $about: 'The same as `seconds`.' }),
   size: text({ $about: '`1280x720`.' }),
   width: whole(side.least, side.most),
@@ -27,10 +27,10 @@ const VIDEO = {
   resolution: text({ $about: '`720p`.' }),
   fps: number(fps.least, fps.most),
   seed: seeds(),
-  n: whole(n.least, n.most, { default: 1, $about: 'How many videos are made.' }),
-  input_reference: anything({ $about: `The image that the video begins with. ${IMAGE}` }),
+  n: whole(n.least, n.most, { default: 1, $about: 'The number of videos.' }),
+  input_reference: anything({ $about: `The image of the first frame. ${IMAGE}` }),
   image: anything({ $about: 'The same as `input_reference`.' }),
-  image_tail: anything({ $about: `The image that the video ends with. ${IMAGE}` }),
+  image_tail: anything({ $about: `The image of the last frame. ${IMAGE}` }),
   last_frame: anything({ $about: 'The same as `image_tail`.' }),
   metadata: object({ $about: 'Settings of the provider.' }),
   user: text(),
@@ -44,8 +44,8 @@ export const VideoRequest = Type.Object(VIDEO, { $name: 'VideoRequest' });
 /** A remix has a prompt only. */
 export const RemixRequest = Type.Object(
   {
-    prompt: Type.String({ $about: 'What is to be different.' }),
-    model: model({ $about: 'That of the first video.' }),
+    prompt: Type.String({ $about: 'What to change.' }),
+    model: model({ $about: 'The model of the first video.' }),
     user: text(),
     webhook_url: webhook(),
     callback_url: webhook(),
@@ -58,11 +58,11 @@ const KLING = {
   model: model({ $about: 'The same as `model_name`.' }),
   prompt: text(),
   negative_prompt: text(),
-  duration: length({ $about: 'How many seconds the video has.' }),
+  duration: length({ $about: 'The length in seconds.' }),
   aspect_ratio: text({ $about: '`16:9`.' }),
   seed: seeds(),
-  image: anything({ $about: `The image that the video begins with. ${IMAGE}` }),
-  image_tail: anything({ $about: `The image that the video ends with. ${IMAGE}` }),
+  image: anything({ $about: `The image of the first frame. ${IMAGE}` }),
+  image_tail: anything({ $about: `The image of the last frame. ${IMAGE}` }),
   callback_url: webhook(),
 } satisfies TProperties;
 
@@ -71,7 +71,7 @@ export const KlingRequest = Type.Object(KLING, { $name: 'KlingVideoRequest' });
 /** For the API documentation: the path says that the video begins with an image. */
 export const klingImageBody = () =>
   Type.Object(
-    { ...KLING, image: Type.Unknown({ $about: `The image that the video begins with. ${IMAGE}` }) },
+    { ...KLING, image: Type.Unknown({ $about: `The image of the first frame. ${IMAGE}` }) },
     { $name: 'KlingImageToVideoRequest' },
   );
 
@@ -82,12 +82,12 @@ export const JimengRequest = Type.Object(
     req_key: model({ $about: 'The name of a model.' }),
     prompt: text(),
     frames: whole(frames.least, frames.most, {
-      $about: 'How many frames the video has, 24 for a second and one more.',
+      $about: 'The number of frames: 24 per second, plus one.',
     }),
     aspect_ratio: text({ $about: '`16:9`.' }),
     seed: seeds(),
     binary_data_base64: images('Images in base64: the first frame, and the last one.'),
-    image_urls: images('The same by their addresses.'),
+    image_urls: images('The same images by URL.'),
     callback_url: webhook(),
   },
   { $name: 'JimengVideoRequest' },

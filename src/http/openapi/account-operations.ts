@@ -34,6 +34,30 @@ const MODEL = {
   targets: [{ provider: 'local', model: 'llama' }],
 };
 
+/** The first lines of a scrape. */
+const METRICS = `# HELP modelport_calls_total Admitted calls by model and outcome.
+# TYPE modelport_calls_total counter
+modelport_calls_total{model="sandbox-chat",outcome="ok"} 1
+`;
+const DOCUMENT = {
+  openapi: '3.1.0',
+  info: { title: 'Modelport', version: '1.0.0' },
+  servers: [{ url: '/' }],
+  tags: [{ name: 'Chat' }],
+  paths: {},
+  components: {},
+};
+/** The entry of a dispute decided for the provider. */
+const SETTLED = {
+  seq: 12,
+  kind: 'adjustment',
+  amount: '-0.0125',
+  balanceAfter: '9.9875',
+  callId: 'req_1Zk3v9',
+  at: '2027-01-31T12:00:00.000Z',
+  hash: '4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+};
+
 export const ACCOUNT_OPERATIONS: Operations = {
   ...tagged('Models', {
     'GET /v1/models': ['listModels', { reply: AnyModelList }],
@@ -54,8 +78,8 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'GET /': ['getName'],
     'GET /health': ['getHealth'],
     'GET /ready': ['getReadiness'],
-    'GET /metrics': ['getMetrics', { reply: Metrics, replyType: 'text/plain' }],
-    'GET /openapi.json': ['getDescription', { reply: Description }],
+    'GET /metrics': ['getMetrics', { reply: Metrics, replyType: 'text/plain', example: METRICS }],
+    'GET /openapi.json': ['getDescription', { reply: Description, example: DOCUMENT }],
   }),
   ...tagged('Accounts', {
     'POST /admin/v1/accounts': ['createAccount', { request: { name: 'acme', budget: { month: '100.00' } } }],
@@ -127,7 +151,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
     'POST /admin/v1/calls/{id}/dispute': [
       'settleDispute',
-      { path: { id: 'req_1Zk3v9' }, request: { decision: 'accept' } },
+      { path: { id: 'req_1Zk3v9' }, request: { decision: 'accept' }, example: SETTLED },
     ],
     'GET /admin/v1/audit': ['listAudit', { query: { limit: 1 } }],
     'GET /admin/v1/ledger/verify': ['verifyLedger', { accepted: Verifying }],

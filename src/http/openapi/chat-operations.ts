@@ -45,6 +45,15 @@ const Compact = Type.Object(
 );
 
 const RESPONSE = { id: 'resp_1Zk3v9' };
+/** OpenAI's answer. This gateway always refuses. */
+const CANCELLED = {
+  id: 'resp_1Zk3v9',
+  object: 'response',
+  created_at: 1_795_357_840,
+  status: 'cancelled',
+  model,
+  output: [],
+};
 const ofResponses = (id: string, more: Partial<Operation>): Operation => ({
   id,
   tag: 'Responses',
@@ -118,7 +127,7 @@ export const CHAT_OPERATIONS: Operations = {
   'GET /v1/responses/{id}': ofResponses('getResponse', { reply: ResponsesReply, events: ResponsesEvent }),
   'DELETE /v1/responses/{id}': ofResponses('deleteResponse', {}),
   'GET /v1/responses/{id}/input_items': ofResponses('listResponseItems', { reply: ResponseItems }),
-  'POST /v1/responses/{id}/cancel': ofResponses('cancelResponse', { reply: ResponsesReply }),
+  'POST /v1/responses/{id}/cancel': ofResponses('cancelResponse', { reply: ResponsesReply, example: CANCELLED }),
   ...Object.fromEntries([
     ...google('generateContent', {
       id: 'generateContent',

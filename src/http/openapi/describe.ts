@@ -9,6 +9,7 @@ import { ERRORS } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { TAGS } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
+import { pathParameterText, queryParameterText } from './parameters.ts';
 import replies from './replies.json' with { type: 'json' };
 import { OpenapiSchemas } from './schemas.ts';
 
@@ -94,7 +95,7 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
-      200: { description: 'The answer.', content: replyOf(row, operation, schemas) },
+      200: { description: 'The response.', content: replyOf(row, operation, schemas) },
       ...(operation.accepted && {
         202: { description: 'The work continues.', content: contentOf(schemas.write(operation.accepted), undefined) },
       }),
@@ -105,19 +106,23 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
 }
 
 function pathParameters(path: string, { path: examples = {} }: Operation): object[] {
-  return [...path.matchAll(SHOWN_PARAMETER)].map(([, name = '']) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-    ...(examples[name] !== undefined && { example: examples[name] }),
-  }));
+  return [...path.matchAll(SHOWN_PARAMETER)].map(([, name = '']) => {
+    const description = pathParameterText(path, name);
+    return {
+      name,
+      in: 'path',
+      required: true,
+      ...(description !== undefined && { description }),
+      schema: { type: 'string' },
+      ...(examples[name] !== undefined && { example: examples[name] }),
+    };
+  });
 }
 
 function queryParameters({ query }: Documented, operation: Operation, schemas: OpenapiSchemas): object[] {
   const required: readonly string[] = query.required ?? [];
   return Object.entries<TSchema>(query.properties).map(([name, schema]) => {
-    const { description, ...written } = schemas.write(schema);
+    const { description = queryParameterText(name), ...written } = schemas.write(schema);
     const example = operation.query?.[name];
     return {
       name,
@@ -147,7 +152,7 @@ function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas)
   const reply = schemas.write(operation.reply ?? row.reply ?? Type.Unknown());
   const events = operation.events && schemas.write(operation.events);
   const examples: { readonly [id: string]: { reply?: Json; event?: Json } } = replies;
-  const { reply: example, event } = examples[operation.id] ?? {};
+  const { reply: example = operation.example, event } = examples[operation.id] ?? {};
   return {
     ...contentOf(reply, example, operation.replyType),
     ...(events && contentOf({ ...events, description: EVENT }, event, 'text/event-stream')),

@@ -124,6 +124,7 @@ export const MEDIA_OPERATIONS: Operations = {
     body: SpeechRequest,
     reply: Audio,
     replyType: 'audio/*',
+    example: '(bytes of an audio file)',
     events: SpeechEvent,
     request: { model: 'sandbox-speech', input: PROMPT, voice: 'alloy', response_format: 'wav' },
   },
@@ -149,7 +150,11 @@ export const MEDIA_OPERATIONS: Operations = {
   'GET /v1/videos': { id: 'listVideos', tag: 'Videos', reply: VideoList },
   'GET /v1/videos/{id}': ofVideo('getVideo', { reply: VideoTask }),
   'DELETE /v1/videos/{id}': ofVideo('deleteVideo', {}),
-  'GET /v1/videos/{id}/content': ofVideo('getVideoContent', { reply: VideoFile, replyType: 'video/mp4' }),
+  'GET /v1/videos/{id}/content': ofVideo('getVideoContent', {
+    reply: VideoFile,
+    replyType: 'video/mp4',
+    example: '(bytes of an MP4 file)',
+  }),
   'POST /v1/videos/{id}/remix': ofVideo('remixVideo', {
     body: RemixRequest,
     reply: VideoTask,
@@ -173,5 +178,6 @@ export const MEDIA_OPERATIONS: Operations = {
     path: { file: 'file_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P' },
     reply: VideoFile,
     replyType: '*/*',
+    example: '(bytes of an image or a video)',
   },
 };

@@ -133,7 +133,7 @@ export const VideoTask = named('VideoTask', {
   prompt: orNull(text()),
   remixed_from_video_id: some(text()),
   error: orNull(Type.Object({ message: text(), code: text() })),
-  urls: some(Type.Array(text(), { $about: 'If several videos were ordered: those that are available.' })),
+  urls: some(Type.Array(text(), { $about: 'If several videos were requested: those that are available.' })),
   metadata: some(Type.Object({})),
 });
 
@@ -149,7 +149,7 @@ export const VideoResult = named('VideoResult', {
   task_id: text(),
   status: Type.String({ $about: STATUS }),
   url: some(text()),
-  urls: some(Type.Array(text(), { $about: 'If several videos were ordered.' })),
+  urls: some(Type.Array(text(), { $about: 'If several videos were requested.' })),
   format: some(text()),
   metadata: some(Type.Object({})),
   error: some(Type.Object({ code: Type.Integer(), message: text() })),

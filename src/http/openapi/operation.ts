@@ -32,6 +32,8 @@ export interface Operation {
   reply?: TSchema;
   /** The response with status 202, while work continues. */
   accepted?: TSchema;
+  /** An example of the response, where the sandbox gives none. */
+  example?: Json;
   /** The media type, if the response is not JSON. */
   replyType?: string;
   /** The data of each event, if the response can be a stream of server-sent events. */

@@ -6,11 +6,11 @@ export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt',
 
 const FIELDS = {
   model: Type.String({ minLength: 1, description: 'the name of a model' }),
-  language: text({ $about: 'The language that is spoken, in two letters.' }),
-  prompt: text({ $about: 'Words that are likely to be spoken.' }),
+  language: text({ $about: 'The language of the audio, in two letters.' }),
+  prompt: text({ $about: 'Words that the audio is likely to contain.' }),
   response_format: oneOf(TRANSCRIPT_FORMATS, { default: 'json' }),
   temperature: number(0, 1),
-  stream: boolean({ default: false, $about: 'Whether the text comes as server-sent events.' }),
+  stream: boolean({ default: false, $about: 'Whether the text is streamed as server-sent events.' }),
 } satisfies TProperties;
 
 export const TranscriptionFields = Type.Object(FIELDS);

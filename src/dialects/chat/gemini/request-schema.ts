@@ -126,7 +126,7 @@ const GenerationConfig = Type.Object(
     responseJsonSchema: open(Type.Union([Type.Object({}), Type.Boolean()]), 'a JSON schema', {
       $means: 'response_format',
     }),
-    responseModalities: texts({ $means: 'modalities', $about: 'Of `TEXT`, `IMAGE` and `AUDIO`.' }),
+    responseModalities: texts({ $means: 'modalities', $about: 'Some of `TEXT`, `IMAGE` and `AUDIO`.' }),
     speechConfig: open(
       Type.Object({
         voiceConfig: open(
@@ -137,7 +137,7 @@ const GenerationConfig = Type.Object(
         ),
       }),
       'an object',
-      { $means: 'audio', $about: 'The voice of a spoken answer.' },
+      { $means: 'audio', $about: 'The voice of an audio answer.' },
     ),
     imageConfig: object({ $about: '`aspectRatio` and `imageSize` of an image.' }),
     thinkingConfig: open(
@@ -173,7 +173,7 @@ export const GenerateRequest = Type.Object(
     safetySettings: open(Type.Array(Type.Object({})), 'an array of objects'),
     generationConfig: open(GenerationConfig, 'an object'),
     serviceTier: text({ $means: 'service_tier' }),
-    cachedContent: anything({ $about: 'Refused: nothing is kept for later requests.', $aside: true }),
+    cachedContent: anything({ $about: 'Refused: cached contents are not supported.', $aside: true }),
   },
   { $name: 'GenerateContentRequest' },
 );

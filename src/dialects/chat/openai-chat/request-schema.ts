@@ -17,7 +17,7 @@ import {
 } from '../../shared/request-shape.ts';
 import { EFFORTS } from '../request/reasoning-effort.ts';
 
-const cacheMark = () => anything({ $about: 'A mark after which the provider caches, for providers that take one.' });
+const cacheMark = () => anything({ $about: 'A cache mark, for providers that support one.' });
 const wordOrObject = (words: string, $about: string) =>
   open(Type.Union([Type.String(), Type.Object({})]), `${words}, or an object`, { $about });
 
@@ -75,13 +75,13 @@ const message = () =>
       name: text(),
       tool_calls: open(Type.Array(toolCall()), 'an array of tool calls'),
       tool_call_id: Type.Optional(
-        Type.String({ $about: 'Of a message of the role `tool`: the call that it answers.' }),
+        Type.String({ $about: 'In a message with the role `tool`: the id of its tool call.' }),
       ),
       function_call: object({ $about: 'The older form of `tool_calls`.' }),
       refusal: text(),
       audio: open(closed({ id: Type.String() }), 'an object with an `id`'),
       annotations: anything(),
-      reasoning_content: text({ $about: 'Reasoning of an earlier answer, sent back as it came.' }),
+      reasoning_content: text({ $about: 'The reasoning of an earlier answer, unchanged.' }),
       reasoning: anything(),
       reasoning_details: anything(),
       thinking_blocks: anything(),
@@ -132,16 +132,16 @@ const MEMBERS = {
   }),
   temperature: number(0, 2, { default: 1 }),
   top_p: number(0, 1, { default: 1 }),
-  n: integerFrom(1, { default: 1, $about: 'How many answers are given.' }),
-  stream: boolean({ default: false, $about: 'Whether the answer comes as server-sent events.' }),
+  n: integerFrom(1, { default: 1, $about: 'The number of answers.' }),
+  stream: boolean({ default: false, $about: 'Whether the response is a stream of server-sent events.' }),
   stream_options: open(
     Type.Object({ include_usage: boolean() }),
     'an object; its `include_usage` is `true` or `false`',
-    { $about: 'With `include_usage: true` the last event of a stream tells the usage.' },
+    { $about: 'With `include_usage: true` the last event of a stream contains the usage.' },
   ),
   stop: open(Type.Union([Type.String(), Type.Array(Type.String())]), 'a string or an array of strings'),
   max_tokens: integerFrom(1, {
-    $about: 'The most tokens that are generated. Without it the maximum of the model is reserved.',
+    $about: "The maximum of generated tokens. Without it, the model's maximum is reserved.",
   }),
   max_completion_tokens: integerFrom(1, { $about: 'The newer name of `max_tokens`.' }),
   presence_penalty: number(-2, 2),
@@ -176,21 +176,23 @@ const MEMBERS = {
   ),
   // Not an enum: some providers have more values (Groq's `default`).
   reasoning_effort: text({
-    $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a word of the provider's.`,
+    $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a value of the provider.`,
   }),
-  reasoning: object({ $aside: true, $about: 'Reasoning in the words of OpenRouter.' }),
-  thinking: object({ $aside: true, $about: 'Reasoning in the words of DeepSeek and z.ai.' }),
-  enable_thinking: boolean({ $aside: true, $about: 'Reasoning in the words of Qwen.' }),
-  modalities: open(Type.Array(Type.String()), 'an array of strings', { $about: 'Of `text`, `audio` and `image`.' }),
+  reasoning: object({ $aside: true, $about: "Reasoning, in OpenRouter's form." }),
+  thinking: object({ $aside: true, $about: 'Reasoning, in the form of DeepSeek and z.ai.' }),
+  enable_thinking: boolean({ $aside: true, $about: "Reasoning, in Qwen's form." }),
+  modalities: open(Type.Array(Type.String()), 'an array of strings', {
+    $about: 'Some of `text`, `audio` and `image`.',
+  }),
   audio: open(Type.Object({ format: Type.Optional(Type.String()) }), 'an object with `voice` and `format`', {
-    $about: 'Voice and format of a spoken answer.',
+    $about: 'The voice and format of an audio answer.',
   }),
   metadata: object(),
   prompt_cache_key: text(),
   service_tier: text(),
   verbosity: text({ $about: '`low`, `medium` or `high`.' }),
   web_search_options: object(),
-  contents: open(Type.Array(Type.Unknown()), 'an array', { $about: 'Turns as Google writes them, with images.' }),
+  contents: open(Type.Array(Type.Unknown()), 'an array', { $about: 'Turns in the Google format, with images.' }),
   extra_body: object({ $about: 'Settings of images (`google.image_config`), and members of the provider.' }),
   google: anything({ $about: 'The same as in `extra_body`.' }),
   image_config: anything({ $about: 'Aspect ratio and size of an image.' }),

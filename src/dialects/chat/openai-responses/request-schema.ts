@@ -18,7 +18,7 @@ import {
 import { EFFORTS } from '../request/reasoning-effort.ts';
 
 const MARK = () => ({
-  prompt_cache_breakpoint: anything({ $about: 'A mark after which the provider caches, for providers that take one.' }),
+  prompt_cache_breakpoint: anything({ $about: 'A cache mark, for providers that support one.' }),
 });
 const TEXT = () => ({ text: Type.String(), annotations: anything(), ...MARK() });
 
@@ -72,7 +72,10 @@ const ITEMS = () => ({
   custom_tool_call: closed({ ...OF_ITEM(), ...CALL(), input: Type.String() }),
   function_call_output: closed({ ...OF_ITEM(), call_id: Type.String(), output: content() }),
   custom_tool_call_output: closed({ ...OF_ITEM(), call_id: Type.String(), output: content() }),
-  compaction: closed({ ...OF_ITEM(), encrypted_content: text({ $about: 'What `/v1/responses/compact` answered.' }) }),
+  compaction: closed({
+    ...OF_ITEM(),
+    encrypted_content: text({ $about: 'The encrypted content of a compaction item from `/v1/responses/compact`.' }),
+  }),
   reasoning: closed({
     ...OF_ITEM(),
     summary: Type.Optional(Type.Array(Type.Object({}))),
@@ -104,20 +107,20 @@ const MEMBERS = {
   instructions: text({ $about: 'A system prompt.' }),
   max_output_tokens: integerFrom(1, {
     $means: 'max_tokens',
-    $about: 'The most tokens that are generated. Without it the maximum of the model is reserved.',
+    $about: "The maximum of generated tokens. Without it, the model's maximum is reserved.",
   }),
   max_tool_calls: integerFrom(1, { $aside: true }),
   temperature: number(0, 2, { default: 1 }),
   top_p: number(0, 1, { default: 1 }),
   top_logprobs: open(Type.Integer({ minimum: 0, maximum: 20 }), 'an integer from 0 to 20'),
-  stream: boolean({ default: false, $about: 'Whether the answer comes as server-sent events.' }),
+  stream: boolean({ default: false, $about: 'Whether the response is a stream of server-sent events.' }),
   stream_options: object({ $aside: true }),
   store: boolean({
     default: true,
     $aside: true,
-    $about: 'Whether the response is kept, to be looked up or gone on from.',
+    $about: 'Whether the response is stored, so that it can be read and continued.',
   }),
-  background: boolean({ $aside: true, $about: 'Refused where `true`.' }),
+  background: boolean({ $aside: true, $about: '`true` is refused: background responses are not supported.' }),
   tools: open(
     Type.Array(Type.Object({ type: Type.String() }, { $types: TOOLS, $others: true, $name: 'ResponsesTool' })),
     'an array of tools, each an object with a `type`; a function has its `name` beside it',
@@ -128,7 +131,7 @@ const MEMBERS = {
     Type.Object({
       effort: text({
         $means: 'reasoning_effort',
-        $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a word of the provider's.`,
+        $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a value of the provider.`,
       }),
       summary: text({ $about: '`auto`, `concise` or `detailed`.' }),
     }),
@@ -144,7 +147,7 @@ const MEMBERS = {
     }),
     'an object; its `format` is an object with a `type`, its `verbosity` a string',
   ),
-  previous_response_id: text({ $aside: true, $about: 'The kept response that this one goes on from.' }),
+  previous_response_id: text({ $aside: true, $about: 'The stored response that this one continues.' }),
   conversation: open(Type.Union([Type.String(), Type.Object({})]), 'a string or an object', { $aside: true }),
   truncation: open(Type.Union([Type.Literal('auto'), Type.Literal('disabled')]), 'one of `auto`, `disabled`', {
     $aside: true,

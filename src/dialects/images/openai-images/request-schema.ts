@@ -18,8 +18,8 @@ const SETTINGS = {
   output_format: oneOf(['png', 'jpeg', 'webp', 'gif', 'svg', 'jpg']),
   output_compression: whole(0, 100),
   response_format: oneOf(['url', 'b64_json'], { $about: 'An address, which is valid for 24 hours, or base64.' }),
-  stream: boolean({ default: false, $about: 'Whether the images come as server-sent events.' }),
-  partial_images: whole(0, MOST_PARTIALS, { $about: 'Of a stream: how many unfinished images come first.' }),
+  stream: boolean({ default: false, $about: 'Whether the images are streamed as server-sent events.' }),
+  partial_images: whole(0, MOST_PARTIALS, { $about: 'The number of partial images in a stream.' }),
   negative_prompt: text(),
   seed: whole(0),
   user: text(),
@@ -29,9 +29,9 @@ const MEMBERS = {
   model: Type.String({ minLength: 1, description: 'the name of a model' }),
   prompt: Type.String({ pattern: /\S/, description: 'a text that is not empty' }),
   ...SETTINGS,
-  image: anything({ $about: `The image to work from. ${AN_IMAGE}` }),
-  images: anything({ $about: `Several of them. ${AN_IMAGE}` }),
-  mask: anything({ $about: 'Where the image is to change.' }),
+  image: anything({ $about: `The input image. ${AN_IMAGE}` }),
+  images: anything({ $about: `Several input images. ${AN_IMAGE}` }),
+  mask: anything({ $about: 'The mask: the area to change.' }),
 } satisfies TProperties;
 
 /** Used for the checks. Members of the nested shape are moved to the top first. */

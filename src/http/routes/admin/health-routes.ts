@@ -30,7 +30,7 @@ const Target = Type.Object({
   phase: Type.String({
     description: 'closed (in use), open (in cooldown), half-open (being tried), ramp (coming back)',
   }),
-  calls: Type.Integer({ description: 'calls in the last seconds that the error rate is of' }),
+  calls: Type.Integer({ description: 'the recent calls from which the error rate is computed' }),
   errorRate: Type.Number(),
   inFlight: Type.Integer(),
   firstTokenMs: Type.Optional(Type.Number()),
@@ -50,7 +50,7 @@ export const HEALTH_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/health/targets/:id{.+}/cooldown', {
     gate: 'admin',
-    summary: 'Puts a target into cooldown: it is asked only where no other is left.',
+    summary: 'Puts a target into cooldown: it is used only if no other is left.',
     body: Cooldown,
     reply: Target,
     answer: (deps, { path, body }) => {
@@ -62,7 +62,7 @@ export const HEALTH_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/health/targets/:id{.+}/reset', {
     gate: 'admin',
-    summary: 'Forgets what is known of a target and of the cooldowns of its credentials: it is in use again.',
+    summary: 'Resets the health of a target and the cooldowns of its credentials, so that it is used again.',
     reply: Target,
     answer: (deps, { path }) => {
       const target = targetNamed(deps, path.id);

@@ -12,7 +12,10 @@ import { audited } from './audit-routes.ts';
 /** The default time for which the request waits for the report before it answers 202. */
 const WAIT_SECONDS = 10;
 const Wait = Type.Optional(
-  Type.String({ pattern: '^([0-9]|10)$', description: 'seconds to wait for the report before a 202; 10 where absent' }),
+  Type.String({
+    pattern: '^([0-9]|10)$',
+    description: 'the seconds to wait for the report before a 202; 10 by default',
+  }),
 );
 const waitMs = (wait: string | undefined) => (wait === undefined ? WAIT_SECONDS : Number(wait)) * 1000;
 const RETRY_AFTER_SECONDS = 5;
@@ -26,7 +29,7 @@ const Verified = Type.Object({
   faults: Type.Array(Type.String()),
   read: Type.Object(
     { entries: Type.Integer(), calls: Type.Integer() },
-    { description: 'how much was read now; the rest is covered by signed checkpoints' },
+    { description: 'the amount read now; signed checkpoints cover the rest' },
   ),
 });
 

@@ -7,14 +7,14 @@ import { anything, open } from '../../../shared/request-shape.ts';
 import { Content } from '../request-schema.ts';
 
 const MEMBERS = {
-  model: anything({ $about: 'The model that the path names, as `models/<name>`.' }),
+  model: anything({ $about: 'The model of the path, as `models/<name>`.' }),
   content: Type.Unknown({ description: 'an object with `parts`', $inside: () => Content }),
-  taskType: anything({ $about: 'What the vectors are for, such as `RETRIEVAL_QUERY`.' }),
+  taskType: anything({ $about: 'The use of the vectors, such as `RETRIEVAL_QUERY`.' }),
   title: anything({ $about: 'The title of the text, for models that take one.' }),
   outputDimensionality: open(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     'a whole number above zero',
-    { $about: 'How long the vectors are.' },
+    { $about: 'The number of dimensions.' },
   ),
 } satisfies TProperties;
 
