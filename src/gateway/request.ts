@@ -27,7 +27,8 @@ export function buildRequest(prepared: TargetCall, call: Call): Outgoing | Promi
     const sentence = `No provider of the model takes the whole request (\`provider.require_parameters\`): ${context.warnings.join(' ')}`;
     throw new GatewayError('invalid_request', sentence, { param: 'provider.require_parameters', retryable: true });
   }
-  const headers: { [name: string]: string } = isSame ? { ...call.headers } : {};
+  const headers: { [name: string]: string } = {};
+  if (isSame) for (const name in call.headers) headers[name] = call.headers[name]!;
   headers['content-type'] = 'application/json';
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';

@@ -30,6 +30,22 @@ describe("a client's own bytes", () => {
     expect(text(removed.encode())).toBe('{}');
   });
 
+  test('with another value of one member differ in its bytes alone', () => {
+    const body = new OwnBody(bytes('{ "a" : {"model":"x"}, "model" : "m", "n":1.0 }'));
+    body.set('model', 'up"stream');
+    expect(text(body.encode())).toBe('{ "a" : {"model":"x"}, "model" : "up\\"stream", "n":1.0 }');
+    const twice = new OwnBody(bytes('{"model":"m","n":1,"n":2}'));
+    twice.set('model', 'o');
+    expect(text(twice.encode())).toBe('{"model":"o","n":2}');
+    const many = Array.from({ length: 60 }, (_, i) => `"m${i}":${i}`).join(',');
+    const long = new OwnBody(bytes(`{"model":"m",${many}}`));
+    long.set('model', 'o');
+    expect(text(long.encode())).toBe(`{"model":"o",${many}}`);
+    const broken = new OwnBody(bytes('{"model":"m",'));
+    broken.set('model', 'o');
+    expect(() => broken.encode()).toThrow(GatewayError);
+  });
+
   test('that are not a JSON object are refused', () => {
     expect(() => new OwnBody(bytes('[1]'))).toThrow(GatewayError);
   });

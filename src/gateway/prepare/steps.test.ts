@@ -3,6 +3,7 @@ import { chatRequest } from '../../../test/chat-answers.ts';
 import { forTests } from '../../../test/for-tests.ts';
 import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
 import type { Call, ImageCall } from '../../canonical/call.ts';
+import { isTextOnly } from '../../canonical/text-only.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
@@ -43,6 +44,19 @@ test('a plain call passes through no step: it comes back at once, unchanged', as
   expect(prepared.call).toBe(context.call);
   expect(prepared.losses).toEqual([]);
 });
+
+test.each(['openai-compatible', 'anthropic', 'google'])(
+  'no step applies to a text at %s, whether it is marked as one or looked through',
+  async (type) => {
+    const { prepared, context } = await prepare({}, { type });
+    expect(isTextOnly(context.call)).toBe(true);
+    expect(runSteps(prepared)).toBe(prepared);
+    delete context.call.origin.plainTurns;
+    expect(isTextOnly(context.call)).toBe(false);
+    expect(runSteps(prepared)).toBe(prepared);
+    expect(prepared.call).toBe(context.call);
+  },
+);
 
 test('so does a conversation with earlier turns, tools and several choices for a target of its own format', async () => {
   const messages = [
