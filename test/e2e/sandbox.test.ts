@@ -47,6 +47,42 @@ test('a message without content and invalid base64 are refused in every format',
   expect((await ask('', { messages: [{ role: 'user' }] })).status).toBe(400);
 });
 
+const hi = [{ role: 'user', content: 'Hi' }];
+const WEATHER = { type: 'function', function: { name: 'weather', parameters: { type: 'object' } } };
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+const speechConfig = { responseModalities: ['AUDIO'] };
+
+test.each<[path: string, body: object]>([
+  ['/v1/chat/completions', { model: 'sandbox-chat', messages: hi }],
+  ['/v1/chat/completions', { model: 'sandbox-chat', messages: hi, stream: true }],
+  ['/v1/chat/completions', { model: 'sandbox-chat', messages: hi, tools: [WEATHER], tool_choice: 'required' }],
+  ['/v1/chat/completions', { model: 'sandbox-image', messages: hi }],
+  ['/v1/completions', { model: 'sandbox-chat', prompt: 'Hi' }],
+  ['/v1/messages', { model: 'sandbox-chat', max_tokens: 9, messages: hi }],
+  ['/v1/messages', { model: 'sandbox-image', max_tokens: 9, messages: hi }],
+  ['/v1/responses', { model: 'sandbox-chat', input: 'Hi' }],
+  ['/v1/responses', { model: 'sandbox-image', input: 'Hi' }],
+  ['/v1beta/models/sandbox-chat:generateContent', { contents }],
+  ['/v1beta/models/sandbox-image:generateContent', { contents }],
+  ['/v1beta/models/sandbox-speech:generateContent', { contents, generationConfig: speechConfig }],
+  ['/v1/rerank', { model: 'sandbox-rerank', query: 'Hi', documents: ['Hi'] }],
+  ['/v1/moderations', { model: 'sandbox-moderation', input: 'Hi' }],
+])('equal requests get ids of their own: %s %j', async (path, body) => {
+  const ids = async () => {
+    const headers = { authorization: `Bearer ${caller.key}`, 'anthropic-version': '2023-06-01' };
+    const response = await fetch(gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    return [...new Set([...text.matchAll(/"(?:id|responseId)":"([^"]*)"/g)].map(([, id = '']) => id))];
+  };
+  const [first, second] = [await ids(), await ids()];
+  expect(first.length).toBeGreaterThan(0);
+  for (const id of first) {
+    expect(id).toMatch(/[0-9A-Za-z]{20}/);
+    expect(second).not.toContain(id);
+  }
+});
+
 test.each([
   ['without a provider', {}, true],
   ['beside a provider', { OPENAI_API_KEY: 'sk-none' }, false],
