@@ -107,6 +107,8 @@ export class CallContext implements PendingCall, AdmittedCall {
   attempt: TrackedAttempt<ModelTarget> | undefined;
   /** Another request of the call that may be billed: the target that is asked at the same time, or was slower (`hedge.ts`). */
   rival: Rival | undefined;
+  /** Its client has left. What is under way is read to its end, and nothing more is sent for it. */
+  isAbandoned = false;
   /** A second target was asked once: no third is. */
   hasHedged = false;
   /** How many upstream requests carry the whole input: several choices may be several requests. */
@@ -176,6 +178,7 @@ export class CallContext implements PendingCall, AdmittedCall {
     this.meter = new Meter(estimatedInput);
     this.sendings = 1;
     this.collector = undefined;
+    this.rival = undefined;
   }
 }
 

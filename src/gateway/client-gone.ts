@@ -20,6 +20,7 @@ const USAGE_WAIT_MS = 2000;
 
 /** Limits how long the upstream is still read: `drainAfterDisconnectMs` where the model drains, and the wait for usage. */
 export function limitDrain(deps: GatewayDeps, context: CallContext): void {
+  context.isAbandoned = true;
   let isLast = false;
   const end = () => {
     if (context.concluded) return;

@@ -225,6 +225,20 @@ for (const [dialect, request] of [
   });
 }
 
+test('nobody is asked for a client that has left', async () => {
+  const at = await open({ model: { onDisconnect: 'drain' } });
+  const serving = at.serve(body(at));
+  const first = await begun(at, 'Hello');
+  const sink = await received(serving);
+  await until(sink, 'Hello');
+  at.client.leave();
+  cut(first);
+  while (at.calls.length === 0) await Bun.sleep(1);
+  expect(at.transport.sent).toHaveLength(1);
+  expect(at.calls[0]).toMatchObject({ outcome: 'aborted', attempts: 1, usage: { output: 5 } });
+  await expectSettled(at);
+});
+
 test('no more output is asked for than is left', async () => {
   const at = await open();
   const serving = at.serve(body(at, { max_tokens: 12 }));

@@ -123,8 +123,8 @@ export class ContinuedUpstream implements Upstream {
   /** Throws `failure` where nobody goes on. */
   async #continue(failure: GatewayError): Promise<void> {
     const context = this.#context;
-    if (context.cancellation.cancelled || context.concluded || !failure.retryable || !this.#joined.canContinue)
-      throw failure;
+    const isOver = context.cancellation.cancelled || context.isAbandoned || context.concluded !== undefined;
+    if (isOver || !failure.retryable || !this.#joined.canContinue) throw failure;
     context.ownCancellation?.cancel();
     const used = await context.meter.final(this.#deps.countTexts);
     context.attempt?.ended(failure, used.output, used.input + used.output);

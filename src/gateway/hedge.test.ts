@@ -295,6 +295,40 @@ for (const stream of [true, false]) {
   });
 }
 
+test('a client that has left is not hedged, also where its call is read to the end', async () => {
+  const { at, pauses } = await open({ model: { onDisconnect: 'drain' } });
+  const serving = at.serve(chatRequest(at.model));
+  const first = await at.transport.next();
+  at.client.leave();
+  await pauses.end();
+  first.answer(wholeAnswer('Hello'));
+  await serving;
+  expect(at.transport.sent).toHaveLength(1);
+  expect(at.calls[0]).toMatchObject({ outcome: 'aborted', cost: COST });
+  await expectSettled(at);
+});
+
+test('where the filter of the faster target refuses, a fallback model is charged alone', async () => {
+  const small = await open();
+  const large = await bench.open();
+  const { targets } = small.at.deps.catalog.find(small.at.model)!;
+  const rows = targets.map(({ provider }, priority) => ({ provider, model: 'upstream', priority }));
+  const fallbacks = [{ model: large.model, on: ['content_filter'] }];
+  await bench.change({ name: small.at.model, hedge: 'on', retries: 0, targets: rows, fallbacks });
+  const { at } = small;
+  const serving = at.serve(streaming(at));
+  const [, second] = await bothAsked(small);
+  const filtered = JSON.parse(JSON.stringify(finish).replace('"stop"', '"content_filter"'));
+  at.transport.script(streamAnswer(['Hel', 'lo']));
+  second.beginStream();
+  second.pushEvents(role, filtered);
+  second.pushDone();
+  await (await received(serving)).over;
+  expect(at.calls[0]).toMatchObject({ outcome: 'ok', model: large.model, cost: COST });
+  expect(at.calls[0]?.usage?.hedge).toBeUndefined();
+  await expectSettled(at);
+});
+
 describe('what is asked', () => {
   test('another credential of the only target', async () => {
     const { at, pauses } = await open({ targets: 1, credentials: 2 });

@@ -97,7 +97,7 @@ export class Hedging {
     const early = await Promise.race([first.result, pause.over]);
     pause.stop();
     // With `continuation: buffer` the answer may have begun without a result.
-    if (early || context.cancellation.cancelled || first.attempt.beganAt > 0) return undefined;
+    if (early || first.attempt.beganAt > 0 || context.cancellation.cancelled || context.isAbandoned) return undefined;
     const attempt = trial.hedge(first.attempt);
     if (!attempt) return undefined;
     context.hasHedged = true;
