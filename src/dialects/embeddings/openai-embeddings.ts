@@ -1,20 +1,19 @@
 /** OpenAI's embeddings, `POST /v1/embeddings`, including the variants of compatible providers. */
 
 import type { EmbedCall } from '../../canonical/call.ts';
-import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, ModelQuirks, Quirks, WireRequest, Written } from '../dialect.ts';
-import { type Adjustment, adjust } from '../shared/adjust.ts';
+import { type Adjustment, adjust, passOwn } from '../shared/adjust.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { jsonReader, jsonWriter, unreadable } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
-import { type OutgoingBody, OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
-import { parseBody, wrong } from '../shared/request-body.ts';
+import { type OutgoingBody, WrittenBody } from '../shared/outgoing-body.ts';
+import { parseObject, wrong } from '../shared/request-body.ts';
 import { topMembers } from '../shared/request-shape.ts';
 import { patchMembers, pickMembers } from '../wire/json.ts';
 import { countedUsage, MOST_TEXTS, readTexts, refuseMedia, unsupportedExtras } from './embedding-texts.ts';
@@ -44,8 +43,7 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
 
 /** On the path `/v1/engines/{model}/embeddings`, the body's model must be the one in the path. */
 function readCall({ body: received, path }: WireRequest): EmbedCall {
-  const parsed = parseBody(received);
-  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const parsed = parseObject(received);
   const { body: said, bytes, dropped } = billable(parsed, received, MONEY);
   const { model, dimensions, encoding_format: encoding, user, input } = check(said);
   if (path.model !== undefined && path.model !== model) {
@@ -86,11 +84,7 @@ function unsaid({ task, title }: EmbedCall): string[] {
 }
 
 function passCall(call: EmbedCall, model: string, quirks: Quirks): Written {
-  const body = new OwnBody(call.origin.body);
-  if (model !== call.model) body.set('model', model);
-  const losses = new Set<string>();
-  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
-  return { body: body.encode(), warnings: [...losses] };
+  return passOwn(call, model, quirks, ADJUSTMENTS);
 }
 
 const ADJUSTMENTS: readonly Adjustment<EmbedCall>[] = [dropEncoding];

@@ -1,6 +1,5 @@
 /** OpenAI's moderations, `POST /v1/moderations`. */
 import type { ModerationCall } from '../../canonical/call.ts';
-import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
@@ -10,7 +9,7 @@ import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody } from '../shared/outgoing-body.ts';
-import { parseBody, wrong } from '../shared/request-body.ts';
+import { parseObject, wrong } from '../shared/request-body.ts';
 import { patchMembers } from '../wire/json.ts';
 import { ModerationsRequest } from './request-schema.ts';
 
@@ -37,8 +36,7 @@ export const openaiModerations: Dialect<ModerationCall> = {
 };
 
 function readCall({ body: received }: WireRequest): ModerationCall {
-  const parsed = parseBody(received);
-  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const parsed = parseObject(received);
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model = USUAL_MODEL, input: said } = check(body);
   const input = said as Json;

@@ -1,7 +1,6 @@
 /** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most self-hosted servers use. */
 
 import type { RerankCall } from '../../canonical/call.ts';
-import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
@@ -11,7 +10,7 @@ import { jsonReader, jsonWriter } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
-import { parseBody } from '../shared/request-body.ts';
+import { parseObject } from '../shared/request-body.ts';
 import { topMembers } from '../shared/request-shape.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 import { RerankRequest } from './request-schema.ts';
@@ -43,8 +42,7 @@ export const rerank: Dialect<RerankCall> = {
 };
 
 function readCall({ body: received }: WireRequest): RerankCall {
-  const parsed = parseBody(received);
-  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const parsed = parseObject(received);
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model, query, documents, top_n: topN, return_documents: returns, max_tokens_per_doc: most } = check(body);
   return {

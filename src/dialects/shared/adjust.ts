@@ -1,7 +1,8 @@
 /** Applies a provider's quirks to a request. There is one way for the client's own body and one written from the call. */
 import type { Call } from '../../canonical/call.ts';
+import type { Written } from '../dialect.ts';
 import { adjustMembers } from './adjust-members.ts';
-import type { OutgoingBody } from './outgoing-body.ts';
+import { type OutgoingBody, OwnBody } from './outgoing-body.ts';
 import { type ModelQuirks, type Quirks, quirksOf } from './quirks.ts';
 
 /** A change of a request that one format makes. `losses` gets a sentence for each change that the client should know of. */
@@ -35,4 +36,18 @@ export function adjust<C extends Call>(
   const quirks = quirksOf(all, model);
   for (const change of adjustments) change(body, call, quirks, losses, model);
   for (const warning of adjustMembers(body, quirks)) losses.add(warning);
+}
+
+/** The client's own body for a provider of the same format: its model is named as the provider does, then it is adjusted. */
+export function passOwn<C extends Call>(
+  call: C,
+  model: string,
+  quirks: Quirks,
+  adjustments?: readonly Adjustment<C>[],
+): Written {
+  const body = new OwnBody(call.origin.body);
+  if (model !== call.model) body.set('model', model);
+  const losses = new Set<string>();
+  adjust(body, call, model, quirks, losses, adjustments);
+  return { body: body.encode(), warnings: [...losses] };
 }

@@ -1,6 +1,6 @@
 /** Parses a client's body as JSON, and makes the error for a wrong member. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { isDeeper, type Json, MAX_JSON_DEPTH } from '../../canonical/json.ts';
+import { isDeeper, isObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../../canonical/json.ts';
 import { whyNoJson } from '../../canonical/json-fault.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -33,6 +33,13 @@ export function parseBody(body: Uint8Array, sentence = 'The body must be JSON in
   }
   if (!isDeeper(value, MAX_JSON_DEPTH)) return value;
   throw new GatewayError('invalid_request', `The body is nested more than ${MAX_JSON_DEPTH} levels deep.`);
+}
+
+/** The same, and throws `invalid_request` for JSON that is no object. */
+export function parseObject(body: Uint8Array): JsonObject {
+  const value = parseBody(body);
+  if (isObject(value)) return value;
+  throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 
 /**

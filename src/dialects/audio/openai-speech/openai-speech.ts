@@ -1,15 +1,13 @@
 /** OpenAI's speech format, `POST /v1/audio/speech`: a text in, audio out, either as raw bytes or in events. */
 
 import type { SpeechCall } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
-import { isObject } from '../../../canonical/json.ts';
 import type { Dialect, ModelQuirks, Quirks, WireRequest, Written } from '../../dialect.ts';
-import { type Adjustment, adjust } from '../../shared/adjust.ts';
+import { type Adjustment, passOwn } from '../../shared/adjust.ts';
 import { memberCheck } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
-import { type OutgoingBody, OwnBody } from '../../shared/outgoing-body.ts';
-import { parseBody } from '../../shared/request-body.ts';
+import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import { parseObject } from '../../shared/request-body.ts';
 import { speechBody } from '../speech-members.ts';
 import { voiceFor } from '../voices.ts';
 import { createReader } from './read-reply.ts';
@@ -37,8 +35,7 @@ export const openaiSpeech: Dialect<SpeechCall> = {
 };
 
 function readCall({ body: received }: WireRequest): SpeechCall {
-  const parsed = parseBody(received);
-  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const parsed = parseObject(received);
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const {
     model,
@@ -86,11 +83,7 @@ function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
 
 /** The client's own body. It is used for every provider, because no other format is read into a speech call. */
 function passCall(call: SpeechCall, model: string, quirks: Quirks): Written {
-  const body = new OwnBody(call.origin.body);
-  if (model !== call.model) body.set('model', model);
-  const losses = new Set<string>();
-  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
-  return { body: body.encode(), warnings: [...losses] };
+  return passOwn(call, model, quirks, ADJUSTMENTS);
 }
 
 const ADJUSTMENTS: readonly Adjustment<SpeechCall>[] = [adjustVoice, adjustDelivery];

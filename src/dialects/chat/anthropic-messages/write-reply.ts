@@ -7,9 +7,9 @@ import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { anthropicErrorType } from '../../shared/error-bodies.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
-import { joinBytes, memberSpan, patchMembers, replaceMember } from '../../wire/json.ts';
+import { memberSpan, replaceMember } from '../../wire/json.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
-import { JsonWriter } from '../reply/json-writer.ts';
+import { PassingJsonWriter } from '../reply/json-writer.ts';
 import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { shownCitation } from './citations.ts';
 import { writeFinish } from './finish.ts';
@@ -67,22 +67,17 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class MessagesNonStreamingWriter extends JsonWriter {
-  readonly #pieces: Uint8Array[] = [];
-
+class MessagesNonStreamingWriter extends PassingJsonWriter {
   constructor(call: ChatCall) {
     super(call, REPLY_SUPPORT);
   }
 
-  override pass(frame: Frame): Uint8Array {
-    this.passed = true;
-    this.#pieces.push(passed(frame, this.call.model));
-    return NO_BYTES;
+  protected override rewritten(frame: Frame): Uint8Array {
+    return passed(frame, this.call.model);
   }
 
-  protected override passedEnd(): Uint8Array {
-    const bytes = joinBytes(this.#pieces);
-    return this.billed ? patchMembers(bytes, { usage: writeUsage(this.billed) }) : bytes;
+  protected override usage(usage: Usage): JsonObject {
+    return writeUsage(usage);
   }
 
   protected override body(reply: Reply): JsonObject {

@@ -1,9 +1,9 @@
 /** Brings a request body to the one spelling that the readers expect: checked, in camelCase, without nulls. */
-import { GatewayError } from '../../../canonical/errors.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { patchedMembers } from '../../shared/adjust-members.ts';
 import { type Billable, billable, type MoneySpelling } from '../../shared/money/money-members.ts';
-import { parseBody, wrong } from '../../shared/request-body.ts';
+import { parseObject, wrong } from '../../shared/request-body.ts';
 import { type SchemaFault, validatorOf } from '../../shared/validator.ts';
 import { patchMembers } from '../../wire/json.ts';
 import { GenerateRequest } from './request-schema.ts';
@@ -23,8 +23,7 @@ const validator = validatorOf(GenerateRequest);
 
 /** Throws `invalid_request` that names the wrong member. */
 export function readBody(received: Uint8Array): Billable {
-  const parsed = parseBody(received);
-  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const parsed = parseObject(received);
   const told = inOneConfig(billable(parsed, received, MONEY));
   const spelled = respelled(told.body) as JsonObject;
   const body = {

@@ -9,9 +9,9 @@ import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
-import { joinBytes, patchMembers, replaceMember } from '../../wire/json.ts';
+import { joinBytes, replaceMember } from '../../wire/json.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
-import { JsonWriter } from '../reply/json-writer.ts';
+import { PassingJsonWriter } from '../reply/json-writer.ts';
 import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { saysRefusal } from '../reply/refusal.ts';
 import { writeLogprobs } from './logprobs.ts';
@@ -161,8 +161,7 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-class CompletionsNonStreamingWriter extends JsonWriter {
-  readonly #pieces: Uint8Array[] = [];
+class CompletionsNonStreamingWriter extends PassingJsonWriter {
   #head: Head = { id: '', created: 0 };
 
   constructor(call: ChatCall) {
@@ -174,15 +173,12 @@ class CompletionsNonStreamingWriter extends JsonWriter {
     return super.write(frame);
   }
 
-  override pass(frame: Frame): Uint8Array {
-    this.passed = true;
-    this.#pieces.push(withModel(frame, this.call.model));
-    return NO_BYTES;
+  protected override rewritten(frame: Frame): Uint8Array {
+    return withModel(frame, this.call.model);
   }
 
-  protected override passedEnd(): Uint8Array {
-    const bytes = joinBytes(this.#pieces);
-    return this.billed ? patchMembers(bytes, { usage: writeUsage(this.billed) }) : bytes;
+  protected override usage(usage: Usage): JsonObject {
+    return writeUsage(usage);
   }
 
   protected override body(reply: Reply): JsonObject {

@@ -3,8 +3,8 @@
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonMembers } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { type Adjustment, adjust } from '../../shared/adjust.ts';
-import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
+import { type Adjustment, adjust, passOwn } from '../../shared/adjust.ts';
+import { type OutgoingBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
@@ -22,11 +22,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
 
 /** The client's own body. What is not adjusted stays byte for byte. */
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const body = new OwnBody(call.origin.body);
-  if (model !== call.model) body.set('model', model);
-  const losses = new Set<string>();
-  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
-  return { body: body.encode(), warnings: [...losses] };
+  return passOwn(call, model, quirks, ADJUSTMENTS);
 }
 
 const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [askUsage];

@@ -1,9 +1,11 @@
 /** Writes a non-streaming reply: from the events of another format, or by passing the provider's body on. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
+import { joinBytes, patchMembers } from '../../wire/json.ts';
 import { ReplyLosses, type ReplySupport } from './losses.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -64,6 +66,26 @@ export abstract class JsonWriter implements Writer {
   abstract pass(frame: Frame): Uint8Array;
   protected abstract body(reply: Reply): object;
   protected abstract errorBody(error: GatewayError): object;
+}
+
+/** A writer that passes frames on as they arrive, rewritten for the client. */
+export abstract class PassingJsonWriter extends JsonWriter {
+  readonly #pieces: Uint8Array[] = [];
+
+  override pass(frame: Frame): Uint8Array {
+    this.passed = true;
+    this.#pieces.push(this.rewritten(frame));
+    return NO_BYTES;
+  }
+
+  protected override passedEnd(): Uint8Array {
+    const bytes = joinBytes(this.#pieces);
+    return this.billed ? patchMembers(bytes, { usage: this.usage(this.billed) }) : bytes;
+  }
+
+  /** The frame with the client's name of the model. */
+  protected abstract rewritten(frame: Frame): Uint8Array;
+  protected abstract usage(usage: Usage): JsonObject;
 }
 
 export function encodeJson(body: object): Uint8Array {

@@ -3,8 +3,8 @@
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { type Adjustment, adjust } from '../../shared/adjust.ts';
-import { type OutgoingBody, OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { type Adjustment, adjust, passOwn } from '../../shared/adjust.ts';
+import { type OutgoingBody, WrittenBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import type { Form, FormFile } from '../../wire/multipart.ts';
 import { imageFile } from '../image-file.ts';
@@ -76,11 +76,7 @@ function fileOf(image: Image, member: string, otherwise: string): FormFile {
 
 /** The client's own body, with sizes and delivery words replaced by the provider's. */
 export function passCall(call: ImageCall, model: string, quirks: Quirks): Written {
-  const losses = new Set<string>();
-  const body = new OwnBody(call.origin.body);
-  if (model !== call.model) body.set('model', model);
-  adjust(body, call, model, quirks, losses, ADJUSTMENTS);
-  return { body: body.encode(), warnings: [...losses] };
+  return passOwn(call, model, quirks, ADJUSTMENTS);
 }
 
 /** What a request for images needs before its top-level members are adjusted. */
