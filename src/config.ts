@@ -163,7 +163,13 @@ const SHORTEST_LEASE_MS = 3000;
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const FILE_NAME = 'modelport.yaml';
 
-/** Reads the environment and the file; throws SettingError. `folder`: the base of relative paths. */
+/**
+ * Reads the environment and the file into one frozen object. `folder` is the base of relative paths. Throws SettingError, which names the
+ * setting, for a value that cannot be used and for an unknown setting.
+ *
+ * @example
+ * const { port, dataDir } = loadConfig({ PORT: '8080' }, []);
+ */
 export function loadConfig(
   given: Environment,
   providerVariables: readonly ProviderVariables[],

@@ -118,6 +118,14 @@ export interface AccessSettings {
   cacheMs?: number;
 }
 
+/**
+ * Keys, scopes and limits of callers. Lookups are cached for `cacheMs` (10,000 by default), so a change of keys or accounts is visible at
+ * once only after `forget`. Times are milliseconds since 1970.
+ *
+ * @example
+ * const access = createAccess({ store });
+ * const caller = await access.authenticate({ key: 'sk-…', address: '192.0.2.7' }, Date.now());
+ */
 export function createAccess({
   store,
   limits = createLocalLimits(),

@@ -104,7 +104,14 @@ export interface CatalogOptions {
 /** The assumed output limit for models without one: enough for long answers, and small compared with a starting credit. */
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
-/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available. */
+/**
+ * The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available.
+ *
+ * @example
+ * const catalog = createCatalog({ store });
+ * await catalog.reload();
+ * const model = catalog.find('gpt-5');
+ */
 export function createCatalog(options: CatalogOptions): Catalog {
   const { store, providerDefaults, credentialRefused, probeLease, now } = options;
   let models = new ModelNames<Model>([]);

@@ -38,6 +38,13 @@ const MOST_SIGNATURES = 1_000_000;
 const SWEEP_PAUSE_MS = 600_000;
 const ACCOUNT_CACHE_BYTES = 64 * 1024 * 1024;
 
+/**
+ * Stored responses, reasoning signatures and replies over the tables of `kept`. Times are milliseconds; with 0 nothing of that kind is
+ * stored.
+ *
+ * @example
+ * const memory = createMemory(store.kept, { responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000 });
+ */
 export function createMemory(
   kept: KeptStore,
   { responsesMs, signaturesMs, accountCacheBytes = ACCOUNT_CACHE_BYTES }: MemorySettings,

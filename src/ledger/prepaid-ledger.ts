@@ -36,6 +36,13 @@ const PATIENCE_MS = 10_000;
 
 const LEASE_MS = 30_000;
 
+/**
+ * Money in two phases: `hold` before a call is sent, then `settle`, which releases the hold where the cost is 0. Amounts are nano-USD, times
+ * milliseconds since 1970. Holds of a process that is gone are resolved by another one, after `leaseMs` (30,000 by default).
+ *
+ * @example
+ * const ledger = createLedger({ store, owner: newOwner(), now: () => Date.now() });
+ */
 export function createLedger({
   store,
   owner,

@@ -42,6 +42,15 @@ const MODELS = { chat: CHAT_MODELS, image: [IMAGE_MODEL], speech: [SPEECH_MODEL]
 const DEFAULT_TOKEN_MS = 20;
 const NO_BYTES = new Uint8Array();
 
+/**
+ * An upstream without a provider. The same request gets the same reply; docs/guides/testing.md says what a prompt can ask for. Errors are
+ * responses in the format of the path.
+ *
+ * @example
+ * const sandbox = createSandbox({ tokenMs: 0 });
+ * const body = JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello' }] });
+ * const response = await sandbox(new Request('http://sandbox.invalid/v1/chat/completions', { method: 'POST', body }));
+ */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { sleep = sleepUnlessAborted, tokenMs = DEFAULT_TOKEN_MS, now = Date.now } = options;
 

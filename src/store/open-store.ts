@@ -24,7 +24,13 @@ export interface StoreSettings {
 const CONNECTIONS = 5;
 const FILE_NAME = 'modelport.db';
 
-/** The store is opened, but its schema is not migrated yet: call `migrate`. */
+/**
+ * Opens SQLite in `dataDir`, or Postgres at `databaseUrl`. The schema is not migrated yet: call `migrate`.
+ *
+ * @example
+ * const store = await openStore({ dataDir: './data' });
+ * await store.migrate();
+ */
 export async function openStore({
   dataDir,
   databaseUrl,

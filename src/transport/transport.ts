@@ -38,6 +38,13 @@ export interface TransportOptions {
   proxied?: boolean;
 }
 
+/**
+ * Sends requests to providers. Origins in `local` are answered in this process; all others over HTTP/1.1 connections that stay open, or
+ * through the proxy of the environment (`proxied`).
+ *
+ * @example
+ * const transport = createTransport({ local: { 'http://sandbox.invalid': createSandbox() } });
+ */
 export function createTransport({ local = {}, proxied = false }: TransportOptions = {}): Transport {
   const watch = createWatch();
   const connections = createConnections();
