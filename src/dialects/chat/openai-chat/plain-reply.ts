@@ -1,6 +1,6 @@
 /**
- * Finds in the bytes of a non-streaming reply what the call is charged by, without building the reply: measured to spare a tenth of the
- * processor time of a plain call. Only a reply of one text is read so. For any other, and for any doubt, the full reader decides;
+ * Finds in the bytes of a non-streaming reply what the call is charged by, without building the reply: measured to spare 3 % of the
+ * processor time of a plain call (docs/decisions/0007-what-a-call-costs.md). Only a reply of one text is read so. For any other, and for any doubt, the full reader decides;
  * `plain-reply.test.ts` checks that the two agree.
  */
 import {
