@@ -122,6 +122,9 @@ describe('a chat stream', () => {
   test.each(among('openai-chat', /^openai/))('ends its choices before it reports usage: %s', async (library) => {
     const body = chunk({ choices: choice({ role: 'assistant', content: 'Hello.' }) }) + chunk({ choices: [], usage });
     const served = passed('openai-chat', `${body}data: [DONE]\n\n`, true);
+    const sent = served.pieces.join('');
+    expect(sent.indexOf('"finish_reason":"stop"')).toBeGreaterThan(0);
+    expect(sent.indexOf('"total_tokens"')).toBeGreaterThan(sent.indexOf('"finish_reason":"stop"'));
     const reply = await sees(library, 'openai-chat', true, served);
     expect(reply).toMatchObject({ text: 'Hello.', finish: 'stop', usage });
   });
