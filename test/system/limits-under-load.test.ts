@@ -3,8 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 
-/** A third of the minute that the limit is for; how minutes roll on is tested by a clock of its own in limits-model.test.ts. */
-const LOAD_MS = 20_000;
+const WINDOW_MS = 60_000;
+/**
+ * A third of the minute that the limit is for: the load fills both processors. How minutes roll on is tested by a clock of its own in
+ * limits-model.test.ts; the nightly run, with `MODELPORT_TEST_THOROUGH=1`, loads beyond the minute.
+ */
+const LOAD_MS = process.env.MODELPORT_TEST_THOROUGH === '1' ? WINDOW_MS + 6000 : 20_000;
 const LIMIT = 60;
 /** Blocks a process's event loop: a body of this many characters to read, estimate and write. */
 const HEAVY = 6_000_000;
@@ -62,21 +66,23 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
 
   test('in a minute at most the limit plus five percent is admitted', async () => {
     const key = await newKey({ requestsPerMinute: LIMIT });
-    let letIn = 0;
+    const letIn: number[] = [];
     let asked = 0;
     const others: number[] = [];
     await underLoad(LOAD_MS, 12, async () => {
       asked++;
       const answer = await call(key, 'hello');
       await answer.text();
-      if (answer.status === 200) letIn++;
+      if (answer.status === 200) letIn.push(performance.now());
       else if (answer.status !== 429) others.push(answer.status);
     });
-    console.log(`${asked} asked, ${letIn} let in`);
+    const most = Math.max(...letIn.map((from) => letIn.filter((at) => at >= from && at < from + WINDOW_MS).length));
+    console.log(`${asked} asked, ${letIn.length} let in, ${most} within one minute`);
     expect(others).toEqual([]);
-    expect(letIn).toBeWithin(LIMIT, LIMIT * 1.05 + 1);
+    expect(most).toBeLessThanOrEqual(LIMIT * 1.05);
+    expect(letIn.length).toBeGreaterThanOrEqual(LIMIT);
     expect(gateway.log().split('Redis does not answer').length - 1).toBeLessThanOrEqual(MOST_LATE);
-  }, 120_000);
+  }, 180_000);
 
   test('clients that disconnect at any moment free their places', async () => {
     const key = await newKey({ concurrency: 3 });

@@ -133,7 +133,7 @@ function isReadBy(library: string, { stream, tools }: Reading, hasUsage: boolean
 }
 
 /** All readings take minutes of processor time. Without this setting each library reads one body of each shape. */
-const READS_ALL = process.env.MODELPORT_TEST_ALL_READINGS === '1';
+const READS_ALL = process.env.MODELPORT_TEST_THOROUGH === '1';
 const AT_LEAST = READS_ALL ? 50_000 : 10_000;
 
 const LIBRARIES = Object.entries(AGES).flatMap(([format, names]) => names.map((library) => ({ library, format })));
@@ -169,7 +169,7 @@ describe.skipIf(!hasFixtures)('recordings', () => {
       expect(rows.reduce((sum, row) => sum + row.places.length, 0)).toBeGreaterThan(AT_LEAST);
       if (!READS_ALL)
         console.log(
-          'Recorded replies whose shape a client library has read already are skipped: MODELPORT_TEST_ALL_READINGS=1 reads all.',
+          'Recorded replies whose shape a client library has read already are skipped: MODELPORT_TEST_THOROUGH=1 reads all.',
         );
       const faults = await readAll(readings, rows);
       expect(
