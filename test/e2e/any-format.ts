@@ -9,24 +9,29 @@ import type { Scene, Stage } from '../scene.ts';
 export const FORMATS = ['openai-chat', 'anthropic-messages', 'gemini', 'openai-responses'] as const;
 type Format = (typeof FORMATS)[number];
 
+/** A short question in this format, as a client of it sends it. */
+export function questionOf({ model, caller }: Stage, format: Format, stream: boolean) {
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const [path, body] = {
+    'openai-chat': [
+      '/v1/chat/completions',
+      { model, stream, messages, stream_options: stream ? { include_usage: true } : undefined },
+    ],
+    'anthropic-messages': ['/v1/messages', { model, stream, messages, max_tokens: 4096 }],
+    gemini: [
+      `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+    ],
+    'openai-responses': ['/v1/responses', { model, stream, input: 'Hello' }],
+  }[format] as [string, object];
+  const headers = { authorization: `Bearer ${caller.key}`, 'anthropic-version': '2023-06-01' };
+  return { path, headers, body: JSON.stringify(body) };
+}
+
 export function origin(scene: () => Scene) {
   return (stage: Stage, format: Format, stream: boolean): Promise<Response> => {
-    const messages = [{ role: 'user', content: 'Hello' }];
-    const { model } = stage;
-    const [path, body] = {
-      'openai-chat': [
-        '/v1/chat/completions',
-        { model, stream, messages, stream_options: stream ? { include_usage: true } : undefined },
-      ],
-      'anthropic-messages': ['/v1/messages', { model, stream, messages, max_tokens: 4096 }],
-      gemini: [
-        `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-        { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
-      ],
-      'openai-responses': ['/v1/responses', { model, stream, input: 'Hello' }],
-    }[format] as [string, object];
-    const headers = { authorization: `Bearer ${stage.caller.key}`, 'anthropic-version': '2023-06-01' };
-    return fetch(scene().gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { path, headers, body } = questionOf(stage, format, stream);
+    return fetch(scene().gateway.url + path, { method: 'POST', headers, body });
   };
 }
 
