@@ -26,6 +26,7 @@ export function createFiledSnapshots(path: string, reader: Database, busyMs: num
   function openWriter() {
     const file = new Database(path);
     file.run(`PRAGMA busy_timeout = ${busyMs}`);
+    file.run('PRAGMA synchronous = NORMAL');
     return { file, fileSome: prepareFiling(file) };
   }
 
