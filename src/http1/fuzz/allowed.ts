@@ -167,6 +167,14 @@ export const ALLOWED: readonly Allowed[] = [
     reason: 'we check the characters of a chunk extension and not its names, which have no meaning here',
   },
   {
+    name: 'length in a trailer',
+    side: 'reply',
+    kind: 'we refuse',
+    says: /a trailer is invalid/,
+    holds: (_, bytes) => /\r\n0+[^\r\n]*\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding|host):/i.test(bytes),
+    reason: 'Node takes a length, transfer-encoding or host that comes too late to count',
+  },
+  {
     name: 'tab after a length',
     side: 'reply',
     kind: 'they refuse',
