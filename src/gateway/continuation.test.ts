@@ -271,3 +271,25 @@ for (const [what, more] of [
     await expectSettled(at);
   });
 }
+
+test('a report that is not believed ends the stream: it must not enlarge the hold', async () => {
+  const probe = await open();
+  const probing = probe.serve(body(probe, { max_tokens: 50 }));
+  await begun(probe, 'Hello');
+  const most = await probe.held();
+  probe.client.leave();
+  await probing;
+  const at = await open();
+  const serving = at.serve(body(at, { max_tokens: 50 }));
+  const first = await begun(at, 'Hello');
+  const sink = await received(serving);
+  await until(sink, 'Hello');
+  at.transport.script(streamAnswer(['Hello', '!']));
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 5, total_tokens: 1_000_005 };
+  first.pushEvents({ ...streamAnswer([]).events!.at(-1)!, usage });
+  cut(first);
+  await sink.over;
+  expect(at.calls[0]).toMatchObject({ outcome: 'disputed', attempts: 1, cost: most });
+  expect(at.transport.sent).toHaveLength(1);
+  await expectSettled(at);
+});

@@ -8,6 +8,7 @@ import type { ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Frame } from '../dialects/dialect.ts';
+import { isBeyondDoubt } from '../ledger/doubt.ts';
 import { charge } from '../ledger/pricing/charge.ts';
 import { allTokens, choices, quote } from '../ledger/pricing/quote.ts';
 import { estimateTokens } from '../ledger/tokens/estimate-tokens.ts';
@@ -15,6 +16,7 @@ import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { Trial } from '../routing/trial.ts';
 import { adopt, viewOf } from './attempt-view.ts';
 import type { CallContext } from './call-context.ts';
+import { disputedUsage } from './doubt.ts';
 import { mayCostExtra } from './extras.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { JoinedReply } from './joined-reply.ts';
@@ -128,6 +130,8 @@ export class ContinuedUpstream implements Upstream {
     context.ownCancellation?.cancel();
     const used = await context.meter.final(this.#deps.countTexts);
     context.attempt?.ended(failure, used.output, used.input + used.output);
+    // The settlement compares the report with the hold, which must not be enlarged for it.
+    if (await this.#isDisputed(used)) throw failure;
     const call = continuedCall(context, this.#joined.prefix, used);
     if (!call || !(await this.#isCovered(call, used))) throw failure;
     this.#earlier = used;
@@ -138,6 +142,12 @@ export class ContinuedUpstream implements Upstream {
     context.skippedEvents += skippedEvents;
     context.sendings += sendings;
     this.#upstream = upstream;
+  }
+
+  async #isDisputed(used: Usage): Promise<boolean> {
+    const cost = charge(used, this.#context.model.price);
+    if (isBeyondDoubt(cost, this.#context.covered)) return false;
+    return (await disputedUsage(this.#deps, this.#context, used, cost)) !== undefined;
   }
 
   /** The next target that goes on; `undefined`: none does. */
