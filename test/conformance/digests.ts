@@ -44,7 +44,8 @@ function digestOf(translations: readonly (Translation | RequestTranslation)[]): 
   return hasher.digest('hex').slice(0, DIGEST_LENGTH);
 }
 
-const MADE_UP = /(?<![0-9A-Za-z])(chatcmpl-|resp_|msg_|rs_|fc_|ctc_|ig_|call_)[0-9A-Za-z]{24}(?![0-9A-Za-z])/g;
+const MADE_UP =
+  /(?<![0-9A-Za-z])(chatcmpl-|cmpl-|resp_|msg_|rs_|fc_|ctc_|ig_|call_|(?<="responseId":"))[0-9A-Za-z]{24}(?![0-9A-Za-z])/g;
 const CARRIED = /Z3cxOl[A-Za-z0-9+/]+=*/g;
 
 /** Made-up ids differ each time, so they are replaced by numbers. */
