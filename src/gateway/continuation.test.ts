@@ -293,3 +293,19 @@ test('a report that is not believed ends the stream: it must not enlarge the hol
   expect(at.transport.sent).toHaveLength(1);
   await expectSettled(at);
 });
+
+test('what the second target sends is counted where it reports zero', async () => {
+  const at = await open();
+  const serving = at.serve(body(at));
+  const first = await begun(at, 'Hel');
+  const sink = await received(serving);
+  await until(sink, 'Hel');
+  const answer = streamAnswer(['Hel', 'lo']);
+  const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  at.transport.script({ events: [...answer.events!.slice(0, -1), { ...answer.events!.at(-1)!, usage }] });
+  cut(first);
+  expect(await sink.over).toBe('ended');
+  expect(at.calls[0]?.usage).toMatchObject({ output: 'Hello'.length, source: 'counted' });
+  expect(chunksOf(sink).at(-1)?.usage.completion_tokens).toBe('Hello'.length);
+  await expectSettled(at);
+});

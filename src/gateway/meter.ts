@@ -51,7 +51,10 @@ export class Meter {
   continueFrom(used: Usage, estimatedInput: number): void {
     const before = new UsageCounter();
     before.fixed = used;
-    this.counters = [before, new UsageCounter()];
+    const after = new UsageCounter();
+    // It goes on in the text that is open: no start of a part comes that would show it.
+    after.speaks = true;
+    this.counters = [before, after];
     this.isContinued = true;
     this.inputOfEach = estimatedInput;
   }
