@@ -20,6 +20,15 @@ export function viewOf(context: CallContext, attempt: TrackedAttempt<ModelTarget
       context.skippedEvents = count;
     },
   });
+  let sendings = 1;
+  // Known only once the request was prepared, which may be after the call went on with this attempt.
+  Object.defineProperty(view, 'sendings', {
+    get: () => sendings,
+    set: (count: number) => {
+      sendings = count;
+      if (context.ownCancellation === cancellation) context.sendings = count;
+    },
+  });
   return view;
 }
 
