@@ -309,3 +309,21 @@ test('what the second target sends is counted where it reports zero', async () =
   expect(chunksOf(sink).at(-1)?.usage.completion_tokens).toBe('Hello'.length);
   await expectSettled(at);
 });
+
+test('where the second breaks off too, no third request is charged', async () => {
+  const at = await open();
+  const serving = at.serve(body(at));
+  const first = await begun(at, 'One');
+  const sink = await received(serving);
+  await until(sink, 'One');
+  cut(first);
+  const second = await begun(at, 'One', ' two');
+  await until(sink, ' two');
+  cut(second);
+  expect(await sink.over).toBe('ended');
+  expect(at.calls[0]).toMatchObject({ outcome: 'broken', attempts: 2, usage: { output: 7 } });
+  const { input = 0, largestInput = 0 } = at.calls[0]?.usage ?? {};
+  expect(input).toBeGreaterThan(largestInput);
+  expect(input).toBeLessThanOrEqual(2 * largestInput);
+  await expectSettled(at);
+});

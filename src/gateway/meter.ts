@@ -56,6 +56,7 @@ export class Meter {
     after.speaks = true;
     this.counters = [before, after];
     this.isContinued = true;
+    this.isAsked = false;
     this.inputOfEach = estimatedInput;
   }
 
