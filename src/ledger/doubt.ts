@@ -46,8 +46,10 @@ const IMAGE_TOKENS = 8192;
 const CONTEXT_TOKENS = 1_000_000;
 /** Searches and code runs that a provider may do in one call; each may read the whole context again. */
 const MOST_SERVER_CALLS = 20;
+/** Members with which a provider searches: of OpenAI, xAI, OpenRouter and DashScope. */
+const SEARCHES = ['web_search_options', 'search_parameters', 'plugins', 'enable_search'];
 /** Members that refer to data stored at the provider, which becomes part of the input. */
-const REFERENCES = ['cachedContent', 'prompt', 'conversation', 'container', 'mcp_servers', 'web_search_options'];
+const REFERENCES = ['cachedContent', 'prompt', 'conversation', 'container', 'mcp_servers', ...SEARCHES];
 
 /** What a report is compared with. */
 export interface Judged {

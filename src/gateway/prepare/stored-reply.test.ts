@@ -133,6 +133,9 @@ describe('what is not stored', () => {
     ['a huge reply', [wholeAnswer('x'.repeat(1024 * 1024)), {}, { settings: { maxReplyBytes: 5_000_000 } }], 'miss'],
     ['a reply at its length limit is stored', [ended('length')], 'hit'],
     ['what is to be stored at the provider', [wholeAnswer('one'), { store: true }], 'bypass'],
+    ['a search by a member', [wholeAnswer('one'), { search_parameters: { mode: 'on' } }], 'bypass'],
+    ['a search by a plugin', [wholeAnswer('one'), { plugins: [{ id: 'web' }] }], 'bypass'],
+    ['a search by a flag', [wholeAnswer('one'), { enable_search: true }], 'bypass'],
     [
       'an image by URL',
       [
