@@ -63,3 +63,8 @@ function npmCi(folder: string): Promise<void> {
     child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`npm ci in ${place} ended with ${code}`))));
   });
 }
+
+if (import.meta.main) {
+  for (const folder of ['.', 'matrix', '../agents', '../openapi/tools'])
+    await installPackages(join(clientsFolder, folder));
+}
