@@ -8,8 +8,8 @@ import { availableParallelism } from 'node:os';
 import { Glob } from 'bun';
 import { ROOT } from './source-files.ts';
 
-/** Most of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
-const FILES_PER_CORE = 2;
+/** Half of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
+const FILES_PER_CORE = 2.5;
 const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 
@@ -73,7 +73,7 @@ if (import.meta.main) {
   // Windows writes them with backslashes.
   const all = found.map((file) => file.replaceAll('\\', '/')).filter((file) => !file.includes('node_modules/'));
   const files = chooseFiles(all, args).toSorted((a, b) => rankOf(a) - rankOf(b));
-  const workers = Math.max(2, availableParallelism() * FILES_PER_CORE);
+  const workers = Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE));
   const { options } = readArguments(args);
   let output = '';
   async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
