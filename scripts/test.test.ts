@@ -18,7 +18,8 @@ test('each reason for which tests are skipped is told once', () => {
 
 test('files that load the machine or measure it run apart from the others', () => {
   const load = 'test/system/sandbox-load.test.ts';
-  expect(splitFiles([...FILES, load])).toEqual({ together: FILES, alone: [load] });
+  const slow = 'test/system/clients/matrix.test.ts';
+  expect(splitFiles([...FILES, load, slow])).toEqual({ quick: FILES, slow: [slow], alone: [load] });
 });
 
 test('`-t NAME` is an option with its value, no path', () => {

@@ -33,13 +33,8 @@ export function chooseFiles(files: readonly string[], args: readonly string[]): 
   return all ? files : files.filter((file) => !file.startsWith(SYSTEM));
 }
 
-/** What takes minutes, the longest first. */
-const SLOW = [
-  'test/system/clients/recordings',
-  'test/system/clients/',
-  'test/system/limits-under-load',
-  'test/system/client-errors',
-];
+/** What takes minutes. The runner has an order of its own in which these come last, one by one: so they have a process to themselves. */
+const SLOW = ['test/system/clients/', 'test/system/client-errors'];
 
 /** What fills both cores or measures how long the gateway takes to answer: run one after the other when everything else has ended. */
 const ALONE = [
@@ -51,16 +46,20 @@ const ALONE = [
   'test/system/work-bounds',
 ];
 
-/** Splits the files of a run into those that run side by side and those that run alone. */
-export function splitFiles(files: readonly string[]): { together: readonly string[]; alone: readonly string[] } {
-  const isAlone = (file: string) => ALONE.some((start) => file.startsWith(start));
-  return { together: files.filter((file) => !isAlone(file)), alone: files.filter(isAlone) };
-}
-
-/** The place of a file in the order of a run: those that take minutes come first, or the last of them would run alone. */
-function rankOf(file: string): number {
-  const place = SLOW.findIndex((start) => file.startsWith(start));
-  return place < 0 ? SLOW.length : place;
+/** Splits the files of a run into those that run side by side, of which some take minutes, and those that run alone. */
+export function splitFiles(files: readonly string[]): {
+  quick: readonly string[];
+  slow: readonly string[];
+  alone: readonly string[];
+} {
+  const isAmong = (starts: readonly string[]) => (file: string) => starts.some((start) => file.startsWith(start));
+  const [isAlone, isSlow] = [isAmong(ALONE), isAmong(SLOW)];
+  const together = files.filter((file) => !isAlone(file));
+  return {
+    quick: together.filter((file) => !isSlow(file)),
+    slow: together.filter(isSlow),
+    alone: files.filter(isAlone),
+  };
 }
 
 /** The lines that say what is left out on this machine, once each. */
@@ -73,16 +72,25 @@ if (import.meta.main) {
   const found = await Array.fromAsync(new Glob('{src,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
   // Windows writes them with backslashes.
   const all = found.map((file) => file.replaceAll('\\', '/')).filter((file) => !file.includes('node_modules/'));
-  const files = chooseFiles(all, args).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const files = chooseFiles(all, args);
   const workers = Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE));
   const { options } = readArguments(args);
   let output = '';
+  /** Passes on complete lines: two runs write at the same time. */
   async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
     const decoder = new TextDecoder();
+    let rest = '';
+    const write = (text: string) => {
+      to.write(text);
+      output += text;
+    };
     for await (const bytes of stream) {
-      to.write(bytes);
-      output += decoder.decode(bytes, { stream: true });
+      rest += decoder.decode(bytes, { stream: true });
+      const end = rest.lastIndexOf('\n') + 1;
+      if (end > 0) write(rest.slice(0, end));
+      rest = rest.slice(end);
     }
+    if (rest !== '') write(`${rest}\n`);
   }
   /** Runs these files in so many processes at once; the exit code of the run. */
   async function run(files: readonly string[], processes: number): Promise<number> {
@@ -103,10 +111,11 @@ if (import.meta.main) {
     await Promise.all([pass(child.stdout, process.stdout), pass(child.stderr, process.stderr)]);
     return child.exited;
   }
-  const { together, alone } = splitFiles(files);
-  const exitCodes: number[] = [];
-  if (together.length > 0) exitCodes.push(await run(together, workers));
-  if (alone.length > 0) exitCodes.push(await run(alone, 1));
+  const { quick, slow, alone } = splitFiles(files);
+  const runAll = (group: readonly string[], processes: number) => (group.length > 0 ? [run(group, processes)] : []);
+  const others = slow.length > 0 ? workers - 1 : workers;
+  const exitCodes = await Promise.all([...runAll(slow, 1), ...runAll(quick, others)]);
+  exitCodes.push(...(await Promise.all(runAll(alone, 1))));
   if (exitCodes.length === 0) console.error('No test file is named so.');
   const failed = [...new Set(output.match(/^\(fail\) .*$/gm))];
   if (failed.length > 0) console.log(`\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}`);
