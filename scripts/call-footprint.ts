@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { streamAnswer, wholeAnswer } from '../test/chat-answers.ts';
+import { streamAnswer, wholeAnswer } from '../test/helpers/chat-answers.ts';
 
 const WARM_UPS = 3;
 const REPEATS = 5;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptDigests, acceptedDigests, changesIn, digestsOf, withOthers } from '../test/conformance/digests.ts';
 import { type Grid, matrixOf, runGrid, summaryOf, writeGrid, writeMatrix } from '../test/conformance/grid.ts';
-import { hasFixtures } from '../test/fixtures.ts';
+import { hasFixtures } from '../test/helpers/fixtures.ts';
 import { ROOT } from './source-files.ts';
 
 const USAGE = `npm run conformance                                  the matrix: how much is right

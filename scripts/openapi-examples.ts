@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../src/canonical/json.ts';
-import { startGateway } from '../test/gateway-process.ts';
+import { startGateway } from '../test/helpers/gateway-process.ts';
 import { type Ran, readDocument, runOperations } from '../test/openapi/run.ts';
 import { ROOT } from './source-files.ts';
 

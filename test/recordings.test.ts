@@ -8,7 +8,7 @@ import { uploadOf } from '../src/canonical/upload.ts';
 import type { ProviderDialect } from '../src/dialects/dialect.ts';
 import { PROVIDER_DIALECTS } from '../src/dialects/index.ts';
 import { openaiVideo } from '../src/providers/video/openai-video.ts';
-import { chatCall } from './chat-call.ts';
+import { chatCall } from './helpers/chat-call.ts';
 import {
   cutBytes,
   type OwnRecording,
@@ -17,7 +17,7 @@ import {
   recordedCase,
   replyBytes,
   replyContentType,
-} from './fixtures.ts';
+} from './helpers/fixtures.ts';
 
 const FOLDER = join(import.meta.dir, 'recordings');
 const MOST_BYTES = 300_000;

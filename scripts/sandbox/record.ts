@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import type { OwnRecording } from '../../test/fixtures.ts';
+import type { OwnRecording } from '../../test/helpers/fixtures.ts';
 import { ROOT } from '../source-files.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 

@@ -1,7 +1,7 @@
 /** Both limit implementations against the reference model: any order of calls, ends and seconds gives the same results. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
-import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { fc } from '../../test/helpers/property.ts';
+import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';
 import { allows, type Book, enter, held, leave } from './limits-model.ts';

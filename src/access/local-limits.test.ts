@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { refusal } from '../../test/gateway-error.ts';
+import { refusal } from '../../test/helpers/gateway-error.ts';
 import type { Pace } from '../store/store.ts';
 import type { Paced } from './limits.ts';
 import { createLocalLimits, type LocalLimits } from './local-limits.ts';

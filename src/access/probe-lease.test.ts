@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
 import { createProbeLease } from './probe-lease.ts';
 
 describe.skipIf(!hasRedis)('a lease in Redis', () => {

@@ -1,6 +1,6 @@
 /** Shared limits with a real Redis that is killed, paused and restarted during calls. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Pace } from '../store/store.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { bytesEqualAt, copyStretch, sliceBytes, textIn } from './bytes.ts';
 
 /** Bytes of both kinds, and two ordered positions in them. Long slices exceed the copy limit. */

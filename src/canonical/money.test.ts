@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { RateSum, readMoney, roundUp, writeMoney } from './money.ts';
 
 test('a sum of counts at rates equals the bigint result, below and above the range of exact numbers', () => {

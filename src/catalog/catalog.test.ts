@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refusal } from '../../test/gateway-error.ts';
+import { refusal } from '../../test/helpers/gateway-error.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';

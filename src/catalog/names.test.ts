@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { ModelNames, targetModelFor } from './names.ts';
 
 const model = (name: string, aliases?: string[]) => ({ name, ...(aliases && { aliases }) });

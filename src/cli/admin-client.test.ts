@@ -1,7 +1,7 @@
 /** Error messages of commands when the server is wrong, missing or of another version. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Loopback, startLoopback } from '../../test/loopback.ts';
-import { runAsProcess } from '../../test/run-as-process.ts';
+import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
+import { runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { askServer } from '../transport/ask-server.ts';
 import { createAdminClient } from './admin-client.ts';
 import type { SendRequest } from './cli-deps.ts';

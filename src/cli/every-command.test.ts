@@ -3,9 +3,9 @@ import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ENGINES } from '../../test/engines.ts';
-import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts';
-import { runAsProcess } from '../../test/run-as-process.ts';
+import { ENGINES } from '../../test/helpers/engines.ts';
+import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
+import { runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { callRecord, holdRequest } from '../ledger/random-load.ts';
 import type { CallRow } from '../store/store.ts';
 

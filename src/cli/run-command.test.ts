@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Loopback, startLoopback } from '../../test/loopback.ts';
-import { type Ran, runAsProcess } from '../../test/run-as-process.ts';
+import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
+import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
 import type { CliDeps, Probed } from './cli-deps.ts';
 

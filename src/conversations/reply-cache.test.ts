@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { type CachedReplyRow, sizeOfReply } from '../store/reply-cache.ts';
 import { createReplyCache } from './reply-cache.ts';
 

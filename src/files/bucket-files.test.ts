@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Bucket, startBucket } from '../../test/bucket.ts';
+import { type Bucket, startBucket } from '../../test/helpers/bucket.ts';
 import { bucketFiles } from './bucket-files.ts';
 import type { Files } from './files.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { chatRequest } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { chatRequest, wholeAnswer } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { countedTokens } from './counted-tokens.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import type { SentRequest } from '../../test/fake-transport.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { FakeSink, type GatewayBench, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
-import { fc } from '../../test/property.ts';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import type { SentRequest } from '../../test/helpers/fake-transport.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import {
+  FakeSink,
+  type GatewayBench,
+  type GatewayCase,
+  PRICE,
+  startGatewayBench,
+} from '../../test/helpers/gateway-bench.ts';
+import { fc } from '../../test/helpers/property.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { applyCatalogue } from '../catalog/apply.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../../test/chat-answers.ts';
-import type { SentRequest } from '../../test/fake-transport.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import type { SentRequest } from '../../test/helpers/fake-transport.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { ByteSource } from '../http1/answer.ts';
 

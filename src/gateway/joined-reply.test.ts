@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import { JoinedReply } from './joined-reply.ts';
 

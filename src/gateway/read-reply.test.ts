@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../test/chat-call.ts';
-import { createFakeTransport, type FakeTransport, type SentRequest } from '../../test/fake-transport.ts';
+import { chatCall } from '../../test/helpers/chat-call.ts';
+import { createFakeTransport, type FakeTransport, type SentRequest } from '../../test/helpers/fake-transport.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Reader } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';

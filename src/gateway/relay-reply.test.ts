@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { chatRequest, type USAGE, USED, wholeAnswer } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest, type USAGE, USED, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Answer } from '../http1/answer.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { type CaseSetup, startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { type CaseSetup, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { admit } from './admit.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { FakeSink, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { FakeSink, type GatewayCase, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import type { Answer, ByteSource } from '../http1/answer.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, wholeAnswer } from '../../test/chat-answers.ts';
-import { forTests } from '../../test/for-tests.ts';
-import { type CaseSetup, type GatewayCase, PRICE, startGatewayBench } from '../../test/gateway-bench.ts';
+import { chatRequest, errorAnswer, wholeAnswer } from '../../test/helpers/chat-answers.ts';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { type CaseSetup, type GatewayCase, PRICE, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { applyCatalogue } from '../catalog/apply.ts';
 import type { Answer } from '../http1/answer.ts';
 

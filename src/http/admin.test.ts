@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts';
+import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 
 const NOTHING = { total: '0', day: '0', month: '0' };
 let edge: Loopback;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { GET, open, serve, troubles } from '../../test/raw-client.ts';
+import { GET, open, serve, troubles } from '../../test/helpers/raw-client.ts';
 import { answerResponse } from './answers.ts';
 
 describe('a body with content-length', () => {

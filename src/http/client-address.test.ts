@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { arrivedRequest } from '../../test/arrived-request.ts';
+import { arrivedRequest } from '../../test/helpers/arrived-request.ts';
 import { createAddressReader } from './client-address.ts';
 
 function addressOf(trusted: string[], peer: string, forwarded?: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { arrivedRequest } from '../../test/arrived-request.ts';
+import { arrivedRequest } from '../../test/helpers/arrived-request.ts';
 import { type Carriers, clientKey } from './client-key.ts';
 
 const ALL: Carriers = { anthropic: true, google: true };

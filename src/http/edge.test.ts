@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { type Loopback, MAX_BODY_BYTES, startLoopback } from '../../test/loopback.ts';
+import { type Loopback, MAX_BODY_BYTES, startLoopback } from '../../test/helpers/loopback.ts';
 
 let edge: Loopback;
 beforeAll(async () => {

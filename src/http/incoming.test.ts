@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
-import { arrivedRequest } from '../../test/arrived-request.ts';
+import { arrivedRequest } from '../../test/helpers/arrived-request.ts';
 import { UNCOUNTED } from '../access/work-bounds.ts';
 import { type IncomingOptions, incomingOf } from './incoming.ts';
 import { createJsonBodies } from './json-bodies.ts';

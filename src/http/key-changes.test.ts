@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Loopback, startLoopback } from '../../test/loopback.ts';
+import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { ANSWERED_ROUTES } from './routes.ts';
 
 let edge: Loopback;

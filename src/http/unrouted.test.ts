@@ -1,6 +1,6 @@
 /** Errors for clients with a wrong base URL, method, key or endpoint. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Loopback, startLoopback } from '../../test/loopback.ts';
+import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { pathMeant } from './unrouted.ts';
 
 let edge: Loopback;

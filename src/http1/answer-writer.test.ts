@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { GET, open, SHORT, serve, source, troubles } from '../../test/raw-client.ts';
+import { GET, open, SHORT, serve, source, troubles } from '../../test/helpers/raw-client.ts';
 import type { Answer, ByteSink, ByteSource } from './answer.ts';
 
 describe('streamed responses', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { answered, echo, GET, open, readAll, SHORT, serve, source, text } from '../../test/raw-client.ts';
+import { answered, echo, GET, open, readAll, SHORT, serve, source, text } from '../../test/helpers/raw-client.ts';
 import type { Answer } from './answer.ts';
 import type { Timeouts } from './client-connection.ts';
 import type { ClientRequest } from './client-request.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { HeaderLines, listHas } from './header-lines.ts';
 
 const read = (text: string) => HeaderLines.read(Buffer.from(`${text}\r\n\r\n`, 'latin1'), 0, text.length);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { answered, echo, GET, open, readAll, serve, text } from '../../test/raw-client.ts';
+import { answered, echo, GET, open, readAll, serve, text } from '../../test/helpers/raw-client.ts';
 
 const CHUNKS = 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
-import { fc } from '../../test/property.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { type Books, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
 const ACCOUNTS = ['acc_a', 'acc_b'] as const;

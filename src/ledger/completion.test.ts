@@ -1,6 +1,6 @@
 /** A call that another process settled because its owner seemed dead: the owner's later settlement replaces it. */
 import { describe, expect, test } from 'bun:test';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
 import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
 

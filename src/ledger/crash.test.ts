@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { StoreSettings } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** Disputes on both engines: each is settled once, whatever decisions arrive, and the ledger stays consistent. */
 import { describe, expect, test } from 'bun:test';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { type DisputeDecision, disputeOf, settleDispute } from './disputes.ts';

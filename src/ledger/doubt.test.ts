@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../test/chat-call.ts';
-import { atLeast } from '../../test/fixtures.ts';
-import { recordedHolds } from '../../test/recorded-holds.ts';
+import { chatCall } from '../../test/helpers/chat-call.ts';
+import { atLeast } from '../../test/helpers/fixtures.ts';
+import { recordedHolds } from '../../test/helpers/recorded-holds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { ENGINES } from '../../test/helpers/engines.ts';
 import { openStore } from '../store/open-store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { ENGINES } from '../../test/helpers/engines.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);

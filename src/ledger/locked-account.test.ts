@@ -1,7 +1,7 @@
 /** An account whose row is locked delays its own calls, and no others. */
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { hasPostgres, testPostgres } from '../../test/postgres.ts';
+import { hasPostgres, testPostgres } from '../../test/helpers/postgres.ts';
 import { callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
 
 const LOCKED_MS = 1500;

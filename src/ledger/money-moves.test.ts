@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';

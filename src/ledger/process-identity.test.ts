@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import {
   judge,

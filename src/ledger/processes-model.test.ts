@@ -1,7 +1,7 @@
 /** Several processes on one database, several keys of an account, and admin changes: the ledger is compared with a model. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { LEDGER_ENGINES } from '../../test/engines.ts';
-import { fc } from '../../test/property.ts';
+import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
+import { fc } from '../../test/helpers/property.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import { type Books, callRecord, holdRequest, openBooks } from './random-load.ts';
 

@@ -1,7 +1,7 @@
 /** Each kind of repairable damage is previewed, corrected and audited; altered rows are not touched. */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
-import { smallBooks } from '../../test/small-books.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import { smallBooks } from '../../test/helpers/small-books.ts';
 import { newId } from '../canonical/id.ts';
 import type { Audit, HoldRow, Store } from '../store/store.ts';
 import type { Correction } from '../store/verify/repair.ts';

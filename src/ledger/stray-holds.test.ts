@@ -3,7 +3,7 @@
  * them.
  */
 import { describe, expect, test } from 'bun:test';
-import { freshStore, LEDGER_ENGINES } from '../../test/engines.ts';
+import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount } from './random-load.ts';

@@ -1,7 +1,7 @@
 /** Verification with signed checkpoints: what later runs read and find, and that only one runs at a time. */
 import { describe, expect, test } from 'bun:test';
-import { freshStore, LEDGER_ENGINES } from '../../test/engines.ts';
-import { smallBooks } from '../../test/small-books.ts';
+import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
+import { smallBooks } from '../../test/helpers/small-books.ts';
 import { CHAIN_START, entryHash } from '../store/entry-hash.ts';
 import type { Store } from '../store/store.ts';
 import { createVerifier } from './verifier.ts';

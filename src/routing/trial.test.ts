@@ -1,6 +1,6 @@
 /** Laws of a call's way from target to target, over random models, states and failures. */
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { STRATEGIES } from './order.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import { readModels, readWishes, suffixOf, wishedTargets } from './wishes.ts';

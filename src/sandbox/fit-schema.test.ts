@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import Schema from 'typebox/schema';
-import { fc } from '../../test/property.ts';
+import { fc } from '../../test/helpers/property.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { fitSchema } from './fit-schema.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { callRow } from '../../test/call-row.ts';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { callRow } from '../../test/helpers/call-row.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import type { Audit, CallRow, KeyRow, LedgerStep, Store } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { ENGINES } from '../../test/engines.ts';
+import { ENGINES } from '../../test/helpers/engines.ts';
 import { createCredentialCipher, type KeySource } from './credential-cipher.ts';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';

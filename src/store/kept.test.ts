@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import type { NewResponseRow } from './kept.ts';
 
 const DAY = 86_400_000;

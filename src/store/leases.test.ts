@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import type { LedgerStep } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);

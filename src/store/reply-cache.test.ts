@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { openStore } from './open-store.ts';
 import type { CachedReplyRow } from './reply-cache.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { callRow } from '../../test/call-row.ts';
-import { ENGINES, freshStore } from '../../test/engines.ts';
+import { callRow } from '../../test/helpers/call-row.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { openStore } from './open-store.ts';
 import type { CallRow, HoldRow, KeyRow, LedgerStep, ModelRow } from './store.ts';
 

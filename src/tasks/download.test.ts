@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { VIDEO, videoAnswer } from '../../test/videos.ts';
+import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
+import { VIDEO, videoAnswer } from '../../test/helpers/videos.ts';
 import type { FoundOutput } from '../canonical/task.ts';
 import { openai } from '../providers/chat/openai.ts';
 import { download } from './download.ts';

@@ -1,7 +1,7 @@
 /** Several videos in one order: one task each if the provider generates one at a time, shown to the client as one task. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { providerVideo, videoAnswer } from '../../test/videos.ts';
+import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
+import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
 import { SIBLING } from './group.ts';
 
 const NAMES = ['all', 'some', 'none', 'refused', 'poor', 'again', 'gone', 'hooked', 'seeds', 'dead'];

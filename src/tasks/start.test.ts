@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { inDatabase } from '../../test/stall.ts';
-import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { providerVideo, videoAnswer } from '../../test/videos.ts';
+import { inDatabase } from '../../test/helpers/stall.ts';
+import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
+import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { releaseOrphans } from './runner.ts';
 

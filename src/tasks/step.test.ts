@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
+import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
+import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
 import type { Answer } from '../../test/upstream/answer.ts';
-import { providerVideo, videoAnswer } from '../../test/videos.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

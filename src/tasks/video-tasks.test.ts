@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
-import { providerVideo, videoAnswer } from '../../test/videos.ts';
+import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
+import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
 import { LEASE_MS } from './held-task.ts';
 import { writeBody } from './task.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { failure } from '../../test/gateway-error.ts';
+import { failure } from '../../test/helpers/gateway-error.ts';
 import { Cancellation } from './cancellation.ts';
 import type { Exchange } from './exchange.ts';
 import { createTransport, type Sending } from './transport.ts';

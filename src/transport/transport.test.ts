@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Socket } from 'node:net';
-import { failure } from '../../test/gateway-error.ts';
+import { failure } from '../../test/helpers/gateway-error.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import { Cancellation } from './cancellation.ts';
 import type { TimeLimits } from './time-limits.ts';

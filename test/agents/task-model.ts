@@ -1,8 +1,8 @@
 /** A provider's model that performs one task: it calls the given tool, and when the result has arrived, says that it is done. */
 
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { readSent, type Sent } from '../provider-requests.ts';
-import type { Said } from '../said.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import { readSent, type Sent } from '../helpers/provider-requests.ts';
+import type { Said } from '../helpers/said.ts';
 
 export interface TaskModel {
   readonly url: string;

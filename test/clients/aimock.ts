@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { clientNode, clientsFolder, installClients } from './install.ts';
 
 /** What aimock does to every request: an answer 500, no JSON, a connection that ends in mid-answer, 429. */

@@ -1,7 +1,7 @@
 /** The client matrix: each library and version, its formats, and the cases that are run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
 import { type ClientChild, startChild } from './child.ts';
 import { clientsFolder, installPackages } from './install.ts';
 

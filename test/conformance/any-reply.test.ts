@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { FinishReason, ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
-import { chatCall } from '../chat-call.ts';
-import { fc } from '../property.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import { fc } from '../helpers/property.ts';
 import { replyOf } from './dialect-laws.ts';
 import { MANNERS, meaningOf, unsaidOf } from './meaning.ts';
 import { TARGETS } from './translate-replies.ts';

@@ -4,7 +4,14 @@ import type { ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Dialect, Frame, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
-import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
+import {
+  cutBytes,
+  type RecordedCase,
+  recordedCases,
+  replyBytes,
+  replyContentType,
+  requestBytes,
+} from '../helpers/fixtures.ts';
 
 export interface LawOptions {
   /** The quirks of the recorded provider. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCarriedSignature } from '../../src/dialects/chat/carried-signature.ts';
-import { replyBytes } from '../fixtures.ts';
+import { replyBytes } from '../helpers/fixtures.ts';
 import type { Grid } from './grid.ts';
 import { TARGETS, type Translation } from './translate-replies.ts';
 import type { RequestTranslation } from './translate-requests.ts';

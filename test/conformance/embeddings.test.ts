@@ -6,7 +6,14 @@ import { vectorBase64, vectorNumbers } from '../../src/canonical/vectors.ts';
 import type { Dialect, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
+import {
+  cutBytes,
+  type RecordedCase,
+  recordedCases,
+  replyBytes,
+  replyContentType,
+  requestBytes,
+} from '../helpers/fixtures.ts';
 import { replyOf } from './dialect-laws.ts';
 
 const WIRES: { [wire: string]: string } = {

@@ -2,7 +2,7 @@
  * The golden grid: no translation between two formats loses anything, the official libraries read all of them, and none changes unnoticed.
  */
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { atLeast, hasFixtures } from '../fixtures.ts';
+import { atLeast, hasFixtures } from '../helpers/fixtures.ts';
 import { acceptedDigests, changesIn, digestsOf } from './digests.ts';
 import { type Grid, runGrid, writeGrid } from './grid.ts';
 

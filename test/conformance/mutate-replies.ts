@@ -5,8 +5,8 @@
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import { boundedReader } from '../../src/dialects/shared/bounded-reader.ts';
-import { chatCall } from '../chat-call.ts';
-import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import { recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 import { mutateBody, randomFrom } from './mutate.ts';
 import { CONVERSING, TARGETS, WIRES } from './translate-replies.ts';
 

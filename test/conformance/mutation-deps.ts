@@ -21,7 +21,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskDeps } from '../../src/tasks/task-deps.ts';
 import { createTransport, type Transport } from '../../src/transport/transport.ts';
-import { VIDEO_FORMATS } from '../video-formats.ts';
+import { VIDEO_FORMATS } from '../helpers/video-formats.ts';
 import type { OtherReply } from './other-replies.ts';
 
 const UPSTREAM = 'http://provider.test';

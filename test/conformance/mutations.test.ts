@@ -1,7 +1,7 @@
 /** Answers of providers are untrusted: every recording is mutated, sent through every client's format, under a memory limit. */
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { hasFixtures } from '../fixtures.ts';
+import { hasFixtures } from '../helpers/fixtures.ts';
 
 const SEED = Number(process.env.MODELPORT_SEED ?? 20_261_122);
 /** Per recording, and more for the fewer replies other than chat; the nightly run uses more. */

@@ -1,7 +1,7 @@
 /** Replies other than chat for mutations: recorded ones, the sandbox's own, and documented ones that only one provider sends. */
 import type { Kind } from '../../src/canonical/call.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 
 export interface OtherReply {
   name: string;

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { modelOf, type OutgoingCalls, startOutgoing, type Target } from '../outgoing-calls.ts';
+import { modelOf, type OutgoingCalls, startOutgoing, type Target } from '../helpers/outgoing-calls.ts';
 
 const hello = [{ role: 'user', content: 'Hi' }];
 const BASES: { readonly [format: string]: object } = {

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Kind } from '../../src/canonical/call.ts';
 import { uploadOf } from '../../src/canonical/upload.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { modelOf, type OutgoingCalls, startOutgoing, type Target } from '../outgoing-calls.ts';
-import { fc } from '../property.ts';
+import { modelOf, type OutgoingCalls, startOutgoing, type Target } from '../helpers/outgoing-calls.ts';
+import { fc } from '../helpers/property.ts';
 
 const WORD = 'lorem';
 const TEXT = `${WORD} `.repeat(20);

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Kind } from '../../src/canonical/call.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { modelOf, type OutgoingCalls, startOutgoing } from '../outgoing-calls.ts';
-import { fc } from '../property.ts';
+import { modelOf, type OutgoingCalls, startOutgoing } from '../helpers/outgoing-calls.ts';
+import { fc } from '../helpers/property.ts';
 
 const MODEL_CEILING = 1000;
 /** One output token at 1 USD per million, and one image. */

@@ -15,7 +15,7 @@ import { PROVIDERS } from '../../src/providers/index.ts';
 import { withOwnMembers } from '../../src/providers/video/own-members.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
 import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
-import { fc } from '../property.ts';
+import { fc } from '../helpers/property.ts';
 
 /** Nano-USD per token, which is a number of pixels of a frame. */
 const PRICE = { output: 1_000_000n };

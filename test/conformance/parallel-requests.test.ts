@@ -3,7 +3,7 @@
  * provider.
  */
 import { describe, expect, test } from 'bun:test';
-import { hasFixtures } from '../fixtures.ts';
+import { hasFixtures } from '../helpers/fixtures.ts';
 import { differencesOf, pairs } from './parallel-requests.ts';
 
 /** Scenarios in which those clients intentionally differ between providers, with the reason. */

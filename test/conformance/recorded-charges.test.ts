@@ -10,9 +10,16 @@ import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/pricing/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { chatCall } from '../chat-call.ts';
-import { atLeast, everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
-import { openrouterBill, providerBill, reportsUsage, ticksOf } from '../provider-bills.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import {
+  atLeast,
+  everyRecording,
+  hasFixtures,
+  type RecordedCase,
+  replyBytes,
+  replyContentType,
+} from '../helpers/fixtures.ts';
+import { openrouterBill, providerBill, reportsUsage, ticksOf } from '../helpers/provider-bills.ts';
 
 /** The dialect of each recorded format with usage. */
 const DIALECTS: { readonly [wire: string]: string } = {

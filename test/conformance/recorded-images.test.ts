@@ -17,8 +17,8 @@ import {
   replyBytes,
   replyContentType,
   requestBytes,
-} from '../fixtures.ts';
-import { ticksOf } from '../provider-bills.ts';
+} from '../helpers/fixtures.ts';
+import { ticksOf } from '../helpers/provider-bills.ts';
 
 const DIALECTS: { readonly [wire: string]: string } = {
   'openai-images': 'openai-images',

@@ -11,7 +11,7 @@ import { DIALECTS } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { quirksFor } from '../../src/providers/provider.ts';
-import { atLeast, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+import { atLeast, type RecordedCase, recordedCases, requestBytes } from '../helpers/fixtures.ts';
 
 const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
 /** Provider types by their names in the recordings. */

@@ -8,7 +8,7 @@ import { dialectNamed } from '../../src/dialects/index.ts';
 import { sandbox as provider, SANDBOX_BASE_URL } from '../../src/providers/chat/sandbox.ts';
 import { pngSize } from '../../src/sandbox/image.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { chatCall } from '../chat-call.ts';
+import { chatCall } from '../helpers/chat-call.ts';
 
 const sandbox = createSandbox({ sleep: () => Promise.resolve(), now: () => 1_700_000_000_000 });
 const FORMATS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const;

@@ -1,7 +1,7 @@
 /** One named test for each rule of the public specification: a real request to a running gateway and the expected response. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { messageAnswer } from '../message-answer.ts';
-import { type StageSetup, startScene } from '../scene.ts';
+import { messageAnswer } from '../helpers/message-answer.ts';
+import { type StageSetup, startScene } from '../helpers/scene.ts';
 import { BEHAVIOUR_RULES } from './specification/behaviour.ts';
 import {
   BALANCE_RULES,

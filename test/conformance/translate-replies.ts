@@ -6,8 +6,8 @@ import type { Usage } from '../../src/canonical/usage.ts';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import type { Dialect, Frame, ProviderDialect } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
-import { chatCall } from '../chat-call.ts';
-import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 import { replyOf } from './dialect-laws.ts';
 import { featuresOf, MANNERS, type Manner, meaningOf, unsaidOf } from './meaning.ts';
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../../src/canonical/errors.ts';
 import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
 import type { Dialect, Written } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+import { type RecordedCase, recordedCases, requestBytes } from '../helpers/fixtures.ts';
 import { CONVERSING, TARGETS, WIRES } from './translate-replies.ts';
 
 export interface RequestSource {

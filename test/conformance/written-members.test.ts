@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import type { ReplyEvent } from '../../src/canonical/reply.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { hasFixtures, isOwn, recordedCases, replyBytes } from '../fixtures.ts';
+import { hasFixtures, isOwn, recordedCases, replyBytes } from '../helpers/fixtures.ts';
 import { addPaths, payloadsIn } from './member-paths.ts';
 import { sources, TARGETS, translationsOf, WIRES } from './translate-replies.ts';
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Documented } from '../../src/http/route.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../../src/http/routes.ts';
-import { freePort } from '../free-port.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { differenceIn, openShell, ROOT, type Shell, type Snippet, snippetsOf, userDocuments } from './snippets.ts';
 
 /** Tested elsewhere, or not executable. */

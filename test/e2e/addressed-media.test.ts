@@ -1,7 +1,7 @@
 /** Images and documents given by URL, with providers that fetch them and providers that do not. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -2,9 +2,9 @@
 import { expect } from 'bun:test';
 import type { ReplyEvent } from '../../src/canonical/reply.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
-import type { Scene, Stage } from '../scene.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import type { Scene, Stage } from '../helpers/scene.ts';
 
 export const FORMATS = ['openai-chat', 'anthropic-messages', 'gemini', 'openai-responses'] as const;
 type Format = (typeof FORMATS)[number];

@@ -1,15 +1,15 @@
 /** Bedrock with the running gateway: recorded replies for clients of every format, its event stream, its failures. */
 import { describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
-import { rawTextOf } from '../broken-stream.ts';
-import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
-import { packChunk, packEvent, packException } from '../event-stream.ts';
-import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
-import { costOf, nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
-import { verifySignature } from '../signature-v4.ts';
+import { rawTextOf } from '../helpers/broken-stream.ts';
+import { chatCall } from '../helpers/chat-call.ts';
+import { packChunk, packEvent, packException } from '../helpers/event-stream.ts';
+import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
+import { costOf, nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+import { verifySignature } from '../helpers/signature-v4.ts';
 import { FORMATS, heard, origin, questionOf, readBack } from './any-format.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

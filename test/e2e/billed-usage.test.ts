@@ -1,6 +1,6 @@
 /** If a provider reports no usage, the client gets the billed usage, in every chat format. */
 import { describe, expect, test } from 'bun:test';
-import { useScene } from '../scene-hooks.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

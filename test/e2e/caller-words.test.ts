@@ -1,7 +1,7 @@
 /** What a translation drops or refuses is reported with the caller's own member names, whatever the provider's format. */
 import { expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

@@ -1,7 +1,7 @@
 /** Calls over plain HTTP, for tests of exact bytes; and what all failed responses have in common. */
 import { expect } from 'bun:test';
-import { chatRequest } from '../chat-answers.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
+import { chatRequest } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
 
 /** Short limits, so that a test can wait for each. */
 export const LIMITS = { connectMs: 400, headersMs: 600, firstTokenMs: 500, silenceMs: 400, wholeMs: 1500 };

@@ -1,6 +1,6 @@
 /** A provider that repeats everything it knows of the operator: no credential, host or account reaches a client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Scene, startScene } from '../scene.ts';
+import { type Scene, startScene } from '../helpers/scene.ts';
 import { FORMATS, origin } from './any-format.ts';
 
 /** A value that no pattern for credentials matches. */

@@ -1,9 +1,9 @@
 /** The client disconnects before the first byte, during a stream, or after the end: the upstream call ends too, and the charge is right. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { PROVIDERS } from '../provider-answers.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import { LIMIT_SETTINGS, TEXTS } from './calls.ts';
 
 const scene = useScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });

@@ -1,9 +1,9 @@
 /** Disconnecting early is not free: before any output the input is charged, and after the last choice its usage is awaited. */
 import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
-import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import { nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({ environment: { MODELPORT_DISCONNECT_DRAIN_MS: '1000' } });
 

@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../package.json';
-import { hasOpenssl, makeCertificate } from '../certificate.ts';
-import { freePort } from '../free-port.ts';
-import { type GatewayProcess, type Serving, spawnModelport, startGateway } from '../gateway-process.ts';
+import { hasOpenssl, makeCertificate } from '../helpers/certificate.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type GatewayProcess, type Serving, spawnModelport, startGateway } from '../helpers/gateway-process.ts';
 
 const MODELPORT = join(import.meta.dirname, '..', '..', 'bin', 'modelport');
 let gateway: GatewayProcess;

@@ -1,7 +1,7 @@
 /** A compaction that gives no text has used input and reasoning, and its caller pays for that. */
 import { expect, test } from 'bun:test';
-import { costOf } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { costOf } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene();
 

@@ -1,8 +1,8 @@
 /** `continuation: prefill` from outside: a stream that is cut goes on at the next target, in every format of clients. */
 import { expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
-import { nanoOf } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { nanoOf } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene();
 

@@ -1,8 +1,8 @@
 /** A provider with several credentials, some of which it refuses: calls continue with the others. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { chatReply } from '../chat-answers.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { PRICE } from '../scene.ts';
+import { chatReply } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { PRICE } from '../helpers/scene.ts';
 
 type Refusal = { status: number; headers?: { [name: string]: string }; body?: object };
 

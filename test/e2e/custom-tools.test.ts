@@ -1,7 +1,7 @@
 /** A custom tool with free text, for a provider of the client's own format that only supports functions. */
 import { expect, test } from 'bun:test';
-import { chatRequest, USAGE } from '../chat-answers.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, USAGE } from '../helpers/chat-answers.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

@@ -1,10 +1,10 @@
 /** Providers with false usage reports: charge, response, log, metrics and limits use one figure, and the operator decides. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { spawnModelport } from '../gateway-process.ts';
-import { PROVIDERS } from '../provider-answers.ts';
-import { nanoCost, nanoOf, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import { spawnModelport } from '../helpers/gateway-process.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { nanoCost, nanoOf, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene();

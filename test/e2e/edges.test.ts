@@ -1,9 +1,9 @@
 /** Invalid requests and clients that do not read: refused with an error, within limits. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import { askWithoutReading } from '../unread-answer.ts';
+import { chatRequest, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { askWithoutReading } from '../helpers/unread-answer.ts';
 
 const MAX_BODY_BYTES = 200_000;
 

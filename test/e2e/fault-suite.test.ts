@@ -4,8 +4,8 @@
  * nothing partial that looks complete, and is charged for what it got.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, USED } from '../chat-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type Scene, type Stage, startScene } from '../helpers/scene.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { assertBroken, assertPartial, assertPublic, type ErrorBody } from './calls.ts';
 

@@ -1,8 +1,8 @@
 /** Losses of translation in each format: reported in the response, or refused in strict mode. */
 import { describe, expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const { chat, messages } = PROVIDERS;
 

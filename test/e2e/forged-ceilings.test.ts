@@ -1,7 +1,7 @@
 /** A hold cannot be forged: 64 concurrent calls with two conflicting limits each, and a balance for a few of them. */
 import { expect, test } from 'bun:test';
-import { chatRequest, USAGE } from '../chat-answers.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, USAGE } from '../helpers/chat-answers.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const CALLS = 64;
 const HELD = 1;

@@ -1,11 +1,11 @@
 /** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
 import { describe, expect, test } from 'bun:test';
-import { textOf } from '../broken-stream.ts';
-import { type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
-import type { CallView } from '../gateway-process.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { textOf } from '../helpers/broken-stream.ts';
+import { type RecordedCase, recordedCases, replyBytes } from '../helpers/fixtures.ts';
+import type { CallView } from '../helpers/gateway-process.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import type { Chunking } from '../upstream/answer.ts';
 
 interface Wire {

@@ -1,8 +1,8 @@
 /** What only the generateContent format has: its paths, keys, two stream framings and errors. */
 import { describe, expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const { gemini: PROVIDER, chat } = PROVIDERS;
 const SAID = { texts: ['Grüße ', 'aus ', '日本'] };

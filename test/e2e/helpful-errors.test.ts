@@ -1,6 +1,6 @@
 /** Errors that help: the nearest model, how to enable a provider, where a body is invalid JSON. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 let gateway: GatewayProcess;
 beforeAll(async () => {

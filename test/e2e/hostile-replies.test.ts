@@ -1,8 +1,8 @@
 /** A provider's reply with absurd indexes fails one call, not the process. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene();

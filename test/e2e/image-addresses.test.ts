@@ -1,7 +1,7 @@
 /** Images requested as URLs: stored for a time if the public URL is known, otherwise data URLs. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { nanoCost, type Stage, startScene } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoCost, type Stage, startScene } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
 type Body = any;

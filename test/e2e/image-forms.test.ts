@@ -1,9 +1,9 @@
 /** Input images sent as a form: as the files they arrived as, with boundaries that clients cannot guess. */
 import { expect, test } from 'bun:test';
 import { type FormPart, formBoundary, readForm } from '../../src/dialects/wire/multipart.ts';
-import { formBytes } from '../form-bytes.ts';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { formBytes } from '../helpers/form-bytes.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

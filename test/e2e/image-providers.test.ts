@@ -1,7 +1,7 @@
 /** Image providers with formats of their own: URL, request, and tasks that are polled until finished. */
 import { describe, expect, test } from 'bun:test';
-import { nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PER_IMAGE = 2_000_000n;

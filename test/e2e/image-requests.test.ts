@@ -1,7 +1,7 @@
 /** Images and speech requested in chat, with the sandbox and a provider: each format, streaming and non-streaming, and the cost. */
 import { describe, expect, test } from 'bun:test';
-import { nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
 type Body = any;

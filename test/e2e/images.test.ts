@@ -3,7 +3,7 @@
  * costs.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoCost, type Scene, type Stage, startScene } from '../helpers/scene.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would

@@ -1,8 +1,8 @@
 /** A key is disabled during a call: the call continues and is charged, and the next one is refused. */
 import { expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
-import { costOf, nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import { TEXTS } from './calls.ts';
 
 const scene = useScene({}, { checksEachTest: false });

@@ -1,8 +1,8 @@
 /** What only the messages format has: its keys, version header, errors and token counting. */
 import { describe, expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const { messages: PROVIDER, chat } = PROVIDERS;
 const VERSION = { 'anthropic-version': '2023-06-01' };

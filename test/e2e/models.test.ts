@@ -1,7 +1,7 @@
 /** Model lists in three formats, and errors of unknown paths. */
 import { describe, expect, test } from 'bun:test';
-import type { Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

@@ -3,10 +3,10 @@
  * format.
  */
 import { describe, expect, test } from 'bun:test';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import type { Said } from '../helpers/said.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import type { Said } from '../said.ts';
-import { useScene } from '../scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

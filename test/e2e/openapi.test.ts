@@ -1,6 +1,6 @@
 /** The OpenAPI document is correct: its examples match its schemas, and the sandbox answers them as documented. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { type ApiDocument, type Content, faultsOf, operationsOf } from '../openapi/document.ts';
 import { type Ran, REFUSED, readDocument, runOperations } from '../openapi/run.ts';
 

@@ -1,8 +1,8 @@
 /** The operator's own address: only it serves the admin API and the metrics, under the operator's host names. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
-import { freePort } from '../free-port.ts';
-import { startGateway } from '../gateway-process.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { startGateway } from '../helpers/gateway-process.ts';
 
 /** The status of a request with this host header. */
 function statusAs(host: string, port: number, path: string, key: string): Promise<number | undefined> {

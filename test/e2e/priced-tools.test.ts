@@ -1,8 +1,8 @@
 /** Provider tools in each format: refused without a price, charged by it; and video modes. */
 import { expect, test } from 'bun:test';
-import { PROVIDERS } from '../provider-answers.ts';
-import { responsesReply } from '../responses-reply.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { responsesReply } from '../helpers/responses-reply.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
 

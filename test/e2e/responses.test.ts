@@ -1,7 +1,7 @@
 /** What only the Responses format has: its settings, stored responses, and its errors in streams. */
 import { expect, test } from 'bun:test';
-import { PROVIDERS, type ProviderAnswers } from '../provider-answers.ts';
-import { useScene } from '../scene-hooks.ts';
+import { PROVIDERS, type ProviderAnswers } from '../helpers/provider-answers.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 const { responses: PROVIDER, chat, messages, gemini } = PROVIDERS;
 const SAID = { texts: ['Hello ', 'there'] };

@@ -1,8 +1,8 @@
 /** What requests and models say of the order of targets, from outside. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, wholeAnswer } from '../chat-answers.ts';
-import { PRICE, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { PRICE, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene();

@@ -1,6 +1,6 @@
 /** The sandbox in the gateway: one caller's requests do not affect another's, and real providers replace it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
 
 let gateway: GatewayProcess;
 let caller: TestCaller;

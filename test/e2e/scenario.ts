@@ -1,9 +1,9 @@
 /** The type of a scenario, and parts that scenarios share: tools, images, finish reasons. */
 import { expect } from 'bun:test';
 import type { Client, Conversation, ConversationView, FilePart, Format, TurnView } from '../clients/formats-client.ts';
-import type { ProviderName } from '../provider-answers.ts';
-import type { Sent, SentPart } from '../provider-requests.ts';
-import type { Said } from '../said.ts';
+import type { ProviderName } from '../helpers/provider-answers.ts';
+import type { Sent, SentPart } from '../helpers/provider-requests.ts';
+import type { Said } from '../helpers/said.ts';
 
 export interface Seen {
   client: Client;

@@ -1,7 +1,7 @@
 /** What every official library does with every provider: for each scenario, what the user sees and what the provider receives. */
 import { expect } from 'bun:test';
 import { CLIENTS } from '../clients/formats-client.ts';
-import { SIGNATURE } from '../provider-answers.ts';
+import { SIGNATURE } from '../helpers/provider-answers.ts';
 import {
   AUDIO,
   assertCalls,

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, wholeAnswer } from '../chat-answers.ts';
-import { freePort } from '../free-port.ts';
-import { type GatewayProcess, spawnModelport, startGateway, type TestCaller } from '../gateway-process.ts';
-import { PRICE } from '../scene.ts';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type GatewayProcess, spawnModelport, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const CANARY = 'zq7Kw2ordinaryLookingWord99';

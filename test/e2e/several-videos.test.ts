@@ -1,7 +1,7 @@
 /** `n` for videos: n videos are generated, held for and charged, and all are listed wherever the task is read. */
 import { expect, test } from 'bun:test';
-import { useScene } from '../scene-hooks.ts';
-import { authorized, providerVideo, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { authorized, providerVideo, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../helpers/videos.ts';
 
 const scene = useScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } }, { checksEachTest: false });
 

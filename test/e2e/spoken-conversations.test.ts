@@ -1,6 +1,6 @@
 /** Speech models used in chat: whatever their price, billed as on the speech endpoint. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {

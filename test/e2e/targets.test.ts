@@ -1,8 +1,8 @@
 /** Time limits of a target, and which failures lead to the next one. */
 import { describe, expect, test } from 'bun:test';
-import { errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { costOf, nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { errorAnswer, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { startDeafListener } from '../upstream/deaf-listener.ts';
 import { assertBroken, LIMIT_SETTINGS, LIMITS, streamed, TEXTS, whole } from './calls.ts';

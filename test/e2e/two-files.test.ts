@@ -1,7 +1,7 @@
 /** Two configuration files on one database: the last start wins, and reports whose prices it changed. */
 import { describe, expect, test } from 'bun:test';
-import { ENGINES } from '../engines.ts';
-import { type GatewayProcess, type GatewaySetup, startGateway } from '../gateway-process.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type GatewayProcess, type GatewaySetup, startGateway } from '../helpers/gateway-process.ts';
 
 const PROVIDERS = [{ name: 'p', type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', credential: 'sk-fake' }];
 const setupOf = (price: { input: number; output: number }, maxOutputTokens = 100): GatewaySetup => ({

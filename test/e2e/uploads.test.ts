@@ -1,8 +1,8 @@
 /** Audio files of many megabytes through the running gateway: complete for every target, without being held in memory. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(60_000);
 

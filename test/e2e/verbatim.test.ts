@@ -1,8 +1,8 @@
 /** Every recorded stream in OpenAI's format passes through the gateway byte for byte, except the model's name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { atLeast, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../fixtures.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { atLeast, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../helpers/fixtures.ts';
+import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import type { Chunking } from '../upstream/answer.ts';
 
 const CUTTINGS: readonly Chunking[] = ['event', 'byte', 'whole', { seed: 1 }, { seed: 2 }, { seed: 3 }];

@@ -1,8 +1,8 @@
 /** Vertex AI with the running gateway: tokens, Gemini and Claude, failures; and what rows of clouds keep. */
 import { describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
-import { messageAnswer } from '../message-answer.ts';
-import { useScene } from '../scene-hooks.ts';
+import { messageAnswer } from '../helpers/message-answer.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import { FORMATS, origin, readBack } from './any-format.ts';
 
 const scene = useScene({}, { checksEachTest: false });

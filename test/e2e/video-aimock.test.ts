@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
-import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
+import { nanoCost, type Scene, startScene } from '../helpers/scene.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../helpers/videos.ts';
 
 let scene: Scene;
 let aimock: Aimock;

@@ -1,8 +1,8 @@
 /** Videos in an S3-compatible bucket: stored, read with `Range`, removed with their task. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Bucket, startBucket } from '../bucket.ts';
-import { type Scene, startScene } from '../scene.ts';
-import { authorized, providerVideo, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+import { type Bucket, startBucket } from '../helpers/bucket.ts';
+import { type Scene, startScene } from '../helpers/scene.ts';
+import { authorized, providerVideo, SECOND_PRICE, type VideoView, watch } from '../helpers/videos.ts';
 
 let bucket: Bucket;
 let scene: Scene;

@@ -1,9 +1,9 @@
 /** Scripted video providers with formats of their own: each used through another format, its video stored and charged by its report. */
 import { describe, expect, test } from 'bun:test';
-import { nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../helpers/videos.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

@@ -1,8 +1,8 @@
 /** Jimeng's tasks with a provider that verifies signatures: created in every format, generated, stored, charged. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
-import { VOLCENGINE, verifySignature } from '../signature-v4.ts';
-import { authorized, SECOND_PRICE, VIDEO, watch } from '../videos.ts';
+import { nanoCost, type Scene, startScene } from '../helpers/scene.ts';
+import { VOLCENGINE, verifySignature } from '../helpers/signature-v4.ts';
+import { authorized, SECOND_PRICE, VIDEO, watch } from '../helpers/videos.ts';
 
 const SECRET = 'WmpSMU5qQTVORGN3T0RBMk5HSXo=';
 const LONG_MS = 60_000;

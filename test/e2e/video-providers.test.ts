@@ -1,9 +1,17 @@
 /** Video tasks with a scripted faulty provider: what the client sees, what is sent upstream, what is charged. */
 import { describe, expect, test } from 'bun:test';
-import { nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import {
+  authorized,
+  providerVideo,
+  SECOND_PRICE,
+  VIDEO,
+  type VideoView,
+  videoAnswer,
+  watch,
+} from '../helpers/videos.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
-import { authorized, providerVideo, SECOND_PRICE, VIDEO, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 const scene = useScene(
   { environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } },

@@ -1,9 +1,9 @@
 /** Veo on Vertex AI, created in other formats: its token is fetched, and its video is in the response or in a bucket. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
-import { nanoCost, type Scene, startScene } from '../scene.ts';
+import { nanoCost, type Scene, startScene } from '../helpers/scene.ts';
+import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../helpers/videos.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, SECOND_PRICE, VIDEO, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 let buckets: ScriptedUpstream;

@@ -1,8 +1,8 @@
 /** Video tasks in every format with the sandbox's real videos: created in one, read in any other. */
 import { describe, expect, test } from 'bun:test';
-import { nanoCost, type Stage } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import { authorized, SECOND_PRICE, sandboxVideoStage, type VideoView, watch } from '../videos.ts';
+import { nanoCost, type Stage } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { authorized, SECOND_PRICE, sandboxVideoStage, type VideoView, watch } from '../helpers/videos.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 

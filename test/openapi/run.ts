@@ -1,6 +1,6 @@
 /** Runs the examples of the OpenAPI document, one operation after another. */
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
-import type { GatewayProcess } from '../gateway-process.ts';
+import type { GatewayProcess } from '../helpers/gateway-process.ts';
 import { type ApiDocument, operationsOf, type PlacedOperation } from './document.ts';
 
 export interface Ran extends PlacedOperation {

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DONE, startTaskModel } from '../agents/task-model.ts';
 import { type AgentName, canWall, installAgents, runAgent } from '../agents/walled-agent.ts';
-import { PROVIDERS, type ProviderName, SIGNATURE } from '../provider-answers.ts';
-import type { Sent } from '../provider-requests.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { PROVIDERS, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
+import type { Sent } from '../helpers/provider-requests.ts';
+import { costOf, nanoCost, type Scene, startScene } from '../helpers/scene.ts';
 
 const TEXT = 'Grüße aus 日本\n';
 const TASK = 'Write a file hello.txt with a greeting, then say that it is done.';

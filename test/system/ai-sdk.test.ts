@@ -1,8 +1,8 @@
 /** The AI SDK with all kinds other than chat, with the sandbox and scripted providers. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 

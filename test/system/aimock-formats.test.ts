@@ -7,10 +7,10 @@ import { describe, expect, test } from 'bun:test';
 import { type Aimock, CHAT_FIXTURES, CHAT_TEXT, startAimocks } from '../clients/aimock.ts';
 import type { Conversation, ConversationView } from '../clients/formats-client.ts';
 import { CLIENTS, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 
 const ROUNDS = 6;
 

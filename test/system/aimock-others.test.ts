@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimocks } from '../clients/aimock.ts';
 import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 /** Every official library, and the AI SDK for each, in a tool loop with a reasoning model behind Converse: nothing of a turn is lost. */
 import { describe, expect, test } from 'bun:test';
 import { CLIENTS, type Client, startFormatsClient } from '../clients/formats-client.ts';
-import { packEvent } from '../event-stream.ts';
-import { costOf, nanoCost } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { packEvent } from '../helpers/event-stream.ts';
+import { costOf, nanoCost } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const SIGNATURE = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';

@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../free-port.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 const nginx = Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` });
 if (!nginx) console.log('skipped: nginx is not installed');

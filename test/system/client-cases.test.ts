@@ -1,13 +1,13 @@
 /** Known problems of clients, case by case: the order of stream events, ids, signatures, efforts, errors within a stream. */
 import { describe, expect, test } from 'bun:test';
 import { type Conversation, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
-import { hasFixtures, recordedCases } from '../fixtures.ts';
-import { PROVIDERS, type ProviderName, SIGNATURE } from '../provider-answers.ts';
-import { readSent } from '../provider-requests.ts';
-import type { Said } from '../said.ts';
-import type { Stage, StageSetup } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { inEachFormat, sideBySide } from '../side-by-side.ts';
+import { hasFixtures, recordedCases } from '../helpers/fixtures.ts';
+import { PROVIDERS, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
+import { readSent } from '../helpers/provider-requests.ts';
+import type { Said } from '../helpers/said.ts';
+import type { Stage, StageSetup } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { inEachFormat, sideBySide } from '../helpers/side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 
 const scene = useScene();

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'bun:test';
 import type { Client, Conversation, ConversationView } from '../clients/formats-client.ts';
 import { CLIENTS, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { FORMAT_OF } from '../e2e/scenario.ts';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { costOf, nanoCost, type Stage, type StageSetup } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { inEachFormat, sideBySide } from '../side-by-side.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import { costOf, nanoCost, type Stage, type StageSetup } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { inEachFormat, sideBySide } from '../helpers/side-by-side.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const MOST_BYTES = 20_000;

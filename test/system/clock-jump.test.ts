@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { whenGone } from '../postgres.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { whenGone } from '../helpers/postgres.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const LIBRARY = [

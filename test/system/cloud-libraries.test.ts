@@ -4,11 +4,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { googleExchange } from '../../src/providers/clouds/google-token.ts';
 import { type CloudCall, startCloudsClient } from '../clients/clouds-client.ts';
-import { hasFixtures, recordedCases } from '../fixtures.ts';
-import { messageAnswer } from '../message-answer.ts';
-import type { Stage, StageSetup } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { verifySignature } from '../signature-v4.ts';
+import { hasFixtures, recordedCases } from '../helpers/fixtures.ts';
+import { messageAnswer } from '../helpers/message-answer.ts';
+import type { Stage, StageSetup } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { verifySignature } from '../helpers/signature-v4.ts';
 import type { Answer } from '../upstream/answer.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 

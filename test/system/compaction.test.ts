@@ -1,9 +1,9 @@
 /** `client.responses.compact` of the official library: with a provider that compacts, and with models that are asked for a summary. */
 import { describe, expect, test } from 'bun:test';
 import { type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene({ environment: { MODELPORT_SANDBOX: 'on' } });

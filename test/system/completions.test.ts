@@ -1,11 +1,11 @@
 /** Text completions: recorded ones pass through, and chat-only models support them too. */
 import { describe, expect, test } from 'bun:test';
-import { streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { startOpenaiClient } from '../clients/openai-client.ts';
-import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
-import { recordedUsage } from '../recorded-usage.ts';
-import { costOf, nanoCost } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../helpers/fixtures.ts';
+import { recordedUsage } from '../helpers/recorded-usage.ts';
+import { costOf, nanoCost } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 
 const scene = useScene();

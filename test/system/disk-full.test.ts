@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, USED, wholeAnswer } from '../chat-answers.ts';
-import { startGateway } from '../gateway-process.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { chatRequest, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { startGateway } from '../helpers/gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-disk-'));

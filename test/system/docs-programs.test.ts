@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { clientsFolder, installClients } from '../clients/install.ts';
 import { DOCUMENTED_URL, snippetsOf, userDocuments } from '../docs/snippets.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 const PYTHON = Bun.which('python3');
 const has = (module: string) => PYTHON !== null && spawnSync(PYTHON, ['-c', `import ${module}`]).status === 0;

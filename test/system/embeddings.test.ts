@@ -1,9 +1,9 @@
 /** Embeddings and reranking through the running gateway, with the official libraries and plain HTTP. */
 import { describe, expect, test } from 'bun:test';
 import { startOthersClient } from '../clients/others-client.ts';
-import { hasFixtures } from '../fixtures.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { hasFixtures } from '../helpers/fixtures.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene();
 const client = useClient(startOthersClient);

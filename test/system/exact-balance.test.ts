@@ -1,8 +1,8 @@
 /** Ten thousand concurrent calls over four processes with a balance for seven hundred. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest } from '../chat-answers.ts';
-import { ENGINES } from '../engines.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { chatRequest } from '../helpers/chat-answers.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 const CALLS = 10_000;
 const COVERED = 700;

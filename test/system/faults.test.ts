@@ -1,6 +1,5 @@
 /** Every kind of upstream failure during a call: the right error, the right charge, no open hold. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import {
   assertBroken,
   assertPartial,
@@ -11,8 +10,9 @@ import {
   TEXTS,
   whole,
 } from '../e2e/calls.ts';
-import { costOf, nanoCost, type StageSetup } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type StageSetup } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
 

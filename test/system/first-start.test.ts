@@ -4,10 +4,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { chatRequest, streamAnswer } from '../chat-answers.ts';
-import { freePort } from '../free-port.ts';
-import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../gateway-process.ts';
-import { nanoOf, startScene } from '../scene.ts';
+import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../helpers/gateway-process.ts';
+import { nanoOf, startScene } from '../helpers/scene.ts';
 
 const folders: string[] = [];
 const servings: Serving[] = [];

@@ -4,8 +4,8 @@
  */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { speechBy, startOthersClient } from '../clients/others-client.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 

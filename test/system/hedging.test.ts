@@ -1,9 +1,9 @@
 /** Hedging with real processes: what both requests of a call cost, also if the process is killed while both are under way. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
-import { ENGINES, type TestDatabase } from '../engines.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { ENGINES, type TestDatabase } from '../helpers/engines.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const CREDIT = '1.00';

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
 import { assertBroken } from '../e2e/calls.ts';
-import { PROVIDERS } from '../provider-answers.ts';
-import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { PROVIDERS } from '../helpers/provider-answers.ts';
+import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const SILENCE_MS = 1500;

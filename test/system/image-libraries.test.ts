@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { type ImagesAsked, type ImagesClient, type ImagesView, startImagesClient } from '../clients/images-client.ts';
-import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
-import { nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { hasFixtures, recordedCase, replyBytes } from '../helpers/fixtures.ts';
+import { nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../helpers/scene.ts';
 
 setDefaultTimeout(30_000);
 

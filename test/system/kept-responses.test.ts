@@ -1,10 +1,10 @@
 /** Stored responses with the official library: continued, read, deleted, listed, with models of any provider. */
 import { describe, expect, test } from 'bun:test';
 import { type ResponsesView, type ResponseView, startForgetfulClient } from '../clients/forgetful-client.ts';
-import { startGateway } from '../gateway-process.ts';
-import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../provider-answers.ts';
-import type { Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { startGateway } from '../helpers/gateway-process.ts';
+import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
+import type { Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const scene = useScene();

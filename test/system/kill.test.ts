@@ -1,10 +1,10 @@
 /** The whole process tree is killed under load: after a restart the ledger is consistent and no hold stays open. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, USED } from '../chat-answers.ts';
-import { ENGINES, type TestDatabase } from '../engines.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { loadModels, scriptLoadModels } from '../load-models.ts';
-import { costOf, nanoOf } from '../scene.ts';
+import { chatRequest, USED } from '../helpers/chat-answers.ts';
+import { ENGINES, type TestDatabase } from '../helpers/engines.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { loadModels, scriptLoadModels } from '../helpers/load-models.ts';
+import { costOf, nanoOf } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 /** For a longer run set, for example, MODELPORT_KILLS=50. */

@@ -1,7 +1,7 @@
 /** Images of 50 MiB: uploaded, in a data URL, by URL, incomplete; their cost and memory. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { nanoCost, type Scene, type Stage, startScene } from '../helpers/scene.ts';
 
 setDefaultTimeout(120_000);
 

@@ -1,8 +1,8 @@
 /** Rare failures: clients that stay connected without reading, very long refusals, replies that fail at their end. */
 import { expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../chat-answers.ts';
-import { useScene } from '../scene-hooks.ts';
-import { askWithoutReading } from '../unread-answer.ts';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { askWithoutReading } from '../helpers/unread-answer.ts';
 
 const KEEP_ALIVE_MS = 1000;
 const WHOLE_MS = 4000;

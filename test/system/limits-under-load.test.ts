@@ -1,7 +1,7 @@
 /** Four busy processes and one Redis: how many calls are admitted, and whether disconnecting clients occupy places. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 
 const WINDOW_MS = 60_000;
 /**

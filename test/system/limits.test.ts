@@ -1,8 +1,8 @@
 /** A thousand concurrent calls against every limit: exactly the allowed ones succeed, in one process and over two with Redis. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
-import { nanoOf } from '../scene.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { nanoOf } from '../helpers/scene.ts';
 
 const CALLS = 1000;
 /** Longer than a thousand refusals take: no admitted call ends before the last refusal. */

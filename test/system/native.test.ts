@@ -1,9 +1,9 @@
 /** The official library directly with the replayer. What works here must work through the gateway. */
 import { describe, expect, test } from 'bun:test';
 import { type ClientView, startOpenaiClient } from '../clients/openai-client.ts';
-import { hasFixtures, recordedCases } from '../fixtures.ts';
-import { useClient, useUpstream } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { hasFixtures, recordedCases } from '../helpers/fixtures.ts';
+import { useClient, useUpstream } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 

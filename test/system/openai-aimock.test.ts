@@ -1,9 +1,9 @@
 /** The official openai library with aimock, which drops, garbles, disconnects and rate limits at random. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest } from '../chat-answers.ts';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { type ClientView, type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
-import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { chatRequest } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type Scene, startScene } from '../helpers/scene.ts';
 
 const CHAOS = 0.12;
 const ROUNDS = 25;

@@ -1,9 +1,9 @@
 /** The official openai library with answers scripted for each case: retries, pass-through, choices, calls, silence, aborts. */
 import { describe, expect, test } from 'bun:test';
-import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { type ClientView, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
-import { costOf, nanoCost, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '200' } });
 const client = useClient(() => startOpenaiClient());

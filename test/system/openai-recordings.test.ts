@@ -1,11 +1,11 @@
 /** The official openai library with recorded replies: through the gateway its user sees what the provider's own user sees. */
 import { describe, expect, test } from 'bun:test';
 import { type ClientView, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
-import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
-import { recordedUsage } from '../recorded-usage.ts';
-import { costOf, nanoCost, PRICE, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../helpers/fixtures.ts';
+import { recordedUsage } from '../helpers/recorded-usage.ts';
+import { costOf, nanoCost, PRICE, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
 /** The row of the providers table for a recording's provider. */

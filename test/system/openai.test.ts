@@ -1,6 +1,5 @@
 /** The official openai library with the running gateway and the sandbox. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer } from '../chat-answers.ts';
 import {
   type ClientView,
   type OpenaiClient,
@@ -8,7 +7,8 @@ import {
   type Scenario,
   startOpenaiClient,
 } from '../clients/openai-client.ts';
-import { type Scene, type Stage, startScene } from '../scene.ts';
+import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
+import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
 
 const LIBRARIES: readonly OpenaiLibrary[] = ['openai', 'openai-6', 'openai-5', 'openai-4'];
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../clients/install.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { readDocument } from '../openapi/run.ts';
 
 const TOOLS = join(import.meta.dirname, '../openapi/tools');

@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
-import { type DatabaseLink, openDatabaseLink } from '../database-link.ts';
-import { ENGINES } from '../engines.ts';
-import { type CallView, type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { modelsAt } from '../load-models.ts';
-import { hasPostgres, testPostgres } from '../postgres.ts';
-import { costOf, nanoOf } from '../scene.ts';
+import { chatRequest, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { type DatabaseLink, openDatabaseLink } from '../helpers/database-link.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type CallView, type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { modelsAt } from '../helpers/load-models.ts';
+import { hasPostgres, testPostgres } from '../helpers/postgres.ts';
+import { costOf, nanoOf } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 /** Gateways on one machine see each other's processes, so one of them runs in another PID namespace. */

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, USED } from '../chat-answers.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { loadModels, scriptLoadModels } from '../load-models.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.ts';
-import { costOf, nanoOf } from '../scene.ts';
+import { chatRequest, USED } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { loadModels, scriptLoadModels } from '../helpers/load-models.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../helpers/postgres.ts';
+import { costOf, nanoOf } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const WORKERS = 12;

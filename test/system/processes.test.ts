@@ -1,10 +1,10 @@
 /** Several processes on one port: one bootstrap, one log, metrics of all; a killed process is replaced and its holds resolved. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
-import { ENGINES } from '../engines.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const COUNT = 3;

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { hasOpenssl, makeCertificate } from '../certificate.ts';
-import { freePort } from '../free-port.ts';
-import { type Serving, spawnModelport } from '../gateway-process.ts';
+import { hasOpenssl, makeCertificate } from '../helpers/certificate.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { type Serving, spawnModelport } from '../helpers/gateway-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const API_KEY = `sk-${'test'.repeat(12)}`;

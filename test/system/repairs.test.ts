@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ConsumeClient, startConsumeClient } from '../clients/consume-client.ts';
 import { type Source, sources, type Translation, translationsOf } from '../conformance/translate-replies.ts';
-import { hasFixtures, replyBytes, replyContentType } from '../fixtures.ts';
+import { hasFixtures, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 
 /** Replies that end with an error say so to the client, so there is nothing to normalize. */
 function breaksItsLibrary({ recorded: { native_sdk: native = {} }, error }: Source): boolean {

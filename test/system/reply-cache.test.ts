@@ -1,8 +1,8 @@
 /** The cache of replies over two gateways of one database: what one has stored the other gives, and the books are right. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, wholeAnswer } from '../chat-answers.ts';
-import { ENGINES } from '../engines.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const HELLO = 'Hello from upstream';

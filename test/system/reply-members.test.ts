@@ -3,12 +3,12 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { chatCall } from '../chat-call.ts';
 import { installClients } from '../clients/install.ts';
 import { libraryMembers } from '../conformance/library-members.ts';
 import { type Group, isTold } from '../conformance/members/group.ts';
 import { REPLY_GROUPS } from '../conformance/members/replies.ts';
 import { TARGETS } from '../conformance/translate-replies.ts';
+import { chatCall } from '../helpers/chat-call.ts';
 
 beforeAll(() => installClients(), 300_000);
 

@@ -1,7 +1,7 @@
 /** Excessive requests to the sandbox: memory stays constant and other requests are served. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 /** Before output was generated while it is read, one such stream took 1.5 GB and delayed `/health` by 18 s; a hundred took 6 GB. */
 const MOST_GROWTH_MB = 200;

@@ -10,11 +10,11 @@ import {
 } from '../clients/formats-client.ts';
 import { FORMAT_OF, type Scenario } from '../e2e/scenario.ts';
 import { SCENARIOS } from '../e2e/scenarios.ts';
-import { PROVIDERS, type ProviderName } from '../provider-answers.ts';
-import { readSent } from '../provider-requests.ts';
-import { costOf, nanoCost, type Stage, type StageSetup } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
-import { sideBySide } from '../side-by-side.ts';
+import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
+import { readSent } from '../helpers/provider-requests.ts';
+import { costOf, nanoCost, type Stage, type StageSetup } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 
 const USED = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 

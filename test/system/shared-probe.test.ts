@@ -1,9 +1,9 @@
 /** Two gateways with one Redis: a target that was out is probed by one of them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, wholeAnswer } from '../chat-answers.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
-import { PRICE } from '../scene.ts';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
+import { PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const TARGET = '/health/targets/first%2Fupstream-model';

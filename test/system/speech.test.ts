@@ -1,9 +1,9 @@
 /** Speech through the running gateway: the official library with the sandbox and a recording, and providers that fail. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { speechBy, startOthersClient } from '../clients/others-client.ts';
-import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { hasFixtures, recordedCase, replyBytes } from '../helpers/fixtures.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 

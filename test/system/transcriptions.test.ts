@@ -2,9 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { wavOf } from '../../src/sandbox/audio.ts';
 import { type OtherCall, startOthersClient } from '../clients/others-client.ts';
-import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
-import { nanoOf, type Stage } from '../scene.ts';
-import { useClient, useScene } from '../scene-hooks.ts';
+import { hasFixtures, recordedCase, replyBytes } from '../helpers/fixtures.ts';
+import { nanoOf, type Stage } from '../helpers/scene.ts';
+import { useClient, useScene } from '../helpers/scene-hooks.ts';
 
 setDefaultTimeout(30_000);
 

@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../gateway-process.ts';
-import { hasPostgres, testPostgres } from '../postgres.ts';
-import { nanoOf } from '../scene.ts';
-import { authorized, SECOND_PRICE, VIDEO, type VideoView } from '../videos.ts';
+import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { hasPostgres, testPostgres } from '../helpers/postgres.ts';
+import { nanoOf } from '../helpers/scene.ts';
+import { authorized, SECOND_PRICE, VIDEO, type VideoView } from '../helpers/videos.ts';
 
 /** The provider's record of one task. */
 type TaskRecord = { starts: number; polls: number[]; asking: number; videos: number };

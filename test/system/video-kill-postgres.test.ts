@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../gateway-process.ts';
-import { hasPostgres, testPostgres } from '../postgres.ts';
-import { nanoCost } from '../scene.ts';
+import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { hasPostgres, testPostgres } from '../helpers/postgres.ts';
+import { nanoCost } from '../helpers/scene.ts';
+import { authorized, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../helpers/videos.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, providerVideo, SECOND_PRICE, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 /** Where the database blocks, the state of the task then, and its end. */
 const POINTS = [

@@ -4,12 +4,20 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../gateway-process.ts';
-import { nanoCost } from '../scene.ts';
-import { inDatabase, layStall, removeStall, stalled } from '../stall.ts';
+import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { nanoCost } from '../helpers/scene.ts';
+import { inDatabase, layStall, removeStall, stalled } from '../helpers/stall.ts';
+import {
+  authorized,
+  providerVideo,
+  SECOND_PRICE,
+  VIDEO,
+  type VideoView,
+  videoAnswer,
+  watch,
+} from '../helpers/videos.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, providerVideo, SECOND_PRICE, VIDEO, type VideoView, videoAnswer, watch } from '../videos.ts';
 
 /** The state of a task when its process was killed, by the names of stored members. */
 type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';

@@ -1,9 +1,9 @@
 /** A video of 500 MB: downloaded and served in pieces, so memory use does not grow with its size. */
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+import { nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
+import { authorized, SECOND_PRICE, type VideoView, watch } from '../helpers/videos.ts';
 
 const PIECE_BYTES = 1 << 20;
 const PIECES = 500;

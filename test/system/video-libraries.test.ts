@@ -5,9 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
-import { nanoCost } from '../scene.ts';
-import { useScene } from '../scene-hooks.ts';
-import type { Answer } from '../upstream/answer.ts';
+import { nanoCost } from '../helpers/scene.ts';
+import { useScene } from '../helpers/scene-hooks.ts';
 import {
   providerVideo,
   SECOND_PRICE,
@@ -16,7 +15,8 @@ import {
   type VideoView,
   videoAnswer,
   watch,
-} from '../videos.ts';
+} from '../helpers/videos.ts';
+import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } }, { checksEachTest: false });
 

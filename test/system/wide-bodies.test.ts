@@ -1,8 +1,8 @@
 /** Bodies made to keep the process busy: the others are served meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { chatReply } from '../chat-answers.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
-import { messageAnswer } from '../message-answer.ts';
+import { chatReply } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { messageAnswer } from '../helpers/message-answer.ts';
 
 let gateway: GatewayProcess;
 let upstream: ReturnType<typeof Bun.serve>;

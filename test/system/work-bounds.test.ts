@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 
 const MB = 1024 * 1024;
 const MEMORY = 320 * MB;

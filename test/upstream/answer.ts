@@ -1,6 +1,6 @@
 /** Answers of the scripted upstream, and their steps on the wire. */
 import { gzipSync } from 'node:zlib';
-import { recordedCase, replyBytes, replyContentType } from '../fixtures.ts';
+import { recordedCase, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 
 /** One answer. At most one of `fixture`, `json`, `events`, `text` and `bytes` defines the body; without them it is empty. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { carrySignature, readCarriedSignature } from './carried-signature.ts';
 
 test('any signature returns unchanged, as base64 that strict libraries accept', () => {

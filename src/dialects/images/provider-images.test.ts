@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { hasFixtures, recordedCases, replyBytes } from '../../../test/fixtures.ts';
+import { hasFixtures, recordedCases, replyBytes } from '../../../test/helpers/fixtures.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';

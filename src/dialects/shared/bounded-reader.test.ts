@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
-import { fc } from '../../../test/property.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { OwnBody, WrittenBody, writtenFor } from './outgoing-body.ts';
 

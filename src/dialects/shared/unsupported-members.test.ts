@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
 import { CONVERSING } from '../../../test/conformance/translate-replies.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
 import { DIALECTS } from '../index.ts';
 import { unsupportedMembers } from './unsupported-members.ts';
 

@@ -1,6 +1,6 @@
 /** No member of a video request, wherever it is, makes more, longer or larger videos than were priced. */
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { jimengVideos } from './jimeng.ts';
 import { klingVideos } from './kling.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { packEvent, packException, packMessage } from '../../../test/event-stream.ts';
-import { fc } from '../../../test/property.ts';
+import { packEvent, packException, packMessage } from '../../../test/helpers/event-stream.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { EventStreamCutter, type EventStreamMessage } from './event-stream.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { formBytes } from '../../../test/form-bytes.ts';
+import { formBytes } from '../../../test/helpers/form-bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { gathered, uploadOf } from '../../canonical/upload.ts';
 import { createFormCutter } from './form-cutter.ts';

@@ -1,6 +1,6 @@
 /** Compares patched bytes with patched objects; nothing else may change. */
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import type { Json } from '../../canonical/json.ts';
 import { memberSpan, patchMembers, spliceBytes } from './json.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { formBytes } from '../../../test/form-bytes.ts';
+import { formBytes } from '../../../test/helpers/form-bytes.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { gathered } from '../../canonical/upload.ts';
 import { type FormPart, formBoundary, formIn, readForm, streamForm } from './multipart.ts';

@@ -1,6 +1,6 @@
 /** Compares the cutter with a simple reading of the standard, for any bytes and chunk boundaries. */
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { SseCutter, type SseEvent } from './sse.ts';
 

@@ -1,9 +1,9 @@
 /** What a reply is kept as, and what a later call goes on from: `save-conversation` and `load-conversation`. */
 
 import { describe, expect, test } from 'bun:test';
-import { streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
-import { forTests } from '../../../test/for-tests.ts';
-import { FakeSink, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { streamAnswer, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { FakeSink, type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Answer, ByteSource } from '../../http1/answer.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame } from '../../dialects/dialect.ts';

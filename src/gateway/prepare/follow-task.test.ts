@@ -1,5 +1,5 @@
 import { expect, jest, test } from 'bun:test';
-import { createFakeTransport } from '../../../test/fake-transport.ts';
+import { createFakeTransport } from '../../../test/helpers/fake-transport.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { Cancellation } from '../../transport/cancellation.ts';
 import { followTask } from './follow-task.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ASKED } from '../../../test/chat-call.ts';
+import { ASKED } from '../../../test/helpers/chat-call.ts';
 import type { Call, ChatCall, ImageCall, Media, Part } from '../../canonical/call.ts';
 import { asKind } from './change-kind.ts';
 

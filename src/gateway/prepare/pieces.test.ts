@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { ASKED } from '../../../test/chat-call.ts';
+import { ASKED } from '../../../test/helpers/chat-call.ts';
 import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';

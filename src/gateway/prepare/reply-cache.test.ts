@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'bun:test';
-import { cacheStatus, contentOf, expectClean, HOUR, startCacheBench, textOf } from '../../../test/cache-case.ts';
-import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
-import { forTests } from '../../../test/for-tests.ts';
-import { type CaseSetup, PRICE } from '../../../test/gateway-bench.ts';
-import { messageAnswer } from '../../../test/message-answer.ts';
+import {
+  cacheStatus,
+  contentOf,
+  expectClean,
+  HOUR,
+  startCacheBench,
+  textOf,
+} from '../../../test/helpers/cache-case.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { type CaseSetup, PRICE } from '../../../test/helpers/gateway-bench.ts';
+import { messageAnswer } from '../../../test/helpers/message-answer.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { KeyRow } from '../../store/store.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { forTests } from '../../../test/for-tests.ts';
-import { type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { allFrames, WholeUpstream } from '../upstream.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { chatRequest } from '../../../test/chat-answers.ts';
-import { forTests } from '../../../test/for-tests.ts';
-import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import { chatRequest } from '../../../test/helpers/chat-answers.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import type { Call, ImageCall } from '../../canonical/call.ts';
 import { isTextOnly } from '../../canonical/text-only.ts';
 import { uploadOf } from '../../canonical/upload.ts';

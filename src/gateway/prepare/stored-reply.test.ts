@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { cacheStatus, contentOf, expectClean, HOUR, startCacheBench, textOf } from '../../../test/cache-case.ts';
-import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../../test/chat-answers.ts';
-import { forTests } from '../../../test/for-tests.ts';
-import { type CaseSetup, FakeSink, type GatewayCase, PRICE } from '../../../test/gateway-bench.ts';
+import {
+  cacheStatus,
+  contentOf,
+  expectClean,
+  HOUR,
+  startCacheBench,
+  textOf,
+} from '../../../test/helpers/cache-case.ts';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, PRICE } from '../../../test/helpers/gateway-bench.ts';
 import { newId } from '../../canonical/id.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import { charge } from './charge.ts';
 

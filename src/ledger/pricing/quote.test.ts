@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { ASKED, chatCall } from '../../../test/chat-call.ts';
-import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/fixtures.ts';
-import { recordedUsage } from '../../../test/recorded-usage.ts';
+import { ASKED, chatCall } from '../../../test/helpers/chat-call.ts';
+import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/helpers/fixtures.ts';
+import { recordedUsage } from '../../../test/helpers/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../../canonical/call.ts';
 import { readCall } from '../../dialects/chat/openai-chat/read-request.ts';
 import { estimateTokens } from '../tokens/estimate-tokens.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { countText } from './count-text.ts';
 import { createTokenCounter, estimateText } from './token-counter.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
-import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../../test/fixtures.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../../test/helpers/fixtures.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { providerDialectNamed } from '../../dialects/index.ts';

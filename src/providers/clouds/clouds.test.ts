@@ -1,6 +1,6 @@
 /** Providers whose URLs and bodies depend on more than a key: Bedrock, Vertex AI, Azure. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
+import { chatCall } from '../../../test/helpers/chat-call.ts';
 import { providerOf } from '../index.ts';
 import {
   type Outgoing,

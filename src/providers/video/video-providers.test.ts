@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { jwtVerify } from 'jose';
-import { DATA_URL, image, last, plain, targetOf, VIDEO_FORMATS, wide } from '../../../test/video-formats.ts';
+import { DATA_URL, image, last, plain, targetOf, VIDEO_FORMATS, wide } from '../../../test/helpers/video-formats.ts';
 import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
 import { dashscope } from '../chat/dashscope.ts';
 import { google } from '../chat/google.ts';

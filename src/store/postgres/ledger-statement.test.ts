@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { hasPostgres, testPostgres } from '../../../test/postgres.ts';
+import { hasPostgres, testPostgres } from '../../../test/helpers/postgres.ts';
 import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
 import { openStore } from '../open-store.ts';
 import { type DecidedBatch, ledgerStatement } from './ledger-statement.ts';

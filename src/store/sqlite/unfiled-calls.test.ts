@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fc } from '../../../test/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { openStore } from '../open-store.ts';
 import type { CallRow, HoldRow, LedgerStep, Store } from '../store.ts';
 import { createFiledSnapshots } from './filed-snapshots.ts';

@@ -1,8 +1,8 @@
 /** A value for every member of every format's reply, as the official libraries declare them. */
 import type { Json, JsonObject } from '../../../src/canonical/json.ts';
-import { chatReply } from '../../chat-answers.ts';
-import { messageAnswer } from '../../message-answer.ts';
-import { REASONING_ITEM, responsesReply } from '../../responses-reply.ts';
+import { chatReply } from '../../helpers/chat-answers.ts';
+import { messageAnswer } from '../../helpers/message-answer.ts';
+import { REASONING_ITEM, responsesReply } from '../../helpers/responses-reply.ts';
 import { GIVEN, type Group } from './group.ts';
 import { PNG } from './samples.ts';
 

@@ -1,6 +1,6 @@
 /** A value for every member of a Responses request. */
 import type { JsonObject } from '../../../src/canonical/json.ts';
-import { REASONING_ITEM } from '../../responses-reply.ts';
+import { REASONING_ITEM } from '../../helpers/responses-reply.ts';
 import { GIVEN, type Group } from './group.ts';
 import { HIDDEN, PDF, PNG, SCHEMA, STORED } from './samples.ts';
 

@@ -1,6 +1,6 @@
 /** The environment of the specification's rules: a gateway with the sandbox, and models of a provider that records its requests. */
 import { expect } from 'bun:test';
-import type { Scene, Stage } from '../../scene.ts';
+import type { Scene, Stage } from '../../helpers/scene.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape are looked into.
 export type Any = any;

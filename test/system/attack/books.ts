@@ -1,5 +1,5 @@
 /** Accounts, keys and prices of a storm, changed during the storm; and the sums that they must have. */
-import { nanoOf } from '../../scene.ts';
+import { nanoOf } from '../../helpers/scene.ts';
 import type { Bill, Rates } from './bills.ts';
 import type { Field } from './field.ts';
 import { CREDENTIAL } from './lying-provider.ts';

@@ -3,10 +3,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DatabaseLink, openDatabaseLink } from '../../database-link.ts';
-import { type GatewayProcess, spawnModelport, startGateway } from '../../gateway-process.ts';
-import { startPostgres, whenGone } from '../../postgres.ts';
-import { hasRedis, startRedis } from '../../redis-server.ts';
+import { type DatabaseLink, openDatabaseLink } from '../../helpers/database-link.ts';
+import { type GatewayProcess, spawnModelport, startGateway } from '../../helpers/gateway-process.ts';
+import { startPostgres, whenGone } from '../../helpers/postgres.ts';
+import { hasRedis, startRedis } from '../../helpers/redis-server.ts';
 
 export const COUNT = 4;
 const LEASE_MS = 4000;

@@ -1,6 +1,6 @@
 /** The attack on the ledger (`storm.ts`) with Postgres. */
 import { test } from 'bun:test';
-import { hasPostgres } from '../../postgres.ts';
+import { hasPostgres } from '../../helpers/postgres.ts';
 import { ROUNDS, storm } from './storm.ts';
 
 test.skipIf(!hasPostgres)(

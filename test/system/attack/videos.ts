@@ -2,9 +2,9 @@
  * Videos of a storm: ordered at every gateway before a round, generated during it by a provider of which some fail and some report falsely.
  */
 
+import { VIDEO } from '../../helpers/videos.ts';
 import type { Answer } from '../../upstream/answer.ts';
 import type { JournalEntry, ScriptedUpstream } from '../../upstream/scripted-upstream.ts';
-import { VIDEO } from '../../videos.ts';
 import type { Bill } from './bills.ts';
 import type { Field } from './field.ts';
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ReplyEvent } from '../../../src/canonical/reply.ts';
 import { dialectNamed } from '../../../src/dialects/index.ts';
-import { chatCall } from '../../chat-call.ts';
 import { AGES, type AgesClient, type Served, startAgesClient } from '../../clients/ages-client.ts';
-import { type GatewayProcess, startGateway } from '../../gateway-process.ts';
+import { chatCall } from '../../helpers/chat-call.ts';
+import { type GatewayProcess, startGateway } from '../../helpers/gateway-process.ts';
 
 const INSTALL_MS = 300_000;
 const NO_BYTES = new Uint8Array(0);

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../src/canonical/errors.ts';
 import type { ReplyEvent } from '../../../src/canonical/reply.ts';
 import { dialectNamed } from '../../../src/dialects/index.ts';
-import { chatCall } from '../../chat-call.ts';
 import { AGES, type AgesClient, startAgesClient } from '../../clients/ages-client.ts';
 import { type Source, sources } from '../../conformance/translate-replies.ts';
-import { hasFixtures } from '../../fixtures.ts';
-import { type GatewayProcess, startGateway } from '../../gateway-process.ts';
+import { chatCall } from '../../helpers/chat-call.ts';
+import { hasFixtures } from '../../helpers/fixtures.ts';
+import { type GatewayProcess, startGateway } from '../../helpers/gateway-process.ts';
 
 const INSTALL_MS = 300_000;
 const SUITE_MS = 120_000;

@@ -12,7 +12,7 @@ import {
   type Translation,
   translationsInto,
 } from '../../conformance/translate-replies.ts';
-import { hasFixtures, replyBytes, replyContentType } from '../../fixtures.ts';
+import { hasFixtures, replyBytes, replyContentType } from '../../helpers/fixtures.ts';
 
 const SUITE_MS = 1_200_000;
 /** If the provider reported nothing, the client gets the billed usage. */

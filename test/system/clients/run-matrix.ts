@@ -11,9 +11,9 @@ import {
   type MatrixFormat,
   type MatrixView,
 } from '../../clients/matrix-client.ts';
-import { PROVIDERS, type ProviderName } from '../../provider-answers.ts';
-import type { Said } from '../../said.ts';
-import { type Scene, type Stage, startScene } from '../../scene.ts';
+import { PROVIDERS, type ProviderName } from '../../helpers/provider-answers.ts';
+import type { Said } from '../../helpers/said.ts';
+import { type Scene, type Stage, startScene } from '../../helpers/scene.ts';
 import type { Answer } from '../../upstream/answer.ts';
 
 const INSTALL_MS = 320_000;

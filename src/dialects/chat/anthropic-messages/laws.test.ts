@@ -1,8 +1,8 @@
 /** The dialect laws, on every recording of this format. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws, replyOf } from '../../../../test/conformance/dialect-laws.ts';
-import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../../../../test/helpers/fixtures.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { anthropicMessages } from './anthropic-messages.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { call, NEW, OLD, user, write } from '../../../../test/anthropic-call.ts';
+import { call, NEW, OLD, user, write } from '../../../../test/helpers/anthropic-call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 
 describe('tools', () => {

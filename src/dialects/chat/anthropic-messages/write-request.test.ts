@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { call, NEW, OLD, result, user, write } from '../../../../test/anthropic-call.ts';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { call, NEW, OLD, result, user, write } from '../../../../test/helpers/anthropic-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { Message } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
 import { bedrockConverse } from './bedrock-converse.ts';
 

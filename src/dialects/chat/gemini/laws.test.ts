@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws } from '../../../../test/conformance/dialect-laws.ts';
-import { type RecordedCase, recordedCases, requestBytes } from '../../../../test/fixtures.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { type RecordedCase, recordedCases, requestBytes } from '../../../../test/helpers/fixtures.ts';
 import { gemini } from './gemini.ts';
 
 const WIRE = 'gemini-generatecontent';

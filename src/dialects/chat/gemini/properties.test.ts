@@ -1,7 +1,7 @@
 /** Properties of every conversation and reply, beyond the recordings. */
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type PartOpening, type ReplyEvent } from '../../../canonical/reply.ts';

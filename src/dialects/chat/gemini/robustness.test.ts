@@ -1,8 +1,8 @@
 /** No bytes crash a reader, and no body crashes the reading of a call. */
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { cutBytes } from '../../../../test/fixtures.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { cutBytes } from '../../../../test/helpers/fixtures.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';

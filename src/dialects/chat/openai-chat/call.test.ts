@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'bun:test';
-import { refusal } from '../../../../test/gateway-error.ts';
+import { refusal } from '../../../../test/helpers/gateway-error.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Quirks } from '../../dialect.ts';
 import { openaiChat } from './openai-chat.ts';

@@ -1,6 +1,6 @@
 /** Free-text tools at providers that only have functions: wrapped in the request, unwrapped in the reply. */
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { openaiChat } from './openai-chat.ts';
 

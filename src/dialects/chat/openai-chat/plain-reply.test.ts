@@ -1,7 +1,7 @@
 /** What is found in a plain reply's bytes is what the full reader finds, and any doubt is the full reader's. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks } from '../../dialect.ts';

@@ -1,9 +1,9 @@
 /** Chunks recognized by the previous one mean the same as if each were parsed. */
 
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { atLeast, cutBytes, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { atLeast, cutBytes, recordedCases, replyBytes, replyContentType } from '../../../../test/helpers/fixtures.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { SseCutter } from '../../wire/sse.ts';

@@ -1,8 +1,8 @@
 /** Passing on: well-formed streams byte for byte, others in the form that a strict client accepts. */
 
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { recordedCases, replyBytes, replyContentType } from '../../../../test/helpers/fixtures.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';

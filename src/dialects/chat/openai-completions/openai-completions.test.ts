@@ -7,7 +7,7 @@ import {
   replyBytes,
   replyContentType,
   requestBytes,
-} from '../../../../test/fixtures.ts';
+} from '../../../../test/helpers/fixtures.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';

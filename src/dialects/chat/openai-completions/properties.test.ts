@@ -1,7 +1,7 @@
 /** Properties of every prompt and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { boundedReader } from '../../shared/bounded-reader.ts';

@@ -1,6 +1,6 @@
 /** Requests in both directions: what a client may send, and what a provider is sent for calls of other formats. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { carrySignature } from '../carried-signature.ts';

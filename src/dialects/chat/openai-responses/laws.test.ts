@@ -1,6 +1,7 @@
 /** The dialect laws, on every recording of this format. */
-import { chatCall } from '../../../../test/chat-call.ts';
+
 import { dialectLaws, readingLaws } from '../../../../test/conformance/dialect-laws.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import { openaiResponsesCompact } from './conversation/compact.ts';
 import { openaiResponses } from './openai-responses.ts';
 

@@ -1,8 +1,8 @@
 /** Properties of every call, reply and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf } from '../../../../test/conformance/dialect-laws.ts';
-import { fc } from '../../../../test/property.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';

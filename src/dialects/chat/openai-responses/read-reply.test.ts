@@ -1,8 +1,8 @@
 /** Streams add up to their final object; wrong events are normalized; failures are failures. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf, view } from '../../../../test/conformance/dialect-laws.ts';
-import { recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { recordedCases, replyBytes, replyContentType } from '../../../../test/helpers/fixtures.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Frame } from '../../dialect.ts';

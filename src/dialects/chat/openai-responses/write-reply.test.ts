@@ -1,6 +1,6 @@
 /** The event sequence of a translated response, as the libraries require it. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';

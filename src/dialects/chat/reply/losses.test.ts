@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
 import { CONVERSING } from '../../../../test/conformance/translate-replies.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 
 const at = { choice: 0, part: 0 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { chatCall } from '../../../../test/chat-call.ts';
+import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { dialectNamed } from '../../index.ts';
 

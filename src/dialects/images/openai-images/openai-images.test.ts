@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { recordedCases, replyBytes, requestBytes } from '../../../../test/fixtures.ts';
+import { recordedCases, replyBytes, requestBytes } from '../../../../test/helpers/fixtures.ts';
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import { addEvent, emptyReply } from '../../../canonical/reply.ts';
 import { gathered, uploadOf } from '../../../canonical/upload.ts';

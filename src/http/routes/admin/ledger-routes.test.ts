@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { startLoopback } from '../../../../test/loopback.ts';
+import { startLoopback } from '../../../../test/helpers/loopback.ts';
 
 test('the admin API verifies and repairs the ledger', async () => {
   const edge = await startLoopback();

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { forTests } from '../../../../test/for-tests.ts';
-import { startCatalogueLoopback } from '../../../../test/loopback.ts';
+import { forTests } from '../../../../test/helpers/for-tests.ts';
+import { startCatalogueLoopback } from '../../../../test/helpers/loopback.ts';
 
 const VERSION = { 'anthropic-version': '2023-06-01' };
 const TEXT = 'one two three '.repeat(30);

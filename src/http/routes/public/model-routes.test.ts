@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { forTests } from '../../../../test/for-tests.ts';
-import { CATALOGUE, startCatalogueLoopback } from '../../../../test/loopback.ts';
+import { forTests } from '../../../../test/helpers/for-tests.ts';
+import { CATALOGUE, startCatalogueLoopback } from '../../../../test/helpers/loopback.ts';
 
 const edge = forTests(startCatalogueLoopback, (started) => started.stop());
 

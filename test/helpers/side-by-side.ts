@@ -1,5 +1,5 @@
 /** Runs one check for many cases, several at a time, and reports all failures. */
-import { FORMATS, type Format } from './clients/formats-client.ts';
+import { FORMATS, type Format } from '../clients/formats-client.ts';
 
 const AT_A_TIME = 6;
 

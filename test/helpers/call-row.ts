@@ -1,5 +1,5 @@
 /** Makes the record of a call from the members that a test is about. */
-import type { CallRow } from '../src/store/rows.ts';
+import type { CallRow } from '../../src/store/rows.ts';
 
 export function callRow(members: Pick<CallRow, 'id' | 'at'> & Partial<CallRow>): CallRow {
   return {

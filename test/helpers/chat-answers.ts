@@ -1,5 +1,5 @@
 /** Fixed answers of an OpenAI-format upstream, for tests without recordings. */
-import type { Answer } from './upstream/answer.ts';
+import type { Answer } from '../upstream/answer.ts';
 
 export const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 /** `USAGE` as tokens. */

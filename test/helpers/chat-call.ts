@@ -1,5 +1,5 @@
 /** Makes a chat call from the members that a test is about. */
-import type { ChatCall } from '../src/canonical/call.ts';
+import type { ChatCall } from '../../src/canonical/call.ts';
 
 export function chatCall(members: Partial<ChatCall> = {}): ChatCall {
   return {

@@ -2,26 +2,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Access, type Caller, createAccess } from '../src/access/access.ts';
-import { issueKey } from '../src/access/key.ts';
-import { UNCOUNTED } from '../src/access/work-bounds.ts';
-import type { Call, Kind } from '../src/canonical/call.ts';
-import { GatewayError } from '../src/canonical/errors.ts';
-import { newId } from '../src/canonical/id.ts';
-import { applyCatalogue } from '../src/catalog/apply.ts';
-import { createCatalog } from '../src/catalog/catalog.ts';
-import { createMemory } from '../src/conversations/conversations.ts';
-import type { Dialect } from '../src/dialects/dialect.ts';
-import { dialectNamed, providerDialectNamed } from '../src/dialects/index.ts';
-import type { Form } from '../src/dialects/wire/multipart.ts';
-import { admit } from '../src/gateway/admit.ts';
-import { attempt } from '../src/gateway/attempt.ts';
-import type { GatewayDeps } from '../src/gateway/gateway-deps.ts';
-import type { HoldRequest } from '../src/ledger/ledger.ts';
-import { createLedger } from '../src/ledger/prepaid-ledger.ts';
-import { PROVIDERS, providerOf } from '../src/providers/index.ts';
-import type { Outgoing } from '../src/providers/provider.ts';
-import { openStore } from '../src/store/open-store.ts';
+import { type Access, type Caller, createAccess } from '../../src/access/access.ts';
+import { issueKey } from '../../src/access/key.ts';
+import { UNCOUNTED } from '../../src/access/work-bounds.ts';
+import type { Call, Kind } from '../../src/canonical/call.ts';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import { newId } from '../../src/canonical/id.ts';
+import { applyCatalogue } from '../../src/catalog/apply.ts';
+import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createMemory } from '../../src/conversations/conversations.ts';
+import type { Dialect } from '../../src/dialects/dialect.ts';
+import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
+import type { Form } from '../../src/dialects/wire/multipart.ts';
+import { admit } from '../../src/gateway/admit.ts';
+import { attempt } from '../../src/gateway/attempt.ts';
+import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
+import type { HoldRequest } from '../../src/ledger/ledger.ts';
+import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
+import { PROVIDERS, providerOf } from '../../src/providers/index.ts';
+import type { Outgoing } from '../../src/providers/provider.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 const CREDENTIALS: { readonly [type: string]: string } = {
   bedrock: 'AKIA:secret',

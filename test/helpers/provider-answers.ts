@@ -1,6 +1,7 @@
 /** The same reply in the format of each provider, streaming and non-streaming, for tests of all pairs of formats. */
+
+import type { Answer } from '../upstream/answer.ts';
 import { endOf, FEW, type Said } from './said.ts';
-import type { Answer } from './upstream/answer.ts';
 
 export interface ProviderAnswers {
   /** The row of the providers table. */

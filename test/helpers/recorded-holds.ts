@@ -1,11 +1,11 @@
 /** Every recorded request with its reply: the call, the provider's reported usage, and the gateway's own count. */
-import type { Call } from '../src/canonical/call.ts';
-import { GatewayError } from '../src/canonical/errors.ts';
-import type { Usage } from '../src/canonical/usage.ts';
-import { dialectNamed } from '../src/dialects/index.ts';
-import { Meter } from '../src/gateway/meter.ts';
-import { allTokens } from '../src/ledger/pricing/quote.ts';
-import { estimateTokens } from '../src/ledger/tokens/estimate-tokens.ts';
+import type { Call } from '../../src/canonical/call.ts';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import type { Usage } from '../../src/canonical/usage.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { Meter } from '../../src/gateway/meter.ts';
+import { allTokens } from '../../src/ledger/pricing/quote.ts';
+import { estimateTokens } from '../../src/ledger/tokens/estimate-tokens.ts';
 import { everyRecording, type RecordedCase, replyBytes, replyContentType, requestBytes } from './fixtures.ts';
 
 export interface RecordedHold {

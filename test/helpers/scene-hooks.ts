@@ -1,9 +1,9 @@
 /** What most end-to-end test files share: one gateway and one client library, started before the tests and stopped after them. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { onceStarted } from './for-tests.ts';
 import type { GatewaySetup } from './gateway-process.ts';
 import { type Scene, startScene } from './scene.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
 
 /** Starting a gateway takes about a second, and much longer on a busy machine. */
 const START_MS = 60_000;

@@ -1,9 +1,9 @@
 /** For tests: a transport without a network. Requests wait until the test answers them; time limits use the test's clock. */
-import type { Cancellation } from '../src/transport/cancellation.ts';
-import { ExchangeState } from '../src/transport/exchange.ts';
-import type { TimeLimits, Watched } from '../src/transport/time-limits.ts';
-import type { Sending, Transport } from '../src/transport/transport.ts';
-import type { Answer } from './upstream/answer.ts';
+import type { Cancellation } from '../../src/transport/cancellation.ts';
+import { ExchangeState } from '../../src/transport/exchange.ts';
+import type { TimeLimits, Watched } from '../../src/transport/time-limits.ts';
+import type { Sending, Transport } from '../../src/transport/transport.ts';
+import type { Answer } from '../upstream/answer.ts';
 
 /** A sent request and the other end of its exchange. */
 export class SentRequest {

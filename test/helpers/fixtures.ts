@@ -37,8 +37,8 @@ export interface OwnRecording extends RecordedCase {
   date: string;
 }
 
-const OUTSIDE = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../shared/fixtures');
-const OWN = join(import.meta.dir, 'recordings');
+const OUTSIDE = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../../shared/fixtures');
+const OWN = join(import.meta.dir, '../recordings');
 /** What the names of our own begin with, so that they are told from those outside. */
 const OWN_PREFIX = 'own/';
 
@@ -53,7 +53,7 @@ export function outsideOnly(texts: Iterable<string>): number {
 }
 
 function testTexts(): string[] {
-  const root = join(import.meta.dir, '..');
+  const root = join(import.meta.dir, '../..');
   const files = ['src', 'test'].flatMap((folder) => [...new Glob(`${folder}/**/*.test.ts`).scanSync({ cwd: root })]);
   return files.filter((file) => !file.includes('node_modules')).map((file) => readFileSync(join(root, file), 'utf8'));
 }

@@ -1,8 +1,9 @@
 /** Two models for load: one answers at once, the other streams slowly. */
+
+import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { streamAnswer, wholeAnswer } from './chat-answers.ts';
 import type { GatewaySetup } from './gateway-process.ts';
 import { PRICE } from './scene.ts';
-import type { ScriptedUpstream } from './upstream/scripted-upstream.ts';
 
 const NAMES = ['whole', 'streamed'];
 

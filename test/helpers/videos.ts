@@ -1,6 +1,7 @@
 /** For tests: a client of the video endpoints in plain HTTP, and a provider's own videos for the scripted upstream. */
+
+import type { Answer } from '../upstream/answer.ts';
 import type { Scene, Stage, StageSetup } from './scene.ts';
-import type { Answer } from './upstream/answer.ts';
 
 /** USD per second: 100 000 000 nano-USD. */
 export const SECOND_PRICE = { perSecond: 0.1 };

@@ -1,6 +1,6 @@
 /** For tests: the GatewayError with which a promise rejects, or that a function throws. */
 import { expect } from 'bun:test';
-import { GatewayError } from '../src/canonical/errors.ts';
+import { GatewayError } from '../../src/canonical/errors.ts';
 
 export async function failure(promise: Promise<unknown>): Promise<GatewayError> {
   const thrown = await promise.then(

@@ -1,5 +1,5 @@
 /** Makes a client's request as the server would pass it on, without a connection. */
-import { ClientRequest } from '../src/http1/client-request.ts';
+import { ClientRequest } from '../../src/http1/client-request.ts';
 
 export interface Arrived {
   method?: string;

@@ -1,5 +1,7 @@
 /** A running gateway with a scripted upstream. Every test gets its own models, account and money. */
 import { expect } from 'bun:test';
+import type { Answer } from '../upstream/answer.ts';
+import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import {
   type CallView,
   type GatewayProcess,
@@ -7,8 +9,6 @@ import {
   startGateway,
   type TestCaller,
 } from './gateway-process.ts';
-import type { Answer } from './upstream/answer.ts';
-import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
 
 /** USD per million tokens: an input token costs 1000 nano-USD. */
 export const PRICE = { input: 1, cachedInput: 0.5, output: 4 };

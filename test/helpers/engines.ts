@@ -4,8 +4,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { openStore } from '../src/store/open-store.ts';
-import type { Store } from '../src/store/store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { hasPostgres, testPostgres, whenGone } from './postgres.ts';
 
 /** A database by its settings, and direct access to it. */

@@ -1,12 +1,12 @@
 /** For tests: runs one command as in a separate process, with its own server settings and database connection. */
-import type { CliDeps, Probed } from '../src/cli/cli-deps.ts';
-import { runCommand } from '../src/cli/run-command.ts';
-import type { Ledger } from '../src/ledger/ledger.ts';
-import { createLedger } from '../src/ledger/prepaid-ledger.ts';
-import { createVerifier } from '../src/ledger/verifier.ts';
-import { openStore } from '../src/store/open-store.ts';
-import type { Store } from '../src/store/store.ts';
-import { askServer } from '../src/transport/ask-server.ts';
+import type { CliDeps, Probed } from '../../src/cli/cli-deps.ts';
+import { runCommand } from '../../src/cli/run-command.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
+import { createVerifier } from '../../src/ledger/verifier.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { askServer } from '../../src/transport/ask-server.ts';
 import type { Loopback } from './loopback.ts';
 
 export interface Ran {

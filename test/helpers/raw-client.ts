@@ -1,11 +1,11 @@
 /** For tests of the server: servers with one answer, and a client that sends and shows raw bytes. */
 import { afterAll } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import type { Answer, ByteSink, ByteSource } from '../src/http1/answer.ts';
-import type { Timeouts } from '../src/http1/client-connection.ts';
-import type { ClientRequest } from '../src/http1/client-request.ts';
-import type { RequestFault } from '../src/http1/request-fault.ts';
-import { listen, type Server } from '../src/http1/server.ts';
+import type { Answer, ByteSink, ByteSource } from '../../src/http1/answer.ts';
+import type { Timeouts } from '../../src/http1/client-connection.ts';
+import type { ClientRequest } from '../../src/http1/client-request.ts';
+import type { RequestFault } from '../../src/http1/request-fault.ts';
+import { listen, type Server } from '../../src/http1/server.ts';
 
 const servers: Server[] = [];
 /** What was reported to the operator. */

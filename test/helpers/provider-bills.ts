@@ -2,7 +2,7 @@
  * What each provider would bill for a recorded reply, computed from its raw usage by the provider's own rule. Uses no code of the gateway
  * except the type of prices.
  */
-import type { Price } from '../src/canonical/price.ts';
+import type { Price } from '../../src/canonical/price.ts';
 import { type RecordedCase, replyBytes } from './fixtures.ts';
 
 /** Pico-USD per token; different primes, so that errors do not cancel out. */

@@ -97,7 +97,7 @@ export interface GatewayProcess {
 
 const READY_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 15_000;
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = join(import.meta.dirname, '../..');
 
 const API_KEY = `sk-${'test'.repeat(12)}`;
 const ADMIN_KEY = `sk-admin-${'test'.repeat(12)}`;

@@ -1,9 +1,9 @@
 /** For tests of the cache: a bench whose keys have one. */
 import { expect } from 'bun:test';
-import { issueKey } from '../src/access/key.ts';
-import { newId } from '../src/canonical/id.ts';
-import type { Answer, ByteSource } from '../src/http1/answer.ts';
-import type { KeyRow } from '../src/store/store.ts';
+import { issueKey } from '../../src/access/key.ts';
+import { newId } from '../../src/canonical/id.ts';
+import type { Answer, ByteSource } from '../../src/http1/answer.ts';
+import type { KeyRow } from '../../src/store/store.ts';
 import {
   type CaseSetup,
   FakeSink,

@@ -1,5 +1,5 @@
 /** Forms as clients write them, with parts in any order. */
-import type { FormPart } from '../src/dialects/wire/multipart.ts';
+import type { FormPart } from '../../src/dialects/wire/multipart.ts';
 
 export function formBytes(parts: readonly FormPart[], boundary: string): Buffer<ArrayBuffer> {
   const written = parts.flatMap(({ name, filename, contentType, bytes }) => {

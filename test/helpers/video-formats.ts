@@ -1,18 +1,18 @@
 /** For tests: the requests of each video provider and the meaning of its answers, from its public documentation. */
-import type { Json } from '../src/canonical/json.ts';
-import type { TaskImage, VideoAsk } from '../src/canonical/task.ts';
-import { dashscope } from '../src/providers/chat/dashscope.ts';
-import { google } from '../src/providers/chat/google.ts';
-import { openai } from '../src/providers/chat/openai.ts';
-import { openrouter } from '../src/providers/chat/openrouter.ts';
-import { volcengine } from '../src/providers/chat/volcengine.ts';
-import { xai } from '../src/providers/chat/xai.ts';
-import { azure } from '../src/providers/clouds/azure.ts';
-import { vertex } from '../src/providers/clouds/vertex.ts';
-import type { Provider, Target } from '../src/providers/provider.ts';
-import { kling } from '../src/providers/video/kling.ts';
-import { runway } from '../src/providers/video/runway.ts';
-import { vidu } from '../src/providers/video/vidu.ts';
+import type { Json } from '../../src/canonical/json.ts';
+import type { TaskImage, VideoAsk } from '../../src/canonical/task.ts';
+import { dashscope } from '../../src/providers/chat/dashscope.ts';
+import { google } from '../../src/providers/chat/google.ts';
+import { openai } from '../../src/providers/chat/openai.ts';
+import { openrouter } from '../../src/providers/chat/openrouter.ts';
+import { volcengine } from '../../src/providers/chat/volcengine.ts';
+import { xai } from '../../src/providers/chat/xai.ts';
+import { azure } from '../../src/providers/clouds/azure.ts';
+import { vertex } from '../../src/providers/clouds/vertex.ts';
+import type { Provider, Target } from '../../src/providers/provider.ts';
+import { kling } from '../../src/providers/video/kling.ts';
+import { runway } from '../../src/providers/video/runway.ts';
+import { vidu } from '../../src/providers/video/vidu.ts';
 
 export const image: TaskImage = {
   role: 'first',

@@ -1,7 +1,7 @@
 /** For tests: calls written as messages requests, for models of three generations. */
-import type { ChatCall, Message } from '../src/canonical/call.ts';
-import type { JsonObject } from '../src/canonical/json.ts';
-import { writeCall } from '../src/dialects/chat/anthropic-messages/write-request.ts';
+import type { ChatCall, Message } from '../../src/canonical/call.ts';
+import type { JsonObject } from '../../src/canonical/json.ts';
+import { writeCall } from '../../src/dialects/chat/anthropic-messages/write-request.ts';
 import { chatCall } from './chat-call.ts';
 
 export const OLD = 'claude-sonnet-4-0';
