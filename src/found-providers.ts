@@ -6,7 +6,7 @@ import type { CatalogueForm } from './catalog/catalogue.ts';
 import { listedCatalogue } from './catalog/price-list.ts';
 import type { Probed } from './cli/cli-deps.ts';
 import type { Config, EnvironmentProvider, ProviderVariables } from './config.ts';
-import { createSigning } from './gateway/tokens.ts';
+import { createSigning } from './gateway/attempt/tokens.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing, Provider } from './providers/provider.ts';
 import { CONTEXT_TOKENS } from './sandbox/conversation.ts';

@@ -1,13 +1,13 @@
 /** Finds the upstream that answers a call: of the requested model, else of its fallbacks. */
 import { GatewayError } from '../canonical/errors.ts';
 import { choices } from '../ledger/pricing/quote.ts';
-import { attempt } from './attempt.ts';
+import type { Chain } from './admit/candidate.ts';
+import { attempt } from './attempt/attempt.ts';
+import type { Upstream } from './attempt/upstream.ts';
 import type { CallContext } from './call-context.ts';
-import type { Chain } from './candidate.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { CachedCall } from './prepare/cached-call.ts';
 import { unlessFiltered } from './prepare/filtered-reply.ts';
-import type { Upstream } from './upstream.ts';
 
 /** Resolves with the first target that answers. Throws the error that the client should see where none does. */
 export function answered(deps: GatewayDeps, context: CallContext): Promise<Upstream> {

@@ -4,7 +4,7 @@ import { forTests } from '../../test/helpers/for-tests.ts';
 import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import { admit } from './admit.ts';
+import { admit } from './admit/admit.ts';
 import { type CallContext, conclude, isFinished, watch } from './call-context.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());

@@ -20,17 +20,17 @@ import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
-import type { Chain, Ready } from './candidate.ts';
-import { countedTokens } from './counted-tokens.ts';
-import { disputedUsage } from './doubt.ts';
-import { TOOL_FORMATS } from './extra-members.ts';
+import type { Chain, Ready } from './admit/candidate.ts';
+import { TOOL_FORMATS } from './admit/extra-members.ts';
+import type { RequestedRouting } from './admit/requested-routing.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { Meter } from './meter.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
 import type { CachedCall } from './prepare/cached-call.ts';
-import { ReasoningCollector } from './reasoning-collector.ts';
-import type { RequestedRouting } from './requested-routing.ts';
-import { type Rival, rivalCost, withRival } from './rival.ts';
+import { ReasoningCollector } from './prepare/reasoning-collector.ts';
+import { countedTokens } from './settle/counted-tokens.ts';
+import { disputedUsage } from './settle/doubt.ts';
+import { Meter } from './settle/meter.ts';
+import { type Rival, rivalCost, withRival } from './settle/rival.ts';
 
 /** A call that has been read and not yet admitted. */
 export interface PendingCall {
@@ -105,7 +105,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   attempts = 0;
   /** The attempt that is under way, or that has answered. */
   attempt: TrackedAttempt<ModelTarget> | undefined;
-  /** Another request of the call that may be billed: the target that is asked at the same time, or was slower (`hedge.ts`). */
+  /** Another request of the call that may be billed: the target that is asked at the same time, or was slower (`attempt/hedge.ts`). */
   rival: Rival | undefined;
   /** Its client has left. What is under way is read to its end, and nothing more is sent for it. */
   isAbandoned = false;

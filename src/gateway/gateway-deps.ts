@@ -11,8 +11,8 @@ import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { UnpricedExtras } from './extras.ts';
-import type { CountTexts } from './meter.ts';
+import type { UnpricedExtras } from './admit/extras.ts';
+import type { CountTexts } from './settle/meter.ts';
 
 export interface GatewayDeps {
   access: Access;

@@ -4,7 +4,7 @@ import type { Load } from '../access/work-bounds.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
-import type { Explanation } from './explain.ts';
+import type { Explanation } from './admit/explain.ts';
 
 /** A request from the edge: the presented key, the body, and how to learn that the client has left. */
 export interface Incoming extends Presented {

@@ -7,21 +7,21 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
-import { admission, begin } from './admit.ts';
+import { admission, begin } from './admit/admit.ts';
+import { boundCall } from './admit/call-bounds.ts';
+import { explain } from './admit/explain.ts';
 import { answered } from './answered.ts';
-import { boundCall } from './call-bounds.ts';
 import { type CallContext, conclude, type PendingCall } from './call-context.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
-import { explain } from './explain.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { IdleStreams } from './idle-streams.ts';
 import { loadConversation } from './prepare/load-conversation.ts';
 import { admitCached } from './prepare/reply-cache.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
-import { relayReply } from './relay-reply.ts';
-import { StreamRelay } from './relay-stream.ts';
-import { limitHeaders } from './reply-headers.ts';
+import { IdleStreams } from './relay/idle-streams.ts';
+import { relayReply } from './relay/relay-reply.ts';
+import { StreamRelay } from './relay/relay-stream.ts';
+import { limitHeaders } from './relay/reply-headers.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new Set<CallContext>();

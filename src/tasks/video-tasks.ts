@@ -6,7 +6,7 @@ import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
-import { unknownModel } from '../gateway/unknown-model.ts';
+import { unknownModel } from '../gateway/admit/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail } from './finish.ts';

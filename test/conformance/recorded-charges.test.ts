@@ -7,7 +7,7 @@ import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import type { ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { providerDialectNamed } from '../../src/dialects/index.ts';
 import { quirksOf } from '../../src/dialects/shared/quirks.ts';
-import { Meter } from '../../src/gateway/meter.ts';
+import { Meter } from '../../src/gateway/settle/meter.ts';
 import { charge } from '../../src/ledger/pricing/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { chatCall } from '../helpers/chat-call.ts';

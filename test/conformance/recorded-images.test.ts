@@ -6,7 +6,7 @@ import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import { readPeoplesPrice } from '../../src/catalog/price-text.ts';
 import { providerDialectNamed } from '../../src/dialects/index.ts';
-import { Meter } from '../../src/gateway/meter.ts';
+import { Meter } from '../../src/gateway/settle/meter.ts';
 import { charge } from '../../src/ledger/pricing/charge.ts';
 import {
   atLeast,

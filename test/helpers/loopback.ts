@@ -12,7 +12,7 @@ import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { openFiles } from '../../src/files/open-files.ts';
-import { explain } from '../../src/gateway/explain.ts';
+import { explain } from '../../src/gateway/admit/explain.ts';
 import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
 import { createEdge } from '../../src/http/edge.ts';
 import type { HttpDeps } from '../../src/http/http-deps.ts';

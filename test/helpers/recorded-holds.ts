@@ -3,7 +3,7 @@ import type { Call } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { Meter } from '../../src/gateway/meter.ts';
+import { Meter } from '../../src/gateway/settle/meter.ts';
 import { allTokens } from '../../src/ledger/pricing/quote.ts';
 import { estimateTokens } from '../../src/ledger/tokens/estimate-tokens.ts';
 import { everyRecording, type RecordedCase, replyBytes, replyContentType, requestBytes } from './fixtures.ts';

@@ -8,7 +8,7 @@ import { newId } from '../../src/canonical/id.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { folderFiles } from '../../src/files/folder-files.ts';
-import { createSigning } from '../../src/gateway/tokens.ts';
+import { createSigning } from '../../src/gateway/attempt/tokens.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';

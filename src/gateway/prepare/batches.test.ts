@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
-import type { Upstream } from '../upstream.ts';
-import { WholeUpstream } from '../upstream.ts';
+import type { Upstream } from '../attempt/upstream.ts';
+import { WholeUpstream } from '../attempt/upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 
 const CALL: EmbedCall = {

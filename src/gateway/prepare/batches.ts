@@ -2,7 +2,7 @@
 import type { EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream } from '../attempt/upstream.ts';
 
 /** `most`: how many texts the provider takes in one call. */
 export function batches(call: EmbedCall, most: number): EmbedCall[] {

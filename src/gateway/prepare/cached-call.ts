@@ -2,8 +2,8 @@
 import type { Load } from '../../access/work-bounds.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { CallRow } from '../../store/store.ts';
+import { type Flow, type FrameTaker, flowOf, type Upstream, WholeUpstream } from '../attempt/upstream.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import { type Flow, type FrameTaker, flowOf, type Upstream, WholeUpstream } from '../upstream.ts';
 import { frameOf, ReplyRecorder, type StoredReply } from './stored-reply.ts';
 
 /** What is known of a reply at its end. */

@@ -3,8 +3,8 @@ import { chatCall } from '../../../test/helpers/chat-call.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame } from '../../dialects/dialect.ts';
-import { Meter } from '../meter.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream } from '../attempt/upstream.ts';
+import { Meter } from '../settle/meter.ts';
 import { fanOut, merge } from './fan-out.ts';
 
 const MANY = { name: 'many' } as Dialect;

@@ -3,7 +3,7 @@ import type { ChatCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import type { Frame, ProviderDialect } from '../../dialects/dialect.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream } from '../attempt/upstream.ts';
 
 /** The calls that together answer `call`; mostly the call itself. Their choices, in order, are the choices of the call. */
 export function fanOut(call: ChatCall, dialect: ProviderDialect): ChatCall[] {

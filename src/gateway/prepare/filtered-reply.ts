@@ -1,7 +1,7 @@
 /** A reply that the provider's content filter has refused whole: nothing was delivered, so another model may answer. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Frame } from '../../dialects/dialect.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream } from '../attempt/upstream.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 /** Reads until there is content. Throws `upstream_refused` where the filter refused everything. */

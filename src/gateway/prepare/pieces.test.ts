@@ -4,9 +4,9 @@ import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
-import { Meter } from '../meter.ts';
+import { WholeUpstream } from '../attempt/upstream.ts';
+import { Meter } from '../settle/meter.ts';
 import type { TargetRoute } from '../target-route.ts';
-import { WholeUpstream } from '../upstream.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 
 const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: { n: 3 }, wantsUsage: false };

@@ -2,9 +2,9 @@
 import type { Call, ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { Cancellation } from '../../transport/cancellation.ts';
+import type { Upstream } from '../attempt/upstream.ts';
 import type { CallContext } from '../call-context.ts';
 import type { TargetRoute } from '../target-route.ts';
-import type { Upstream } from '../upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 

@@ -1,6 +1,6 @@
 /** An answer of which some frames were read before it is passed on. */
 import type { Frame } from '../../dialects/dialect.ts';
-import { errorIn, type Upstream, WholeUpstream } from '../upstream.ts';
+import { errorIn, type Upstream, WholeUpstream } from '../attempt/upstream.ts';
 
 export class ReadAhead implements Upstream {
   readonly same: boolean;

@@ -3,7 +3,7 @@ import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import { allFrames, WholeUpstream } from '../upstream.ts';
+import { allFrames, WholeUpstream } from '../attempt/upstream.ts';
 import { deliverImages } from './reply-images.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());

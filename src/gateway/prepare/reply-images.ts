@@ -4,8 +4,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 import type { ImageStore } from '../../files/image-store.ts';
+import type { Upstream } from '../attempt/upstream.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import type { Upstream } from '../upstream.ts';
 import { mediaTypeOf } from './media-type.ts';
 
 /** The reply with every image inline, or with a URL for every image where the client wants `url`. */

@@ -7,7 +7,7 @@ import type { Keeping, Writer } from '../../dialects/dialect.ts';
 import type { SignatureRow } from '../../store/kept.ts';
 import { type CallContext, type Conclusion, conclude } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import { reportsIn } from '../own-figures.ts';
+import { reportsIn } from '../settle/own-figures.ts';
 
 /** Whether the reply is stored. */
 export function isStored({ call }: CallContext): boolean {

@@ -7,7 +7,7 @@ import { isTextOnly } from '../../canonical/text-only.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
-import { admit } from '../admit.ts';
+import { admit } from '../admit/admit.ts';
 import type { CallContext } from '../call-context.ts';
 import { routeTo, type TargetRoute } from '../target-route.ts';
 import { runSteps, TargetCall } from './steps.ts';

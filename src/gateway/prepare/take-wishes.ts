@@ -5,7 +5,7 @@ import { isEmpty, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Dialect, WireRequest } from '../../dialects/dialect.ts';
 import { patchMembers, pickMembers } from '../../dialects/wire/json.ts';
 import { readModels, readWishes, type Wishes } from '../../routing/wishes.ts';
-import type { RequestedRouting } from '../requested-routing.ts';
+import type { RequestedRouting } from '../admit/requested-routing.ts';
 
 /** The members of a request that hold them. `route` is OpenRouter's older member beside `models`. */
 const MEMBERS = ['provider', 'route'] as const;

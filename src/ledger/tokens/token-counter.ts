@@ -31,7 +31,7 @@ export function estimateText(text: string): number {
 /** The worker's program is next to this file, or next to the bundle that contains this file. */
 function programUrl(): URL {
   const beside = new URL('./count-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('../../../src/ledger/tokens/count-worker.ts', import.meta.url);
+  return existsSync(beside) ? beside : new URL('./count-worker.ts', import.meta.url);
 }
 
 interface PendingCount {

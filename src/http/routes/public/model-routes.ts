@@ -4,7 +4,7 @@ import { type Caller, mayCall, nameFor } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Catalog, Model } from '../../../catalog/catalog.ts';
 import { isWildcard } from '../../../catalog/names.ts';
-import { nearestModel } from '../../../gateway/unknown-model.ts';
+import { nearestModel } from '../../../gateway/admit/unknown-model.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { modelPath } from './google-path.ts';

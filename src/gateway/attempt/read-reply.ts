@@ -1,0 +1,201 @@
+/** Reads an upstream's answer: a refusal, a non-streaming reply, or a stream up to its first frame with content. */
+import type { Load } from '../../access/work-bounds.ts';
+import type { Call } from '../../canonical/call.ts';
+import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
+import type { Frame, Reader } from '../../dialects/dialect.ts';
+import { boundedReader } from '../../dialects/shared/bounded-reader.ts';
+import { errorInCallerNames } from '../../dialects/shared/caller-names.ts';
+import { readThrough } from '../../dialects/wire/framing.ts';
+import type { ByteTaker, Exchange } from '../../transport/exchange.ts';
+import { spokenReply } from '../prepare/speech-calls.ts';
+import type { TargetCall } from '../prepare/steps.ts';
+import { errorIn, type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
+
+/** A longer error body is cut: the rest holds no more information. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Of a stream before its first frame with content. Comments that keep a stream open are a few bytes each. */
+const MAX_EMPTY_BYTES = 1024 * 1024;
+
+/** The error that a status of 300 or more means, in the member names of the caller's format. */
+export async function refusalOf({ route, context, isSame }: TargetCall, exchange: Exchange): Promise<unknown> {
+  const refusal = route.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
+  return isSame ? refusal : errorInCallerNames(refusal, context.dialect.name);
+}
+
+/** As much of the body as arrives. If it breaks off the status still counts. */
+async function errorBody(exchange: Exchange): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let chunk = await exchange.read(); chunk && size < MAX_ERROR_BYTES; chunk = await exchange.read()) {
+      chunks.push(chunk);
+      size += chunk.length;
+    }
+  } catch {
+    // What came before the break is used.
+  }
+  exchange.cancel();
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
+}
+
+/** The reader of the format, inside the provider's own framing where it has one. */
+export function openReader({ route, context }: TargetCall, call: Call, contentType: string): Reader {
+  const { provider, dialect, quirks } = route;
+  const framing = provider.framings?.[dialect.name];
+  const reader = framing?.holds(contentType)
+    ? readThrough(framing.open(), dialect.reader(call, framing.inner, quirks))
+    : dialect.reader(call, contentType, quirks);
+  const bounded = boundedReader(reader, call, context);
+  return call.kind === 'speech' && context.call.kind === 'chat' ? spokenReply(bounded, call) : bounded;
+}
+
+/** Whether the client can be sent the upstream's own bytes, instead of a reply written from their meaning. */
+export function passesBytes({ route, isSame }: TargetCall, call: Call): boolean {
+  return isSame && (route.quirks.supportsFreeTextTools || !hasFreeTextTools(call));
+}
+
+/** Such a provider was given functions in their place, and answers with calls of functions. */
+function hasFreeTextTools(call: Call): boolean {
+  return call.kind === 'chat' && call.tools.some(({ type }) => type === 'custom');
+}
+
+/** A reply that has arrived whole. Nothing of it was delivered, so an error anywhere in it lets another target be tried. */
+export function readWhole(reader: Reader, body: Uint8Array, same: boolean): Upstream {
+  const frames = reader.read(body);
+  for (const frame of reader.end()) frames.push(frame);
+  for (const frame of frames) {
+    const error = errorIn(frame);
+    if (error) throw error;
+  }
+  return new WholeUpstream(frames, same);
+}
+
+/**
+ * Reads a stream to the end of its reply. Nothing of it was delivered, so an error anywhere in it lets another target be tried.
+ */
+export async function readStream(
+  exchange: Exchange,
+  reader: Reader,
+  same: boolean,
+  maxBytes: number,
+  { load, began }: { load: Load; began(): void },
+): Promise<Upstream> {
+  const all: Frame[] = [];
+  let bytes = 0;
+  for (let isOver = false; !isOver; ) {
+    const chunk = await exchange.read();
+    bytes += chunk?.length ?? 0;
+    if (bytes > maxBytes) {
+      exchange.cancel();
+      throw new GatewayError('upstream_failed', `The model's reply is larger than ${maxBytes} bytes.`);
+    }
+    if (chunk) load.count(chunk.length);
+    isOver = chunk === undefined;
+    for (const frame of chunk ? reader.read(chunk) : reader.end()) {
+      all.push(frame);
+      if (frame.events.length > 0) {
+        exchange.answered();
+        began();
+      }
+      for (const event of frame.events) {
+        if (event.type === 'reply-end') isOver = true;
+        if (event.type !== 'error') continue;
+        exchange.cancel();
+        throw event.error;
+      }
+    }
+  }
+  // Its connection can be used again once it has been read to its end.
+  exchange.pour(NOBODY);
+  return new WholeUpstream(all, same);
+}
+
+/** What comes after the end of a reply means nothing. */
+const NOBODY: ByteTaker = { bytes() {}, end() {}, failed() {} };
+
+/** Reads a stream until its first frame with content: an error before that lets another target be tried. */
+export async function readStart(
+  exchange: Exchange,
+  reader: Reader,
+  same: boolean,
+  contentType: string,
+  maxBytes: number,
+): Promise<Upstream> {
+  let first: Frame[] = [];
+  let ended = false;
+  let hasContent = false;
+  let readBytes = 0;
+  let emptyBytes = 0;
+  while (!ended && !hasContent) {
+    const chunk = await exchange.read();
+    ended = chunk === undefined;
+    const frames = chunk ? reader.read(chunk) : reader.end();
+    for (const frame of frames) {
+      if (frame.events.length > 0) hasContent = true;
+      else emptyBytes += frame.bytes.length;
+    }
+    first = first.length > 0 ? first.concat(frames) : frames;
+    readBytes += chunk?.length ?? 0;
+    if (!hasContent && !ended && (readBytes > maxBytes || emptyBytes > MAX_EMPTY_BYTES)) {
+      exchange.cancel();
+      throw new GatewayError('upstream_failed', 'The upstream sent too much that meant nothing before its answer.');
+    }
+  }
+  exchange.answered();
+  throwFirstError(exchange, first);
+  let pending: readonly Frame[] | undefined = first;
+  const framesOf = (chunk: Uint8Array | undefined): readonly Frame[] => {
+    if (chunk) return reader.read(chunk);
+    ended = true;
+    return reader.end();
+  };
+  return {
+    same,
+    contentType: reader.contentType ?? contentType,
+    next() {
+      if (!pending) return ended ? Promise.resolve(undefined) : exchange.read().then(framesOf);
+      const frames = pending;
+      pending = undefined;
+      return Promise.resolve(frames);
+    },
+    pour(taker) {
+      taker.frames(first);
+      if (!ended) exchange.pour(framesTo(taker, reader));
+      return exchange;
+    },
+  };
+}
+
+/** An error before any output is a failed attempt. After that it is a reply that breaks off. */
+function throwFirstError(exchange: Exchange, frames: readonly Frame[]): void {
+  for (const frame of frames) {
+    for (const event of frame.events) {
+      if (event.type === 'error') {
+        exchange.cancel();
+        throw event.error;
+      }
+      if (event.type === 'part-delta' || event.type === 'choice-end') return;
+    }
+  }
+}
+
+/** Hands the frames in the arriving bytes to `taker`. An error of the reader is reported as one of the reply. */
+function framesTo(taker: FrameTaker, reader: Reader): ByteTaker {
+  return {
+    bytes(bytes) {
+      try {
+        taker.frames(reader.read(bytes));
+      } catch (thrown) {
+        taker.failed(asGatewayError(thrown));
+      }
+    },
+    end() {
+      try {
+        taker.frames(reader.end());
+      } catch (thrown) {
+        taker.failed(asGatewayError(thrown));
+      }
+    },
+    failed: (failure) => taker.failed(failure),
+  };
+}

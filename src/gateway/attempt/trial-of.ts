@@ -1,0 +1,76 @@
+/** What the routing needs of an admitted call: its clock, its pauses and its deadline. */
+import type { Call } from '../../canonical/call.ts';
+import type { Model, ModelTarget } from '../../catalog/catalog.ts';
+import type { Route } from '../../routing/routed.ts';
+import type { Pause, Trial, TrialCall, TrialOptions } from '../../routing/trial.ts';
+import type { Cancellation } from '../../transport/cancellation.ts';
+import type { CallContext } from '../call-context.ts';
+import type { GatewayDeps } from '../gateway-deps.ts';
+
+export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTarget> {
+  const terms = new Terms(deps, context);
+  return deps.catalog.routing.trial(terms, terms);
+}
+
+/** Both what is asked of the routing and what it may ask: one object instead of two and a function for each question. */
+class Terms implements TrialCall<ModelTarget>, TrialOptions {
+  readonly model: Model;
+  readonly route: Route<ModelTarget>;
+  readonly call: Call;
+  readonly account: string;
+  readonly tokens: number;
+  readonly hasFallback: boolean;
+  readonly random: () => number;
+  readonly #deps: GatewayDeps;
+  readonly #context: CallContext;
+
+  constructor(deps: GatewayDeps, context: CallContext) {
+    this.model = context.model;
+    this.route = context.route;
+    this.call = context.call;
+    this.account = context.caller.account;
+    this.tokens = context.estimatedInput;
+    this.hasFallback = context.chain?.leavesFailure === true;
+    this.random = deps.random;
+    this.#deps = deps;
+    this.#context = context;
+  }
+
+  leftMs(): number {
+    return this.#context.startedMs + this.#deps.settings.limits.wholeMs - performance.now();
+  }
+
+  pause(ms: number): Pause {
+    return pauseOf(this.#deps, ms, this.#context.cancellation);
+  }
+
+  hasEnded(): boolean {
+    return this.#context.cancellation.cancelled;
+  }
+}
+
+function usualWait(ms: number, over: () => void): () => void {
+  const timer = setTimeout(over, ms);
+  return () => clearTimeout(timer);
+}
+
+/** A pause that ends early where the call is cancelled. */
+export function pauseOf(
+  { wait = usualWait }: Pick<GatewayDeps, 'wait'>,
+  ms: number,
+  cancellation: Cancellation,
+): Pause {
+  let end = () => {};
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const stop = () => {
+    cancelWait();
+    cancellation.delete(cancellable);
+    end();
+  };
+  const cancelWait = wait(ms, stop);
+  const cancellable = { cancel: stop };
+  cancellation.add(cancellable);
+  return { over, stop };
+}

@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'bun:test';
+import { chatRequest, streamAnswer, USED } from '../../../test/helpers/chat-answers.ts';
+import type { SentRequest } from '../../../test/helpers/fake-transport.ts';
+import { forTests } from '../../../test/helpers/for-tests.ts';
+import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { admit } from '../admit/admit.ts';
+import { attempt } from '../attempt/attempt.ts';
+import type { CallContext } from '../call-context.ts';
+import { IdleStreams } from './idle-streams.ts';
+import { StreamRelay } from './relay-stream.ts';
+
+const bench = forTests(startGatewayBench, (started) => started.close());
+
+/** What `USAGE` costs. */
+const COST = BigInt(USED.input) * 1000n + BigInt(USED.output) * 4000n;
+const [role, hel, lo, finish, usage] = streamAnswer(['Hel', 'lo']).events ?? [];
+
+interface Streaming extends GatewayCase {
+  context: CallContext;
+  request: SentRequest;
+  relay: StreamRelay;
+  sink: FakeSink;
+}
+
+/** A stream that has begun with its first text. */
+async function streaming(setup: CaseSetup = {}, members: object = {}): Promise<Streaming> {
+  const at = await bench.open(setup);
+  const body = chatRequest(at.model, { stream: true, stream_options: { include_usage: true }, ...members });
+  const context = await admit(at.deps, at.entrant(body), at.underWay);
+  const starting = attempt(at.deps, context);
+  const request = await at.transport.next();
+  request.beginStream();
+  request.pushEvents(role, hel);
+  const relay = new StreamRelay(at.deps, context, await starting, new IdleStreams(60_000));
+  const sink = new FakeSink();
+  relay.start(sink);
+  return { ...at, context, request, relay, sink };
+}
+
+describe('a stream', () => {
+  test('goes on as it comes, and its last bytes leave when it is settled', async () => {
+    const at = await streaming();
+    expect(at.sink.text).toContain('Hel');
+    at.request.pushEvents(lo, finish, usage);
+    at.request.push('data: [DONE]\n\n');
+    at.request.exchange.finish();
+    expect(at.sink.text).toContain('"lo"');
+    // The end has come from upstream; nothing is recorded yet, and the client has not been told it.
+    expect(at.calls).toEqual([]);
+    expect(at.sink.text).not.toContain('[DONE]');
+    expect(await at.sink.over).toBe('ended');
+    expect(at.sink.text).toEndWith('data: [DONE]\n\n');
+    expect(at.calls.map(({ outcome, cost }) => [outcome, cost])).toEqual([['ok', COST]]);
+    expect(await at.spent()).toBe(COST);
+    expect(await at.held()).toBe(0n);
+  });
+
+  test('that cannot be settled is not ended as if it were complete', async () => {
+    const at = await streaming();
+    at.deps.ledger = { ...at.deps.ledger, settle: () => Promise.reject(new Error('no database')) };
+    at.request.pushEvents(finish, usage);
+    at.request.pushDone();
+    await at.sink.over;
+    expect(at.sink.text).not.toContain('[DONE]');
+    expect(at.sink.text).toContain('"error"');
+  });
+
+  test('that its upstream breaks off ends with an error and no terminator; what was delivered is charged', async () => {
+    const at = await streaming();
+    at.request.exchange.broke(new Error('cut'));
+    expect(await at.sink.over).toBe('ended');
+    expect(at.sink.text).toContain('"error"');
+    expect(at.sink.text).not.toContain('[DONE]');
+    expect(at.calls[0]).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+    expect(await at.spent()).toBe(at.calls[0]?.cost ?? 0n);
+    expect(await at.spent()).toBeGreaterThanOrEqual(3n * 4000n);
+    expect(await at.held()).toBe(0n);
+  });
+
+  test('whose upstream falls silent is broken off at its limit', async () => {
+    const at = await streaming();
+    at.transport.pass(60_000);
+    expect(at.context.concluded).toBeUndefined();
+    at.transport.pass(120_000);
+    await at.sink.over;
+    expect(at.calls[0]).toMatchObject({ outcome: 'broken', errorCode: 'upstream_timeout' });
+    expect(at.request.isStopped).toBe(true);
+  });
+
+  test('ends once: what comes after its end changes nothing', async () => {
+    const at = await streaming();
+    at.request.pushEvents(finish, usage);
+    at.request.pushDone();
+    await at.sink.over;
+    const { text } = at.sink;
+    at.relay.failed(new GatewayError('upstream_failed', 'late'));
+    at.relay.cancel();
+    expect(at.sink.text).toBe(text);
+    expect(at.calls).toHaveLength(1);
+  });
+});
+
+describe('an event that cannot be read', () => {
+  test('is left out of a text: the rest arrives, a comment tells of it, and the reported usage is charged', async () => {
+    const at = await streaming();
+    at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
+    at.request.pushEvents(lo, finish, usage);
+    at.request.pushDone();
+    expect(await at.sink.over).toBe('ended');
+    expect(at.sink.text).not.toContain('"choi\n');
+    expect(at.sink.text).toContain('"lo"');
+    expect(at.sink.text).toEndWith(
+      ": modelport-warnings: One event of the provider's stream could not be read: some of the text is missing.\n\ndata: [DONE]\n\n",
+    );
+    expect(at.context.warnings).toHaveLength(1);
+    expect(at.calls.map(({ outcome, cost }) => [outcome, cost])).toEqual([['ok', COST]]);
+  });
+
+  test('ends the stream with an error where the call has tools', async () => {
+    const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
+    const at = await streaming({}, { tools });
+    at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
+    at.request.pushEvents(lo, finish, usage);
+    at.request.pushDone();
+    await at.sink.over;
+    expect(at.sink.text).toContain('"error"');
+    expect(at.sink.text).not.toContain('[DONE]');
+    expect(at.calls[0]).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+  });
+});
+
+describe('a client that leaves', () => {
+  test('ends its upstream at once where the model says abort; what was delivered is charged', async () => {
+    const at = await streaming({ model: { onDisconnect: 'abort' } });
+    at.relay.cancel();
+    expect(at.request.isStopped).toBe(true);
+    await at.context.concluded;
+    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499 });
+    expect(at.calls[0]?.cost).toBeGreaterThan(0n);
+    expect(await at.held()).toBe(0n);
+  });
+
+  test('has its upstream read to the end where the model says drain: its report is charged, nothing more is written', async () => {
+    const at = await streaming({ model: { onDisconnect: 'drain' } });
+    const { text } = at.sink;
+    at.relay.cancel();
+    expect(at.request.isStopped).toBe(false);
+    at.request.pushEvents(lo, finish, usage);
+    at.request.pushDone();
+    await at.context.concluded;
+    expect(at.sink.text).toBe(text);
+    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499, cost: COST });
+  });
+
+  test('after the last choice has its usage waited for, also where the model says abort', async () => {
+    const at = await streaming({ model: { onDisconnect: 'abort' } });
+    at.request.pushEvents(lo, finish);
+    at.relay.cancel();
+    expect(at.context.concluded).toBeUndefined();
+    at.request.pushEvents(usage);
+    at.request.pushDone();
+    await at.context.concluded;
+    expect(at.calls[0]?.cost).toBe(COST);
+  });
+});
+
+describe('a client that is slow', () => {
+  test('makes its upstream wait until it has taken what it was sent', async () => {
+    const at = await streaming();
+    at.sink.takes = false;
+    at.request.pushEvents(lo);
+    at.request.pushEvents(lo);
+    expect(at.sink.text.match(/"lo"/g)).toHaveLength(1);
+    at.sink.takes = true;
+    at.relay.resume();
+    expect(at.sink.text.match(/"lo"/g)).toHaveLength(2);
+  });
+
+  test('is no silence of its upstream', async () => {
+    const at = await streaming();
+    at.sink.takes = false;
+    at.request.pushEvents(lo);
+    at.transport.pass(120_000);
+    expect(at.context.concluded).toBeUndefined();
+  });
+
+  test('holds its money no longer than a whole call may take', async () => {
+    const at = await streaming();
+    at.sink.takes = false;
+    at.request.pushEvents(lo);
+    at.relay.tick(performance.now() + 300_000, 1e9);
+    expect(at.context.concluded).toBeUndefined();
+    at.relay.tick(performance.now() + 600_000, 1e9);
+    await at.context.concluded;
+    expect(at.calls[0]?.errorCode).toBe('upstream_timeout');
+    expect(await at.held()).toBe(0n);
+  });
+});
+
+test('silence is filled after the time set, and not before', async () => {
+  const at = await streaming();
+  // Whole milliseconds: fractions would round to just below the time set.
+  const sentAt = Math.ceil(performance.now());
+  at.relay.tick(sentAt, 10_000);
+  const { text } = at.sink;
+  at.relay.tick(sentAt + 9000, 10_000);
+  expect(at.sink.text).toBe(text);
+  at.relay.tick(sentAt + 10_000, 10_000);
+  expect(at.sink.text.length).toBeGreaterThan(text.length);
+  expect(at.sink.text.slice(text.length)).toStartWith(':');
+});

@@ -1,0 +1,193 @@
+/** Counts the usage of a reply, event by event. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
+import { addUsage, type Usage } from '../../canonical/usage.ts';
+import { UsageCounter } from './usage-counter.ts';
+
+/** Counts the tokens of texts. */
+export type CountTexts = (texts: readonly string[]) => Promise<number[]>;
+
+/** Reply items that show that the provider ran a tool. Few providers count them in their usage. */
+const TOOL_RUN = /^(web_search|file_search|code_interpreter|x_search|collections_search|code_execution)_call$/;
+
+function isToolRun({ type, name }: JsonObject): boolean {
+  return type === 'server_tool_use' ? name === 'web_search' : typeof type === 'string' && TOOL_RUN.test(type);
+}
+
+export class Meter {
+  /** The reply has ended properly. */
+  complete = false;
+  /** Something a client can use has been delivered. */
+  delivered = false;
+  /** The reply has reasoning in it, or may have. */
+  thinks = false;
+  finish: FinishReason | undefined;
+  /** How many choices have ended. */
+  finished = 0;
+  /** One, or one for each upstream call that the call was split into. */
+  private counters: readonly [UsageCounter, ...UsageCounter[]] = [new UsageCounter()];
+  /** Choices of each. */
+  private width = Number.POSITIVE_INFINITY;
+  /** Parts whose deltas are not text, by choice and part. */
+  private media: Map<string, 'audio' | 'image'> | undefined;
+  private inputOfEach: number;
+  private isContinued = false;
+  /** The upstream call that continues the reply was sent: its input is charged whether it answers or not. */
+  isAsked = false;
+
+  /** `estimatedInput`: tokens, used where the provider reports nothing. */
+  constructor(estimatedInput: number) {
+    this.inputOfEach = estimatedInput;
+  }
+
+  /** The reply comes from several upstream calls with `width` choices each, which share `prompts` inputs. */
+  split(calls: number, width: number, prompts: number): void {
+    this.counters = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
+    this.width = width;
+    this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
+  }
+
+  /** The reply is continued by another upstream call, whose input is estimated. `used`: what all before it used. */
+  continueFrom(used: Usage, estimatedInput: number): void {
+    const before = new UsageCounter();
+    before.fixed = used;
+    const after = new UsageCounter();
+    // It goes on in the text that is open: no start of a part comes that would show it.
+    after.speaks = true;
+    this.counters = [before, after];
+    this.isContinued = true;
+    this.isAsked = false;
+    this.inputOfEach = estimatedInput;
+  }
+
+  /** An empty meter for the same call. */
+  anew(): Meter {
+    const meter = new Meter(this.inputOfEach);
+    meter.counters = [new UsageCounter(), ...this.counters.slice(1).map(() => new UsageCounter())];
+    meter.width = this.width;
+    return meter;
+  }
+
+  /** One of several upstream calls reports its usage; its last report counts. */
+  seeUsageOf(call: number, usage: Usage): void {
+    const usageCounter = this.counters[call];
+    if (usageCounter) usageCounter.reported = usage;
+  }
+
+  /** One of several upstream calls has ended. */
+  seeEndOf(call: number): void {
+    const usageCounter = this.counters[call];
+    if (usageCounter) usageCounter.ended = true;
+  }
+
+  /** Every upstream call has reported its usage. */
+  get isReported(): boolean {
+    return this.counters.every(({ reported }) => reported !== undefined);
+  }
+
+  see(events: readonly ReplyEvent[]): void {
+    for (const event of events) {
+      switch (event.type) {
+        case 'part-delta':
+          this.delivered = true;
+          this.seeDelta(event.choice, event.part, event.delta);
+          break;
+        case 'part-transcript':
+          this.delivered = true;
+          this.counterOf(event.choice).addText(event.delta);
+          break;
+        case 'part-start':
+          this.seeOpening(event.choice, event.part, event.opens);
+          break;
+        case 'part-signature':
+          this.thinks = true;
+          break;
+        case 'usage':
+          // Of several upstream calls each reports its own, through `seeUsageOf`.
+          if (this.counters.length === 1) this.counters[0].reported = event.usage;
+          break;
+        case 'choice-end':
+          this.finish = event.finish.reason;
+          this.finished++;
+          this.delivered = true;
+          break;
+        case 'result':
+          this.delivered = true;
+          break;
+        case 'reply-end':
+          this.complete = true;
+          for (const usageCounter of this.counters) usageCounter.ended = true;
+          break;
+        default:
+      }
+    }
+  }
+
+  /** Some usage has been reported, even if nothing was delivered. */
+  get hasReport(): boolean {
+    return this.counters.some((usageCounter) => usageCounter.reported !== undefined);
+  }
+
+  /** The usage so far. Texts count by their length where nothing was reported. */
+  soFar(): Usage {
+    return this.sum(this.counters.map((usageCounter) => usageCounter.usage(this.inputOfEach)));
+  }
+
+  /** The final usage: the report at the end; else the last partial report, at least what was delivered; else our count. */
+  final(count: CountTexts): Usage | Promise<Usage> {
+    const [only] = this.counters;
+    if (this.counters.length === 1 && only.isKnown) return only.usage(0, 0);
+    const unknown = this.counters.filter((usageCounter) => !usageCounter.isKnown);
+    if (unknown.length === 0) return this.soFar();
+    return this.counted(unknown, count);
+  }
+
+  /** What was delivered, by our own count, whatever was reported. */
+  async delivery(count: CountTexts): Promise<Usage> {
+    const tokens = await count(this.counters.map((usageCounter) => usageCounter.text()));
+    return this.sum(
+      this.counters.map((usageCounter, index) => usageCounter.counted(this.inputOfEach, tokens[index] ?? 0)),
+    );
+  }
+
+  private async counted(unknown: readonly UsageCounter[], count: CountTexts): Promise<Usage> {
+    const tokens = await count(unknown.map((usageCounter) => usageCounter.text()));
+    const usages = this.counters.map((usageCounter) => {
+      const index = unknown.indexOf(usageCounter);
+      return usageCounter.usage(this.inputOfEach, index < 0 ? 0 : tokens[index]);
+    });
+    return this.sum(usages);
+  }
+
+  /** Upstream calls that neither reported nor delivered anything cost nothing, if others did. */
+  private sum(usages: readonly Usage[]): Usage {
+    const [only] = usages;
+    if (only && usages.length === 1) return only;
+    const isLast = (i: number) => this.isAsked && i === usages.length - 1;
+    const known = usages.filter((_, i) => this.counters[i]?.reported || this.counters[i]?.delivered || isLast(i));
+    return known.length > 0 ? known.reduce(addUsage) : { input: this.inputOfEach, output: 0, source: 'counted' };
+  }
+
+  private seeOpening(choice: number, part: number, opens: PartOpening): void {
+    if (opens.type === 'text') this.counterOf(choice).speaks = true;
+    if (opens.type === 'tool-call') this.counterOf(choice).addText(opens.name);
+    if (opens.type === 'reasoning') this.thinks = true;
+    if (opens.type === 'native' && isToolRun(opens.item)) this.counterOf(choice).addToolCall();
+    if (opens.type !== 'audio' && opens.type !== 'image') return;
+    this.media ??= new Map();
+    this.media.set(`${choice}.${part}`, opens.type);
+    if (opens.type === 'image') this.counterOf(choice).addImage();
+  }
+
+  private seeDelta(choice: number, part: number, delta: string): void {
+    const media = this.media?.get(`${choice}.${part}`);
+    if (media === undefined) this.counterOf(choice).addText(delta);
+    else if (media === 'audio') this.counterOf(choice).addAudio(delta);
+  }
+
+  private counterOf(choice: number): UsageCounter {
+    if (this.counters.length === 1) return this.counters[0];
+    if (this.isContinued) return this.counters[1] ?? this.counters[0];
+    return this.counters[Math.floor(choice / this.width) % this.counters.length] ?? this.counters[0];
+  }
+}

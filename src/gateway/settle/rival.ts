@@ -1,0 +1,41 @@
+/** What a call's other request costs: that of the target which was asked at the same time and was slower (`attempt/hedge.ts`). */
+import type { Call } from '../../canonical/call.ts';
+import { type Money, writeMoney } from '../../canonical/money.ts';
+import type { Price } from '../../canonical/price.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { charge } from '../../ledger/pricing/charge.ts';
+import { estimatedUsage } from '../../ledger/tokens/estimated-usage.ts';
+
+interface Asked {
+  readonly target: { readonly provider: string; readonly model: string } | undefined;
+  readonly sendings: number;
+  readonly cancellation: { readonly sent: boolean };
+}
+
+/** Two requests of a call at the same time. Until one of them answers both may be billed. */
+export interface Rival {
+  /** The one that does not answer. */
+  readonly asked: Asked;
+  readonly beside: Asked;
+}
+
+export interface RivalCost {
+  usage: Usage;
+  cost: Money;
+}
+
+/** It is charged as a call is whose client left: its estimated input. `undefined`: not both were sent. */
+export function rivalCost(
+  rival: Rival | undefined,
+  { call, model }: { call: Call; model: { price: Price } },
+): RivalCost | undefined {
+  if (!rival?.asked.cancellation.sent || !rival.beside.cancellation.sent) return undefined;
+  const usage = estimatedUsage(call, rival.asked.sendings);
+  return { usage, cost: charge(usage, model.price) };
+}
+
+/** The usage of the call as it is recorded. */
+export function withRival(used: Usage, { asked: { target } }: Rival, { usage, cost }: RivalCost): Usage {
+  const { provider = '', model: targetModel = '' } = target ?? {};
+  return { ...used, hedge: { provider, targetModel, cost: writeMoney(cost), usage } };
+}
