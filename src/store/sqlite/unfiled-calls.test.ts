@@ -179,3 +179,19 @@ test('a call that is recorded twice does not stop those after it, and verificati
   expect((await store.verify()).faults.join()).toContain('call_1');
   await store.close();
 });
+
+test('filing for a snapshot does not copy the log: calls would be recorded meanwhile, each time', async () => {
+  const { store, path, look } = await open(true);
+  await endCalls(store, ['call_1', 'call_2']);
+  const file = new Database(path);
+  file.run('PRAGMA wal_autocheckpoint = 0');
+  file.run('CREATE TABLE ballast AS SELECT randomblob(10000000) AS bytes');
+  const before = Bun.file(path).size;
+  const snapshots = createFiledSnapshots(path, look, 5000);
+  expect(snapshots.read(() => count(look, 'calls'))).toBe(2);
+  expect(Bun.file(path).size).toBe(before);
+  snapshots.close();
+  file.close();
+  look.close();
+  await store.close();
+});
