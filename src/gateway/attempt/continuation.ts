@@ -11,7 +11,8 @@ import type { Frame } from '../../dialects/dialect.ts';
 import { isBeyondDoubt } from '../../ledger/doubt.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
 import { allTokens, choices, quote } from '../../ledger/pricing/quote.ts';
-import { estimateTokens } from '../../ledger/tokens/estimate-tokens.ts';
+import { estimateTokens, type InputEstimate } from '../../ledger/tokens/estimate-tokens.ts';
+import { estimateText } from '../../ledger/tokens/token-counter.ts';
 import type { TrackedAttempt } from '../../routing/tracked-attempt.ts';
 import type { Trial } from '../../routing/trial.ts';
 import { mayCostExtra } from '../admit/extras.ts';
@@ -133,9 +134,13 @@ export class ContinuedUpstream implements Upstream {
     // The settlement compares the report with the hold, which must not be enlarged for it.
     if (await this.#isDisputed(used)) throw failure;
     const call = continuedCall(context, this.#joined.prefix, used);
-    if (!call || !(await this.#isCovered(call, used))) throw failure;
+    if (!call) throw failure;
+    // The client's body does not contain the beginning of the reply.
+    const estimate = estimateTokens(context.call);
+    estimate.text += estimateText(this.#joined.prefix);
+    if (!(await this.#isCovered(call, used, estimate))) throw failure;
     this.#earlier = used;
-    context.meter.continueFrom(used, allTokens(estimateTokens(call)));
+    context.meter.continueFrom(used, allTokens(estimate));
     const { skippedEvents, sendings } = context;
     const upstream = await this.#ask(call);
     if (!upstream) throw failure;
@@ -196,10 +201,9 @@ export class ContinuedUpstream implements Upstream {
   }
 
   /** What is left of the hold and what is added to it cover the rest of the reply, with its input. */
-  async #isCovered(call: ChatCall, used: Usage): Promise<boolean> {
+  async #isCovered(call: ChatCall, used: Usage, estimate: InputEstimate): Promise<boolean> {
     const context = this.#context;
     const { model, covered, caller } = context;
-    const estimate = estimateTokens(call);
     const ceiling = call.heldOutputTokens ?? call.maxOutputTokens ?? model.maxOutputTokens;
     const most = quote(call, model.price, ceiling, estimate);
     const spent = charge(used, model.price);

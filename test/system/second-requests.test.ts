@@ -1,6 +1,9 @@
-/** Hedging with real processes: what both requests of a call cost, also if the process is killed while both are under way. */
+/**
+ * Calls of two requests, hedged or continued, with real processes: what both cost, also if the process is killed while the second is under
+ * way.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED } from '../helpers/chat-answers.ts';
 import { ENGINES, type TestDatabase } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
 import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
@@ -13,6 +16,19 @@ const SILENT = { ...streamAnswer(['never']), fault: { before: 'headers', does: '
 /** Most of it is waiting for machines that are busy. */
 const WITHIN_MS = 60_000;
 
+/** Mistral continues a reply that was begun. */
+const PROVIDERS = [
+  ['first', 'openai-compatible'],
+  ['second', 'openai-compatible'],
+  ['third', 'mistral'],
+  ['fourth', 'mistral'],
+] as const;
+
+function modelOf(name: string, providers: readonly string[], more: object) {
+  const targets = providers.map((provider, priority) => ({ provider, model: 'upstream-model', priority }));
+  return { name, kind: 'chat' as const, price: PRICE, maxOutputTokens: 100, targets, ...more };
+}
+
 describe.each(ENGINES)('$name', (engine) => {
   let upstream: ScriptedUpstream;
   let gateway: GatewayProcess;
@@ -21,21 +37,15 @@ describe.each(ENGINES)('$name', (engine) => {
 
   const start = () =>
     startGateway({
-      providers: ['first', 'second'].map((name) => ({
+      providers: PROVIDERS.map(([name, type]) => ({
         name,
-        type: 'openai-compatible',
+        type,
         baseUrl: `${upstream.url}/${name}/v1`,
         credential: 'sk-fake',
       })),
       models: [
-        {
-          name: 'hedged',
-          kind: 'chat',
-          price: PRICE,
-          maxOutputTokens: 100,
-          hedge: 'on',
-          targets: ['first', 'second'].map((provider, priority) => ({ provider, model: 'upstream-model', priority })),
-        },
+        modelOf('hedged', ['first', 'second'], { hedge: 'on' }),
+        modelOf('continued', ['third', 'fourth'], { continuation: 'prefill', retries: 0 }),
       ],
       dataFolder: settings.dataDir,
       ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
@@ -52,8 +62,8 @@ describe.each(ENGINES)('$name', (engine) => {
     await upstream.close();
   }, WITHIN_MS);
 
-  async function call(): Promise<string> {
-    const body = JSON.stringify(chatRequest('hedged', { stream: true }));
+  async function call(model = 'hedged'): Promise<string> {
+    const body = JSON.stringify(chatRequest(model, { stream: true }));
     const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
     return response.text();
@@ -111,6 +121,40 @@ describe.each(ENGINES)('$name', (engine) => {
       const [interrupted] = (await gateway.calls(caller)).filter(({ outcome }) => outcome === 'interrupted');
       const [hedged] = (await gateway.calls(caller)).filter(({ usage }) => usage?.hedge);
       expect(nanoOf(interrupted?.cost ?? '0')).toBe(2n * nanoOf(hedged?.usage?.hedge?.cost ?? '0'));
+      expect((await spent()) - before).toBe(nanoOf(interrupted?.cost ?? '0'));
+    },
+    WITHIN_MS,
+  );
+
+  test(
+    'a process that is killed while a reply is continued leaves its part and the input of both requests charged',
+    async () => {
+      const cutOff = streamAnswer(['Good ', 'day'], { fault: { before: 2, does: 'cut' } });
+      upstream.script('/third/', cutOff);
+      upstream.script('/fourth/', errorAnswer(503, 'down'));
+      expect(await call('continued')).toContain('"error"');
+      await until(async () => (await gateway.balance(caller)).held === '0');
+      const [alone] = (await gateway.calls(caller)).filter(({ outcome }) => outcome === 'broken');
+      const input = alone?.usage?.input ?? 0;
+      const before = await spent();
+      const already = asked();
+      upstream.script('/third/', cutOff);
+      upstream.script('/fourth/', SILENT);
+      const calling = call('continued').catch(() => '');
+      await until(() => asked() === already + 2);
+      await gateway.kill();
+      await calling;
+      gateway = await start();
+      await until(async () => (await gateway.verify()).holds === 0);
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      const [interrupted] = (await gateway.calls(caller)).filter(
+        ({ outcome, model }) => outcome === 'interrupted' && model === 'continued',
+      );
+      expect(input).toBeGreaterThan(0);
+      const second = nanoOf(interrupted?.cost ?? '0') - nanoOf(alone?.cost ?? '0');
+      // The second request contains the first and what was delivered.
+      expect(second).toBeGreaterThan(costOf({ input, output: 0 }));
+      expect(second).toBeLessThan(costOf({ input: input + 20, output: 0 }));
       expect((await spent()) - before).toBe(nanoOf(interrupted?.cost ?? '0'));
     },
     WITHIN_MS,
