@@ -44,7 +44,7 @@ describe.each([['1'], ['2']])('with %s processes', (processes) => {
       for (const path of ['/', '/health', '/ready']) expect(await statusAs('localhost', at, path, '')).toBe(200);
     expect(await statusAs('localhost', main, '/v1/models', apiKey)).toBe(200);
     expect(await statusAs('localhost', port, '/v1/models', apiKey)).toBe(404);
-    expect(gateway.log()).toContain(`The admin API and the metrics are on http://127.0.0.1:${port}`);
+    await gateway.printed(`The admin API and the metrics are on http://127.0.0.1:${port}`);
   }, 60_000);
 
   test('only the operator’s host names are accepted', async () => {

@@ -77,6 +77,8 @@ export interface GatewayProcess {
   readonly dataFolder: string;
   /** Everything it has printed. */
   log(): string;
+  /** Resolves when it has printed this text: lines are gathered for 50 ms. Rejects after 30 s. */
+  printed(text: string): Promise<void>;
   /** A response of the admin API. Throws if it is an error. */
   admin<T>(method: string, path: string, body?: unknown): Promise<T>;
   newCaller(amount?: string): Promise<TestCaller>;
@@ -144,6 +146,10 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     adminKey: ADMIN_KEY,
     dataFolder,
     log: serving.log,
+    async printed(text) {
+      for (const end = Date.now() + 30_000; !serving.log().includes(text); await Bun.sleep(20))
+        if (Date.now() > end) throw new Error(`it did not print "${text}":\n${serving.log().slice(-4000)}`);
+    },
     admin,
     exited: serving.exited,
     async newCaller(amount = '10.00') {

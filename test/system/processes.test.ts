@@ -57,7 +57,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
         { name: 'slow', kind: 'chat', price: PRICE, maxOutputTokens: 100, targets: [{ provider: 'slow', model: 'm' }] },
       ],
     });
-    await until(() => gateway.log().includes('Try it:'));
+    await gateway.printed('Try it:');
     caller = await gateway.newCaller('10.00');
   }, 60_000);
   afterAll(async () => {
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     expect(statuses.filter((status) => status !== 429)).toHaveLength(letIn);
     expect(letIn).toBeGreaterThanOrEqual(2);
     expect(letIn).toBeLessThanOrEqual(COUNT * 2);
-    expect(gateway.log()).toContain('divided among the processes');
+    await gateway.printed('divided among the processes');
   }, 60_000);
 
   test('they bootstrap once and share the calls, and metrics and log lines name the process', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
         const now = workersOf(gateway.url);
         return now.size === COUNT && now.get('2') !== before.get('2');
       });
-      expect(gateway.log()).toContain(line);
+      await gateway.printed(line);
       await until(async () => (await gateway.balance(caller)).held === '0');
       expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
       const spent = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
