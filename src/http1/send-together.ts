@@ -3,9 +3,9 @@ import type { Socket } from 'bun';
 import { writeLatin1 } from './bytes.ts';
 
 /** Larger messages are sent part by part. */
-const ROOM_BYTES = 64 * 1024;
+const SHARED_BYTES = 64 * 1024;
 
-const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+const shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
 
 /** `before` and `after` have one byte per character. Returns what the socket did not accept, as a copy if it may change. */
 export function sendTogether(
@@ -16,12 +16,12 @@ export function sendTogether(
 ): Uint8Array | undefined {
   const end = before.length + bytes.length;
   const length = end + after.length;
-  if (length > ROOM_BYTES) return sendApart(socket, before, bytes, after);
+  if (length > SHARED_BYTES) return sendApart(socket, before, bytes, after);
   put(before, 0);
-  room.set(bytes, before.length);
+  shared.set(bytes, before.length);
   put(after, end);
-  const written = Math.max(0, socket.write(room, 0, length));
-  return written < length ? Buffer.from(room.subarray(written, length)) : undefined;
+  const written = Math.max(0, socket.write(shared, 0, length));
+  return written < length ? Buffer.from(shared.subarray(written, length)) : undefined;
 }
 
 /** Writing a few characters one by one is faster than a native call. */
@@ -29,8 +29,8 @@ const FEW = 16;
 
 function put(text: string, at: number): void {
   const { length } = text;
-  if (length > FEW) writeLatin1(room, text, at);
-  else for (let i = 0; i < length; i++) room[at + i] = text.charCodeAt(i);
+  if (length > FEW) writeLatin1(shared, text, at);
+  else for (let i = 0; i < length; i++) shared[at + i] = text.charCodeAt(i);
 }
 
 function sendApart(socket: Socket<unknown>, before: string, bytes: Uint8Array, after: string): Uint8Array | undefined {
