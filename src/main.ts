@@ -81,4 +81,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await runCommand(process.argv.slice(2), opener);
+// Not awaited at the top level: a bundle with bytecode is a CommonJS module.
+void runCommand(process.argv.slice(2), opener).then((code) => {
+  process.exitCode = code;
+});

@@ -1,6 +1,7 @@
 /** Checks JSON bodies against limits before they are parsed, and parses large ones in a worker thread. */
-import { existsSync } from 'node:fs';
+
 import { GatewayError } from '../canonical/errors.ts';
+import { workerProgram } from '../canonical/worker-program.ts';
 import { keepParsed } from '../dialects/shared/request-body.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 import type { ParseAnswered, ParseAsked } from './json-worker.ts';
@@ -80,7 +81,7 @@ function createParseThread() {
   let last = 0;
 
   function start(): Worker {
-    const started = new Worker(programUrl().href);
+    const started = new Worker(workerProgram(new URL('./json-worker.ts', import.meta.url)));
     started.onmessage = ({ data }: MessageEvent<ParseAnswered>) => {
       pending.get(data.id)?.resolve(data);
       pending.delete(data.id);
@@ -117,10 +118,4 @@ function createParseThread() {
       return answered;
     },
   };
-}
-
-/** The worker's program is next to this file, or next to the bundle that contains this file. */
-function programUrl(): URL {
-  const beside = new URL('./json-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('../../../src/http/json-worker.ts', import.meta.url);
 }

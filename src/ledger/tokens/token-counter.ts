@@ -1,5 +1,5 @@
 /** Counts tokens of delivered texts when the provider reports none, with a tokenizer in a worker thread that exists only while needed. */
-import { existsSync } from 'node:fs';
+import { workerProgram } from '../../canonical/worker-program.ts';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 
 export interface TokenCounter {
@@ -28,12 +28,6 @@ export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** The worker's program is next to this file, or next to the bundle that contains this file. */
-function programUrl(): URL {
-  const beside = new URL('./count-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('./count-worker.ts', import.meta.url);
-}
-
 interface PendingCount {
   texts: readonly string[];
   resolve(tokens: number[]): void;
@@ -53,7 +47,7 @@ export function createTokenCounter({
 
   function thread(): Worker {
     if (worker) return worker;
-    worker = new Worker(programUrl().href, { smol: true });
+    worker = new Worker(workerProgram(new URL('./count-worker.ts', import.meta.url)), { smol: true });
     worker.onmessage = ({ data }: MessageEvent<CountAnswered>) => settle(data.id, data.tokens);
     worker.onerror = (event) => {
       event.preventDefault();

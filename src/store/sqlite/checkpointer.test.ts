@@ -56,7 +56,7 @@ function countAlone(path: string): number {
 
 test('without a thread the connection copies by itself', async () => {
   const { path, file } = open('alone');
-  const checkpointer = createCheckpointer(path, file, new URL('./no-such-worker.ts', import.meta.url));
+  const checkpointer = createCheckpointer(path, file, new URL('./no-such-worker.ts', import.meta.url).href);
   for (let n = 0; n < 250; n++) checkpointer.writes();
   await Bun.sleep(200);
   expect(ownPages(file)).toBe(4000);

@@ -1,6 +1,6 @@
 /** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
+import { workerProgram } from '../../canonical/worker-program.ts';
 import type { CheckpointsAsked, ThreadSays } from './checkpoint-worker.ts';
 
 export interface Checkpointer {
@@ -20,7 +20,11 @@ const EVERY_MS = 500;
 const CLOSING_MS = 1000;
 
 /** `program`: the worker's program, replaced in tests. */
-export function createCheckpointer(path: string, file: Database, program = programUrl()): Checkpointer {
+export function createCheckpointer(
+  path: string,
+  file: Database,
+  program = workerProgram(new URL('./checkpoint-worker.ts', import.meta.url)),
+): Checkpointer {
   let writes = 0;
   let worker: Worker | undefined;
   /** The thread has opened the file and does the copying. */
@@ -35,7 +39,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   }
 
   function start(): void {
-    const thread = new Worker(program.href, { smol: true });
+    const thread = new Worker(program, { smol: true });
     worker = thread;
     thread.onmessage = ({ data }: MessageEvent<ThreadSays>) => {
       // The thread may report after it was replaced.
@@ -81,10 +85,4 @@ export function createCheckpointer(path: string, file: Database, program = progr
       if (worker) end(worker);
     },
   };
-}
-
-/** The worker's program is next to this file, or next to the bundle that contains this file. */
-function programUrl(): URL {
-  const beside = new URL('./checkpoint-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('./checkpoint-worker.ts', import.meta.url);
 }

@@ -1,5 +1,5 @@
 /** Verifies the ledger in a worker thread. */
-import { existsSync } from 'node:fs';
+import { workerProgram } from '../../canonical/worker-program.ts';
 import type { VerifyOptions } from '../verify/books-reader.ts';
 import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
@@ -7,7 +7,7 @@ import type { VerificationAsked, VerificationSaid } from './verify-worker.ts';
 
 export function verifySqlite(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
-  const thread = new Worker(programUrl().href);
+  const thread = new Worker(workerProgram(new URL('./verify-worker.ts', import.meta.url)));
   const ended = new Promise<VerifyReport>((resolve, reject) => {
     thread.onerror = ({ message }) => reject(new Error(`The verification failed: ${message}`));
     thread.onmessage = ({ data: said }: MessageEvent<VerificationSaid>) => {
@@ -19,10 +19,4 @@ export function verifySqlite(path: string, options: VerifyOptions): Promise<Veri
   });
   thread.postMessage({ path, known, full } satisfies VerificationAsked);
   return ended.finally(() => thread.terminate());
-}
-
-/** Next to this file, or next to the bundle that contains it. */
-function programUrl(): URL {
-  const beside = new URL('./verify-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('./verify-worker.ts', import.meta.url);
 }
