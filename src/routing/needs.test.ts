@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ChatCall } from '../canonical/call.ts';
+import { chatCall } from '../../test/helpers/chat-call.ts';
 import { lacks, type Needs, needsOf } from './needs.ts';
 
 const plain: Needs = { inputs: [], tools: false, structuredOutput: false, tokens: 100 };
@@ -30,21 +30,13 @@ test('what a conversation needs is seen in it, in tool results too', () => {
     type: 'media' as const,
     media: { kind, source: { type: 'url' as const, url: 'https://files.test/a' } },
   });
-  const call: ChatCall = {
-    kind: 'chat',
-    model: 'm',
-    stream: false,
-    origin: { dialect: 'openai-chat', body: new Uint8Array() },
-    extras: {},
-    headers: {},
+  const call = chatCall({
     messages: [
       { role: 'user', parts: [media('image'), media('image')] },
       { role: 'tool', parts: [{ type: 'tool-result', callId: 'c', parts: [media('document')], failed: false }] },
     ],
     tools: [{ type: 'function', name: 'look' }],
-    sampling: {},
-    wantsUsage: false,
     output: { type: 'json' },
-  };
+  });
   expect(needsOf(call, 7)).toEqual({ inputs: ['image', 'document'], tools: true, structuredOutput: true, tokens: 7 });
 });

@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import { randomFrom } from '../../test/helpers/random-numbers.ts';
 import { type Decision, decide, type OrderQuestions, STRATEGIES } from './order.ts';
 
 interface Target {
   id: string;
   priority: number;
   weight: number;
-}
-
-/** A repeatable stream of numbers in [0, 1) (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 const target = (id: string, priority = 0, weight = 1): Target => ({ id, priority, weight });

@@ -1,5 +1,6 @@
 /** Thousands of calls over targets that are slow, flap and die, by a clock of the test's own. */
 import { describe, expect, test } from 'bun:test';
+import { randomFrom } from '../../test/helpers/random-numbers.ts';
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Strategy } from './order.ts';
@@ -35,17 +36,6 @@ class Clock {
       this.events.delete(this.now);
     }
   }
-}
-
-/** A repeatable stream of numbers in [0, 1) (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 /** What a target does with a call that it is sent at `ms` after the start: the time until its first token, or until it fails. */

@@ -1,37 +1,25 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import { HOUR_MS, NOON, storedReply } from '../../test/helpers/stored-reply.ts';
 import { openStore } from './open-store.ts';
-import type { CachedReplyRow } from './reply-cache.ts';
-
-const NOON = Date.UTC(2026, 4, 5, 12);
-const HOUR_MS = 3_600_000;
-
-const reply = (hash: string, more: Partial<CachedReplyRow> = {}): CachedReplyRow => ({
-  account: 'acc_1',
-  hash,
-  at: NOON,
-  expiresAt: NOON + HOUR_MS,
-  body: '{"text":"😀 \\u0000"}',
-  ...more,
-});
 
 describe.each(ENGINES)('cached replies over $name', (engine) => {
   test('a reply is found with its own account and hash, until it expires; a later one replaces it', async () => {
     const { replies } = (await freshStore(engine)).store.kept;
-    await replies.put(reply('a'));
-    expect(await replies.find('acc_1', 'a', NOON)).toEqual(reply('a'));
+    await replies.put(storedReply('a'));
+    expect(await replies.find('acc_1', 'a', NOON)).toEqual(storedReply('a'));
     expect(await replies.find('acc_2', 'a', NOON)).toBeUndefined();
     expect(await replies.find('acc_1', 'b', NOON)).toBeUndefined();
     expect(await replies.find('acc_1', 'a', NOON + HOUR_MS)).toBeUndefined();
-    const later = reply('a', { at: NOON + 1, expiresAt: NOON + 2 * HOUR_MS, body: '{}' });
+    const later = storedReply('a', { at: NOON + 1, expiresAt: NOON + 2 * HOUR_MS, body: '{}' });
     await replies.put(later);
     expect(await replies.find('acc_1', 'a', NOON + HOUR_MS)).toEqual(later);
   });
 
   test('expired replies are removed a limited number at a time', async () => {
     const { replies } = (await freshStore(engine)).store.kept;
-    for (let i = 0; i < 201; i++) await replies.put(reply(`h${i}`));
-    await replies.put(reply('kept', { expiresAt: NOON + 2 * HOUR_MS }));
+    for (let i = 0; i < 201; i++) await replies.put(storedReply(`h${i}`));
+    await replies.put(storedReply('kept', { expiresAt: NOON + 2 * HOUR_MS }));
     expect(await replies.sweep(NOON + HOUR_MS - 1)).toBe(false);
     expect(await replies.sweep(NOON + HOUR_MS)).toBe(true);
     expect(await replies.sweep(NOON + HOUR_MS)).toBe(false);
@@ -42,8 +30,8 @@ describe.each(ENGINES)('cached replies over $name', (engine) => {
   test('another process finds what one has stored', async () => {
     const { store, settings } = await freshStore(engine);
     const second = await openStore(settings);
-    await store.kept.replies.put(reply('a'));
-    expect(await second.kept.replies.find('acc_1', 'a', NOON)).toEqual(reply('a'));
+    await store.kept.replies.put(storedReply('a'));
+    expect(await second.kept.replies.find('acc_1', 'a', NOON)).toEqual(storedReply('a'));
     await second.close();
   });
 });

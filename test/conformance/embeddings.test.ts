@@ -6,6 +6,7 @@ import { vectorBase64, vectorNumbers } from '../../src/canonical/vectors.ts';
 import type { Dialect, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
+import { ASKED } from '../helpers/chat-call.ts';
 import {
   cutBytes,
   type RecordedCase,
@@ -135,12 +136,8 @@ function widthOf(recorded: RecordedCase): number {
 
 function embedCall(width: number): EmbedCall {
   return {
+    ...ASKED,
     kind: 'embed',
-    model: 'public-name',
-    stream: false,
-    origin: { dialect: 'a-test', body: new Uint8Array() },
-    extras: {},
-    headers: {},
     inputs: Array.from({ length: width }, (_, place) => `text ${place}`),
     encoding: 'float',
   };
@@ -148,12 +145,8 @@ function embedCall(width: number): EmbedCall {
 
 function rerankCall(): RerankCall {
   return {
+    ...ASKED,
     kind: 'rerank',
-    model: 'public-name',
-    stream: false,
-    origin: { dialect: 'rerank', body: new Uint8Array() },
-    extras: {},
-    headers: {},
     query: 'a query',
     documents: Array.from({ length: 10 }, (_, place) => `document ${place}`),
     returnDocuments: true,

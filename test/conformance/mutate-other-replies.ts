@@ -18,8 +18,9 @@ import { nearestClip } from '../../src/sandbox/clips.ts';
 import { holding } from '../../src/tasks/held-task.ts';
 import { step } from '../../src/tasks/step.ts';
 import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
+import { randomFrom } from '../helpers/random-numbers.ts';
 import { VIDEO_FORMATS, wide } from '../helpers/video-formats.ts';
-import { mutateBody, randomFrom } from './mutate.ts';
+import { mutateBody } from './mutate.ts';
 import { type Answered, HOUR_MS, isOurs, modelOf, openMutationDeps, videoModelOf } from './mutation-deps.ts';
 import { type OtherReply, otherReplies } from './other-replies.ts';
 

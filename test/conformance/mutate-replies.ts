@@ -7,7 +7,8 @@ import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedroc
 import { boundedReader } from '../../src/dialects/shared/bounded-reader.ts';
 import { chatCall } from '../helpers/chat-call.ts';
 import { recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
-import { mutateBody, randomFrom } from './mutate.ts';
+import { randomFrom } from '../helpers/random-numbers.ts';
+import { mutateBody } from './mutate.ts';
 import { CONVERSING, TARGETS, WIRES } from './translate-replies.ts';
 
 /** The maximum size of an answer to a mutated recording: unlimited growth is detected long before. */

@@ -4,17 +4,6 @@ import type { JsonObject } from '../../src/canonical/json.ts';
 const NUMBERS = [-1, 0.5, 50_000_000, 2 ** 53, 1e308, -0, 4095, 4096, 1e21];
 const VALUES: readonly unknown[] = [null, true, '', 'x', [], {}, [[]], [null], { index: 50_000_000 }, '\u0000\ud800'];
 
-/** A small random generator in [0, 1) that repeats for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Changes one value in JSON: another number, another type, a repeated, removed or swapped element, a renamed member. */
 function mutate(value: unknown, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;

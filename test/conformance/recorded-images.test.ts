@@ -1,6 +1,6 @@
 /** Every recorded reply with images: our charge equals the provider's rule and our list prices. */
 import { describe, expect, test } from 'bun:test';
-import type { ImageCall, Media } from '../../src/canonical/call.ts';
+import type { Media } from '../../src/canonical/call.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
 import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
@@ -18,6 +18,7 @@ import {
   replyContentType,
   requestBytes,
 } from '../helpers/fixtures.ts';
+import { imageCall } from '../helpers/image-call.ts';
 import { ticksOf } from '../helpers/provider-bills.ts';
 
 const DIALECTS: { readonly [wire: string]: string } = {
@@ -46,19 +47,7 @@ function givenTo(recorded: RecordedCase): Media[] {
 /** Reads the reply as the gateway does, up to the billed usage. */
 async function usageRead(recorded: RecordedCase): Promise<Usage | undefined> {
   const images = givenTo(recorded);
-  const call: ImageCall = {
-    kind: 'image',
-    model: 'm',
-    stream: false,
-    origin: { dialect: 'openai-images', body: new Uint8Array() },
-    extras: {},
-    headers: {},
-    prompt: 'A cat',
-    images,
-    edit: images.length > 0,
-    n: 1,
-    size: {},
-  };
+  const call = imageCall({ images, edit: images.length > 0 });
   const reader = providerDialectNamed(DIALECTS[recorded.wire] ?? '')?.reader(call, replyContentType(recorded), {});
   if (!reader) throw new Error(`there is no dialect for ${recorded.wire}`);
   const meter = new Meter(0);

@@ -4,6 +4,7 @@ import { issueKey } from '../../src/access/key.ts';
 import { newId } from '../../src/canonical/id.ts';
 import type { Answer, ByteSource } from '../../src/http1/answer.ts';
 import type { KeyRow } from '../../src/store/store.ts';
+import { forTests } from './for-tests.ts';
 import {
   type CaseSetup,
   FakeSink,
@@ -25,7 +26,7 @@ export interface CacheBench {
   close(): Promise<void>;
 }
 
-export async function startCacheBench(): Promise<CacheBench> {
+async function startCacheBench(): Promise<CacheBench> {
   const bench = await startGatewayBench();
   return {
     bench,
@@ -45,6 +46,9 @@ export async function startCacheBench(): Promise<CacheBench> {
     },
   };
 }
+
+/** The bench of a test file, open while its tests run. */
+export const cacheBench = () => forTests(startCacheBench, (started) => started.close());
 
 export const cacheStatus = ({ headers }: Answer) => headers['x-modelport-cache'];
 

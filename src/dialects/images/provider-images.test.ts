@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { hasFixtures, recordedCases, replyBytes } from '../../../test/helpers/fixtures.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
@@ -8,27 +9,13 @@ import { dashscopeImages, dashscopeImageTasks } from './dashscope-images.ts';
 import { imagen } from './imagen.ts';
 import { stability } from './stability.ts';
 
-const call = (members: Partial<ImageCall> = {}): ImageCall => ({
-  kind: 'image',
-  model: 'public',
-  stream: false,
-  origin: { dialect: 'openai-images', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  prompt: 'A cat',
-  images: [],
-  edit: false,
-  n: 1,
-  size: {},
-  ...members,
-});
 const IMAGE = { kind: 'image', source: { type: 'inline', base64: 'AAAA' }, mimeType: 'image/png' } as const;
 const written = (dialect: ProviderDialect<ImageCall>, members: Partial<ImageCall> = {}, model = 'm') => {
-  const { body, warnings } = dialect.writeCall(call(members), model, {});
+  const { body, warnings } = dialect.writeCall(imageCall(members), model, {});
   return { body: JSON.parse(new TextDecoder().decode(body)), warnings };
 };
 const read = (dialect: ProviderDialect<ImageCall>, body: Uint8Array): Reply | GatewayError => {
-  const reader = dialect.reader(call(), 'application/json', {});
+  const reader = dialect.reader(imageCall(), 'application/json', {});
   const reply = emptyReply();
   for (const event of [...reader.read(body), ...reader.end()].flatMap((frame) => frame.events)) {
     if (event.type === 'error') return event.error;
@@ -138,7 +125,7 @@ describe('DashScope', () => {
 
 describe('Stability', () => {
   test('is asked with a form', () => {
-    const asked = call({
+    const asked = imageCall({
       size: { aspectRatio: '16:9' },
       seed: 4,
       style: 'anime',

@@ -32,6 +32,14 @@ async function begun(at: GatewayCase, ...texts: string[]): Promise<SentRequest> 
   return request;
 }
 
+/** The first target's stream of a call, and the client's: both have this text. */
+async function streamed(at: GatewayCase, text: string, serving = at.serve(body(at))) {
+  const first = await begun(at, text);
+  const sink = await received(serving);
+  await until(sink, text);
+  return { first, sink };
+}
+
 const cut = ({ exchange }: SentRequest) => exchange.broke(new Error('cut'));
 
 /** Waits until the client has been sent this. */
@@ -60,10 +68,7 @@ async function expectSettled(at: GatewayCase): Promise<void> {
 
 test('the next target goes on from what was delivered: one stream, one finish, the usage and the charge of both', async () => {
   const at = await open();
-  const serving = at.serve(body(at));
-  const first = await begun(at, 'One two ');
-  const sink = await received(serving);
-  await until(sink, 'One two ');
+  const { first, sink } = await streamed(at, 'One two ');
   cut(first);
   const second = await at.transport.next();
   expect(lastMessage(second)).toEqual({ role: 'assistant', content: 'One two', prefix: true });
@@ -95,10 +100,7 @@ describe('a stream that', () => {
   ] satisfies [string, (request: SentRequest) => void][]) {
     test(`${what} is continued, and its connection ended`, async () => {
       const at = await open();
-      const serving = at.serve(body(at));
-      const first = await begun(at, 'Hel');
-      const sink = await received(serving);
-      await until(sink, 'Hel');
+      const { first, sink } = await streamed(at, 'Hel');
       at.transport.script(streamAnswer(['Hel', 'lo']));
       breakOff(first);
       expect(await sink.over).toBe('ended');
@@ -110,10 +112,7 @@ describe('a stream that', () => {
 
   test('breaks off twice is continued by the third target', async () => {
     const at = await open({ targets: 3 });
-    const serving = at.serve(body(at));
-    const first = await begun(at, 'One');
-    const sink = await received(serving);
-    await until(sink, 'One');
+    const { first, sink } = await streamed(at, 'One');
     cut(first);
     const second = await begun(at, 'One', ' two');
     await until(sink, ' two');
@@ -129,10 +128,7 @@ describe('a stream that', () => {
 
   test('breaks off where no other target goes on ends with an error, charged for what was delivered', async () => {
     const at = await open();
-    const serving = at.serve(body(at));
-    const first = await begun(at, 'Hello');
-    const sink = await received(serving);
-    await until(sink, 'Hello');
+    const { first, sink } = await streamed(at, 'Hello');
     at.transport.script(errorAnswer(503, 'also down'));
     cut(first);
     expect(await sink.over).toBe('ended');
@@ -188,10 +184,7 @@ test('is asked only if the balance covers what is left', async () => {
   probe.client.leave();
   await probing;
   const at = await open({ balance: most });
-  const serving = at.serve(body(at));
-  const first = await begun(at, 'Hello');
-  const sink = await received(serving);
-  await until(sink, 'Hello');
+  const { first, sink } = await streamed(at, 'Hello');
   cut(first);
   expect(await sink.over).toBe('ended');
   expect(at.transport.sent).toHaveLength(1);
@@ -206,10 +199,7 @@ for (const [dialect, request] of [
   test(`a client of ${dialect} gets one reply`, async () => {
     const at = await open();
     const headers = { 'anthropic-version': '2023-06-01' };
-    const serving = at.serve({ model: at.model, ...request }, { dialect, headers });
-    const first = await begun(at, 'Hel');
-    const sink = await received(serving);
-    await until(sink, 'Hel');
+    const { first, sink } = await streamed(at, 'Hel', at.serve({ model: at.model, ...request }, { dialect, headers }));
     at.transport.script(streamAnswer(['Hel', 'lo']));
     cut(first);
     expect(await sink.over).toBe('ended');
@@ -227,10 +217,7 @@ for (const [dialect, request] of [
 
 test('nobody is asked for a client that has left', async () => {
   const at = await open({ model: { onDisconnect: 'drain' } });
-  const serving = at.serve(body(at));
-  const first = await begun(at, 'Hello');
-  const sink = await received(serving);
-  await until(sink, 'Hello');
+  const { first } = await streamed(at, 'Hello');
   at.client.leave();
   cut(first);
   while (at.calls.length === 0) await Bun.sleep(1);
@@ -241,10 +228,7 @@ test('nobody is asked for a client that has left', async () => {
 
 test('no more output is asked for than is left', async () => {
   const at = await open();
-  const serving = at.serve(body(at, { max_tokens: 12 }));
-  const first = await begun(at, 'Hello');
-  const sink = await received(serving);
-  await until(sink, 'Hello');
+  const { first, sink } = await streamed(at, 'Hello', at.serve(body(at, { max_tokens: 12 })));
   cut(first);
   const second = await at.transport.next();
   expect(second.body.max_tokens).toBe(7);
@@ -260,10 +244,7 @@ for (const [what, more] of [
 ] as const) {
   test(`a call with ${what} is not continued`, async () => {
     const at = await open();
-    const serving = at.serve(body(at, more));
-    const first = await begun(at, 'Hello');
-    const sink = await received(serving);
-    await until(sink, 'Hello');
+    const { first, sink } = await streamed(at, 'Hello', at.serve(body(at, more)));
     cut(first);
     expect(await sink.over).toBe('ended');
     expect(at.transport.sent).toHaveLength(1);
@@ -280,10 +261,7 @@ test('a report that is not believed ends the stream: it must not enlarge the hol
   probe.client.leave();
   await probing;
   const at = await open();
-  const serving = at.serve(body(at, { max_tokens: 50 }));
-  const first = await begun(at, 'Hello');
-  const sink = await received(serving);
-  await until(sink, 'Hello');
+  const { first, sink } = await streamed(at, 'Hello', at.serve(body(at, { max_tokens: 50 })));
   at.transport.script(streamAnswer(['Hello', '!']));
   const usage = { prompt_tokens: 1_000_000, completion_tokens: 5, total_tokens: 1_000_005 };
   first.pushEvents({ ...streamAnswer([]).events!.at(-1)!, usage });
@@ -296,10 +274,7 @@ test('a report that is not believed ends the stream: it must not enlarge the hol
 
 test('what the second target sends is counted where it reports zero', async () => {
   const at = await open();
-  const serving = at.serve(body(at));
-  const first = await begun(at, 'Hel');
-  const sink = await received(serving);
-  await until(sink, 'Hel');
+  const { first, sink } = await streamed(at, 'Hel');
   const answer = streamAnswer(['Hel', 'lo']);
   const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   at.transport.script({ events: [...answer.events!.slice(0, -1), { ...answer.events!.at(-1)!, usage }] });
@@ -312,10 +287,7 @@ test('what the second target sends is counted where it reports zero', async () =
 
 test('where the second breaks off too, no third request is charged', async () => {
   const at = await open();
-  const serving = at.serve(body(at));
-  const first = await begun(at, 'One');
-  const sink = await received(serving);
-  await until(sink, 'One');
+  const { first, sink } = await streamed(at, 'One');
   cut(first);
   const second = await begun(at, 'One', ' two');
   await until(sink, ' two');

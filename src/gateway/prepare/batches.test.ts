@@ -1,20 +1,12 @@
 import { expect, test } from 'bun:test';
+import { ASKED } from '../../../test/helpers/chat-call.ts';
 import type { EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Upstream } from '../attempt/upstream.ts';
 import { WholeUpstream } from '../attempt/upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 
-const CALL: EmbedCall = {
-  kind: 'embed',
-  model: 'm',
-  origin: { dialect: 'openai-embeddings', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: false,
-  inputs: ['a', 'b', 'c', 'd', 'e'],
-  encoding: 'float',
-};
+const CALL: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c', 'd', 'e'], encoding: 'float' };
 
 test('what the provider takes at once is the call itself', () => {
   expect(batches(CALL, 1000)).toEqual([CALL]);

@@ -1,20 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  cacheStatus,
-  contentOf,
-  expectClean,
-  HOUR,
-  startCacheBench,
-  textOf,
-} from '../../../test/helpers/cache-case.ts';
+import { cacheBench, cacheStatus, contentOf, expectClean, HOUR, textOf } from '../../../test/helpers/cache-case.ts';
 import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
-import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type CaseSetup, PRICE } from '../../../test/helpers/gateway-bench.ts';
 import { messageAnswer } from '../../../test/helpers/message-answer.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { KeyRow } from '../../store/store.ts';
 
-const caching = forTests(startCacheBench, (started) => started.close());
+const caching = cacheBench();
 
 const open = (setup: CaseSetup = {}) => caching.open(setup);
 /** In USD: 700 nano-USD. */

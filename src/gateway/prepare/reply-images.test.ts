@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
 import type { ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { allFrames, WholeUpstream } from '../attempt/upstream.ts';
@@ -11,19 +12,7 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1');
 const BASE64 = PNG.toString('base64');
 const PLACE = { choice: 0, part: 0 };
-const CALL: ImageCall = {
-  kind: 'image',
-  model: 'm',
-  origin: { dialect: 'openai-images', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: false,
-  prompt: 'A cat',
-  images: [],
-  edit: false,
-  n: 1,
-  size: {},
-};
+const CALL = imageCall();
 const opening = (url?: string): ReplyEvent => ({
   type: 'part-start',
   ...PLACE,

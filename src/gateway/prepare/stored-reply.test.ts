@@ -1,14 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  cacheStatus,
-  contentOf,
-  expectClean,
-  HOUR,
-  startCacheBench,
-  textOf,
-} from '../../../test/helpers/cache-case.ts';
+import { cacheBench, cacheStatus, contentOf, expectClean, HOUR, textOf } from '../../../test/helpers/cache-case.ts';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
-import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type CaseSetup, FakeSink, type GatewayCase, PRICE } from '../../../test/helpers/gateway-bench.ts';
 import { newId } from '../../canonical/id.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -19,7 +11,7 @@ import type { ByteSource } from '../../http1/answer.ts';
 import { createLedger } from '../../ledger/prepaid-ledger.ts';
 import { ReplyRecorder, readStoredReply } from './stored-reply.ts';
 
-const caching = forTests(startCacheBench, (started) => started.close());
+const caching = cacheBench();
 
 const open = (setup: CaseSetup = {}) => caching.open(setup);
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { ImageCall, UploadedImage } from '../../canonical/call.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
+import type { UploadedImage } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import { hasUploads, withInlineUploads } from './uploaded-images.ts';
 
@@ -13,20 +14,7 @@ const inline = (text: string) => ({
   mimeType: 'image/png',
   source: { type: 'inline' as const, base64: Buffer.from(text).toString('base64') },
 });
-const CALL: ImageCall = {
-  kind: 'image',
-  model: 'm',
-  origin: { dialect: 'openai-images', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  stream: false,
-  prompt: 'A cat',
-  images: [uploaded('one'), inline('two')],
-  mask: uploaded('mask'),
-  edit: true,
-  n: 1,
-  size: {},
-};
+const CALL = imageCall({ images: [uploaded('one'), inline('two')], mask: uploaded('mask'), edit: true });
 
 test('files are read into inline images, the mask too; what is inline stays', async () => {
   expect(hasUploads(CALL)).toBe(true);

@@ -1,31 +1,18 @@
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../test/helpers/chat-call.ts';
-import type { ImageCall } from '../../canonical/call.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
 import { quote } from './quote.ts';
 import { askedPiece, highestPiece } from './rates.ts';
 
-const call = (members: Partial<ImageCall>): ImageCall => ({
-  kind: 'image',
-  model: 'm',
-  stream: false,
-  origin: { dialect: 'd', body: new Uint8Array() },
-  extras: {},
-  headers: {},
-  prompt: 'A cat',
-  images: [],
-  edit: false,
-  n: 1,
-  size: {},
-  ...members,
-});
-
 test('quality and size of images are read from the call', () => {
-  expect(askedPiece(call({ size: { pixels: { width: 64, height: 32 } }, quality: 'high' }))).toEqual({
+  expect(askedPiece(imageCall({ size: { pixels: { width: 64, height: 32 } }, quality: 'high' }))).toEqual({
     size: '64x32',
     quality: 'high',
   });
-  expect(askedPiece(call({ size: { fineness: '2K', aspectRatio: '1:1' }, quality: 'auto' }))).toEqual({ size: '2K' });
-  expect(askedPiece(call({}))).toEqual({});
+  expect(askedPiece(imageCall({ size: { fineness: '2K', aspectRatio: '1:1' }, quality: 'auto' }))).toEqual({
+    size: '2K',
+  });
+  expect(askedPiece(imageCall({}))).toEqual({});
   expect(askedPiece(chatCall({ image: { size: '4K' } }))).toEqual({ size: '4K' });
 });
 
@@ -41,5 +28,5 @@ test('an image without a stated size or quality has the highest price', () => {
   expect(highestPiece(IMAGES, 1n, { size: '64x64' })).toBe(9n);
   expect(highestPiece(IMAGES, 1n, { size: '64x64', quality: 'low' })).toBe(4n);
   expect(highestPiece(IMAGES, 1n, { size: '8x8', quality: 'low' })).toBe(1n);
-  expect(quote(call({ n: 3 }), { images: IMAGES, perImage: 1n }, 0)).toBe(27n);
+  expect(quote(imageCall({ n: 3 }), { images: IMAGES, perImage: 1n }, 0)).toBe(27n);
 });

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { callRow } from '../../../test/helpers/call-row.ts';
 import { fc } from '../../../test/helpers/property.ts';
 import { openStore } from '../open-store.ts';
 import type { CallRow, HoldRow, LedgerStep, Store } from '../store.ts';
@@ -34,27 +35,8 @@ function held(callId: string, at = AT): HoldRow {
 }
 
 function ended(id: string, cost: bigint, more: Partial<CallRow> = {}): LedgerStep {
-  const call: CallRow = {
-    id,
-    account: ACCOUNT,
-    key: KEY,
-    at: AT,
-    model: 'm',
-    provider: 'p',
-    targetModel: 'm',
-    dialect: 'd',
-    upstreamDialect: 'd',
-    stream: false,
-    status: 200,
-    outcome: 'ok',
-    attempts: 1,
-    cost,
-    priceId: 'price_1',
-    saved: 2n,
-    usage: { input: 3, output: 5, source: 'reported' },
-    durationMs: 1,
-    ...more,
-  };
+  const usage = { input: 3, output: 5, source: 'reported' } as const;
+  const call = callRow({ id, account: ACCOUNT, key: KEY, at: AT, stream: false, cost, saved: 2n, usage, ...more });
   return { type: 'resolve', callId: id, amount: cost, call, hold: { account: ACCOUNT, key: KEY, amount: 1000n } };
 }
 

@@ -1,13 +1,10 @@
 /** Properties of every conversation and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { expectCallOrError, expectOneEnd } from '../../../../test/helpers/dialect-properties.ts';
 import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
-import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiChat } from './openai-chat.ts';
-
-const encoder = new TextEncoder();
 
 function readCall(body: Uint8Array): ChatCall {
   return openaiChat.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
@@ -124,28 +121,11 @@ test('every client request is a call that can be written, or an error that says 
         anything,
       ),
       (messages, members) => {
-        const body = encoder.encode(JSON.stringify({ model: 'm', messages, ...members }));
-        try {
-          expect(openaiChat.writeCall(readCall(body), 'm', {}).body.length).toBeGreaterThan(0);
-        } catch (thrown) {
-          expect(thrown).toBeInstanceOf(GatewayError);
-          expect((thrown as GatewayError).code).not.toBe('internal_error');
-        }
+        expectCallOrError(openaiChat, { model: 'm', messages, ...members });
       },
     ),
     { numRuns: 500 },
   );
 });
 
-test('no bytes crash the reader, and every reply has one end', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
-      const type = stream ? 'text/event-stream' : 'application/json';
-      const reader = boundedReader(openaiChat.reader(chatCall({ stream }), type, {}), chatCall({ stream }), {
-        skippedEvents: 0,
-      });
-      const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
-      expect(events.filter(({ type }) => type === 'reply-end' || type === 'error').length).toBe(1);
-    }),
-  );
-});
+test('no bytes crash the reader, and every reply has one end', () => expectOneEnd(openaiChat));

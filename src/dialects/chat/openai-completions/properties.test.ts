@@ -1,13 +1,10 @@
 /** Properties of every prompt and byte sequence, beyond the recordings. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/helpers/chat-call.ts';
+import { expectCallOrError, expectOneEnd } from '../../../../test/helpers/dialect-properties.ts';
 import { fc } from '../../../../test/helpers/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
-import { boundedReader } from '../../shared/bounded-reader.ts';
 import { openaiCompletions } from './openai-completions.ts';
-
-const encoder = new TextEncoder();
 
 function readCall(body: Uint8Array): ChatCall {
   return openaiCompletions.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
@@ -70,27 +67,10 @@ test('every client request is a call that can be written, or an error that says 
   );
   fc.assert(
     fc.property(fc.oneof(prompts, words, anything), fc.dictionary(member, anything), (prompt, members) => {
-      const body = encoder.encode(JSON.stringify({ model: 'm', prompt, ...members }));
-      try {
-        expect(openaiCompletions.writeCall(readCall(body), 'm', {}).body.length).toBeGreaterThan(0);
-      } catch (thrown) {
-        expect(thrown).toBeInstanceOf(GatewayError);
-        expect((thrown as GatewayError).code).not.toBe('internal_error');
-      }
+      expectCallOrError(openaiCompletions, { model: 'm', prompt, ...members });
     }),
     { numRuns: 500 },
   );
 });
 
-test('no bytes crash the reader, and every reply has one end', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
-      const type = stream ? 'text/event-stream' : 'application/json';
-      const reader = boundedReader(openaiCompletions.reader(chatCall({ stream }), type, {}), chatCall({ stream }), {
-        skippedEvents: 0,
-      });
-      const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
-      expect(events.filter(({ type: one }) => one === 'reply-end' || one === 'error').length).toBe(1);
-    }),
-  );
-});
+test('no bytes crash the reader, and every reply has one end', () => expectOneEnd(openaiCompletions));
