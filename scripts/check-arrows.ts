@@ -20,6 +20,7 @@ export const RUNGS: { readonly [moduleName: string]: number } = {
   catalog: 2,
   access: 2,
   ledger: 2,
+  telemetry: 2,
   conversations: 2,
   gateway: 3,
   tasks: 4,

@@ -11,11 +11,8 @@ import { createProbeLease, type SharedProbeLease } from './access/probe-lease.ts
 import { createSharedLimits } from './access/shared-limits.ts';
 import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
-import type { Json } from './canonical/json.ts';
-import { writeMoney } from './canonical/money.ts';
-import type { Usage } from './canonical/usage.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
-import { type Catalog, createCatalog, type ModelTarget, type ProviderDefaults } from './catalog/catalog.ts';
+import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import { ledgerKeyOf } from './config/ledger-key.ts';
@@ -28,6 +25,7 @@ import { createImageStore, type ImageStore } from './files/image-store.ts';
 import { openFiles } from './files/open-files.ts';
 import { createSigning } from './gateway/attempt/tokens.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import type { GatewaySettings } from './gateway/gateway-deps.ts';
 import { createGateway } from './gateway/serve.ts';
 import { createMetrics, type Metrics } from './http/routes/status/metrics.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -38,14 +36,16 @@ import { createVerifier, type Verifier } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
-import type { Decision } from './routing/order.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createCredentialCipher } from './store/credential-cipher.ts';
 import { openStore } from './store/open-store.ts';
-import type { CallRow, Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 import { type Runner, startRunner } from './tasks/runner.ts';
 import type { TaskDeps } from './tasks/task-deps.ts';
 import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
+import { createEvents } from './telemetry/create-events.ts';
+import type { Events } from './telemetry/events.ts';
+import { createLogSink } from './telemetry/log-sink.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
@@ -59,6 +59,7 @@ export interface App {
   transport: Transport;
   gateway: Gateway;
   metrics: Metrics;
+  events: Events;
   videos: VideoTasks;
   files: Files;
   /** Processes tasks until it is stopped. */
@@ -101,11 +102,15 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const access = createAccess({ store, limits: openLimits(config, log, standing), work: openWork(config, standing) });
   const defaults = providerDefaults(config);
   const lease = openProbeLease(config);
-  const catalog = openCatalog(defaults, store, log, lease);
-  const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
-  const counter = createTokenCounter();
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
+  const events = createEvents(
+    [createLogSink(log), { ended: (_, record) => metrics.called(record), taskEnded: metrics.called }],
+    (thrown) => reportError('An event could not be recorded.', thrown),
+  );
+  const catalog = openCatalog(defaults, store, log, lease, events);
+  const memory = createMemory(store.kept, config.kept);
+  const counter = createTokenCounter();
   const guard = openGuard(config);
   const signing = createSigning(transport, now);
   const tasks = openTasks(config, {
@@ -118,11 +123,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     signing,
     worker: owner,
     processStatusOf,
-    log(call) {
-      metrics.called(call);
-      log.info('task', () => callMembers(call, 0, undefined));
-      warnOfDispute(log, call);
-    },
+    events,
     reportError,
   });
   const gateway = createGateway({
@@ -137,24 +138,10 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     dialect: requiredDialect,
     signing,
     countTexts: counter.count,
-    settings: {
-      limits: config.timeLimits,
-      keepAliveMs: config.keepAliveMs,
-      drainAfterDisconnectMs: config.disconnectDrainMs,
-      maxRequestBytes: config.maxBodyBytes,
-      maxReplyBytes: config.maxBodyBytes,
-      maxMediaBytes: config.maxBodyBytes,
-      maxImages: config.maxImages,
-      unpricedExtras: config.unpricedExtras,
-      showProvider: config.showProvider,
-    },
+    settings: gatewaySettings(config),
     now,
     random: Math.random,
-    log(call, lost, cause, decision) {
-      metrics.called(call);
-      log.info('call', () => ({ ...callMembers(call, lost, cause), ...(decision && { route: routeOf(decision) }) }));
-      warnOfDispute(log, call);
-    },
+    events,
     reportError,
   });
   const apply = (
@@ -175,6 +162,8 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
           now(),
         );
         changed?.({ what, row });
+        // What an admin key applies is told of by its request.
+        if (actor === 'cli' || actor === 'start') events.configChanged(row);
         return row;
       },
     });
@@ -193,6 +182,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     transport,
     gateway,
     metrics,
+    events,
     ...tasks,
     apply,
     applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
@@ -205,6 +195,18 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     close,
   };
 }
+
+const gatewaySettings = (config: Config): GatewaySettings => ({
+  limits: config.timeLimits,
+  keepAliveMs: config.keepAliveMs,
+  drainAfterDisconnectMs: config.disconnectDrainMs,
+  maxRequestBytes: config.maxBodyBytes,
+  maxReplyBytes: config.maxBodyBytes,
+  maxMediaBytes: config.maxBodyBytes,
+  maxImages: config.maxImages,
+  unpricedExtras: config.unpricedExtras,
+  showProvider: config.showProvider,
+});
 
 /** Adds the price to the audit row of a model, which itself names only the price version. */
 const withPrice = (row: object, components: string | undefined): object =>
@@ -266,11 +268,13 @@ function openCatalog(
   store: Store,
   log: Log,
   probeLease: SharedProbeLease | undefined,
+  events: Events,
 ): Catalog {
   return createCatalog({
     store,
     probeLease,
     providerDefaults: defaults,
+    cooldown: events.cooldown,
     credentialRefused(provider, credential, seconds) {
       log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
     },
@@ -303,49 +307,6 @@ function openLimits(config: Config, log: Log, standing: ProcessPosition): Limits
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
     },
   });
-}
-
-/** The order of a call's targets and its reasons: `main/gpt-4o affinity`. */
-function routeOf({ choices, excluded, limited }: Decision<ModelTarget>): string[] {
-  return [
-    ...[...choices, ...excluded].map(({ target, reason }) => `${target.id} ${reason}`),
-    ...limited.map(({ id }) => `${id} rate limited`),
-  ];
-}
-
-/** Warns the operator of a call that needs a decision. */
-function warnOfDispute(log: Log, { outcome, id, account, model, provider, cost, usage }: CallRow): void {
-  if (outcome !== 'disputed') return;
-  log.warn(
-    `The provider's usage report of a call is implausible: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
-    { id, account, model, provider, charged: writeMoney(cost), claimed: usage?.claimed?.cost },
-  );
-}
-
-/** The log line of a call, without prompts, replies or secrets. Undefined members would double its cost. */
-function callMembers(call: CallRow, lost: number, cause: unknown): object {
-  const members: { [name: string]: Json | Usage } = {
-    id: call.id,
-    account: call.account,
-    key: call.key,
-    model: call.model,
-    provider: call.provider,
-    targetModel: call.targetModel,
-    dialect: call.dialect,
-    upstreamDialect: call.upstreamDialect,
-    stream: call.stream,
-    status: call.status,
-    outcome: call.outcome,
-    attempts: call.attempts,
-    cost: writeMoney(call.cost),
-    durationMs: call.durationMs,
-  };
-  if (call.firstByteMs !== undefined) members.firstByteMs = call.firstByteMs;
-  if (call.usage) members.usage = call.usage;
-  if (call.saved !== undefined) members.saved = writeMoney(call.saved);
-  if (lost > 0) members.lost = lost;
-  if (call.errorCode !== undefined) members.errorCode = call.errorCode;
-  return cause === undefined ? members : { ...members, ...errorMembers(cause) };
 }
 
 function requiredDialect(name: string) {

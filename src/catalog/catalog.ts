@@ -2,6 +2,7 @@
 import type { Kind } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
+import type { CooldownChange } from '../routing/cooldown-change.ts';
 import { isTargetFailure, type ProbeLease } from '../routing/health.ts';
 import type { Capabilities, DataPolicy, InputKind } from '../routing/needs.ts';
 import type { Strategy } from '../routing/order.ts';
@@ -95,6 +96,8 @@ export interface CatalogOptions {
   providerDefaults?: { readonly [type: string]: ProviderDefaults };
   /** A credential (by its position in the provider's list, from 1) was refused and is not used for some time. */
   credentialRefused?(provider: string, place: number, seconds: number): void;
+  /** A target or a credential goes into cooldown, or comes out of it. */
+  cooldown?(change: CooldownChange): void;
   /** Decides over all processes who may probe a target; absent: each for itself. */
   probeLease?: ProbeLease | undefined;
   /** Milliseconds since 1970. */
@@ -113,14 +116,14 @@ const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
  * const model = catalog.find('gpt-5');
  */
 export function createCatalog(options: CatalogOptions): Catalog {
-  const { store, providerDefaults, credentialRefused, probeLease, now } = options;
+  const { store, providerDefaults, credentialRefused, cooldown, probeLease, now } = options;
   let models = new ModelNames<Model>([]);
   /** Models that a wildcard matched lately, by the name that was asked for. */
   const matched = new Map<string, Model>();
   let list: readonly Model[] = [];
   /** Price versions never change, so each is read once. */
   const prices = new Map<string, Price>();
-  const routing = createRouting<ModelTarget>({ credentialRefused, lease: probeLease, now });
+  const routing = createRouting<ModelTarget>({ credentialRefused, cooldown, lease: probeLease, now });
   const { state } = routing;
 
   async function price(id: string): Promise<Price> {

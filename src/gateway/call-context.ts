@@ -16,9 +16,11 @@ import { choices, type Extras } from '../ledger/pricing/quote.ts';
 import { askedPiece } from '../ledger/pricing/rates.ts';
 import { savedBy } from '../ledger/pricing/saved.ts';
 import { estimatedUsage } from '../ledger/tokens/estimated-usage.ts';
+import type { Decision } from '../routing/order.ts';
 import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
+import type { CallTrace } from '../telemetry/events.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Chain, Ready } from './admit/candidate.ts';
 import { TOOL_FORMATS } from './admit/extra-members.ts';
@@ -42,6 +44,7 @@ export interface PendingCall {
   readonly dialect: Dialect;
   readonly call: Call;
   readonly caller: Caller;
+  readonly trace: CallTrace;
   /** A translation that would lose something is refused (`x-modelport-strict`). */
   readonly strict: boolean;
   /** Deletes the files that came with the request. */
@@ -84,6 +87,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   readonly dialect: Dialect;
   call: Call;
   readonly caller: Caller;
+  readonly trace: CallTrace;
   readonly strict: boolean;
   readonly release: (() => void) | undefined;
   readonly load: Load;
@@ -144,6 +148,7 @@ export class CallContext implements PendingCall, AdmittedCall {
     this.dialect = entrant.dialect;
     this.call = entrant.call;
     this.caller = entrant.caller;
+    this.trace = entrant.trace;
     this.strict = entrant.strict;
     this.release = entrant.release;
     this.load = entrant.load;
@@ -160,6 +165,13 @@ export class CallContext implements PendingCall, AdmittedCall {
     this.extras = admission.extras;
     this.underWay = underWay;
     underWay.add(this);
+    this.trace.admitted(this.hold.amount);
+  }
+
+  /** An attempt is about to be sent. */
+  asks(attempt: TrackedAttempt<ModelTarget>): void {
+    this.attempts++;
+    attempt.follow(this.trace);
   }
 
   /** Continues with another model. Nothing was delivered yet. */
@@ -245,12 +257,33 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
     await deps.ledger.settle(context.hold, record);
     if (context.cache) await context.cache.keep(deps, { record, isDoubted: isDoubted(context) });
   } finally {
-    deps.log(record, context.warnings.length, conclusion.error?.cause, context.route.decision);
+    ended(context, record, conclusion.error);
     context.underWay.delete(context);
     context.release?.();
     context.load.end();
   }
   return cost;
+}
+
+/** Tells the sinks. */
+function ended(
+  { trace, warnings, route: { decision }, hold }: CallContext,
+  record: CallRow,
+  error?: GatewayError,
+): void {
+  trace.warnings = warnings;
+  trace.error = error;
+  trace.hold = hold.amount;
+  if (decision) trace.route = () => routeOf(decision);
+  trace.ended(record);
+}
+
+/** The order of the targets and its reasons: `main/gpt-4o affinity`. */
+function routeOf({ choices, excluded, limited }: Decision<ModelTarget>): string[] {
+  return [
+    ...[...choices, ...excluded].map(({ target, reason }) => `${target.id} ${reason}`),
+    ...limited.map(({ id }) => `${id} rate limited`),
+  ];
 }
 
 /** Whether some of the reply was not believed, or not read. */

@@ -1,13 +1,12 @@
 /** What the gateway uses: the modules below it, and its settings. */
 import type { Access } from '../access/access.ts';
-import type { Catalog, ModelTarget } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Memory } from '../conversations/conversations.ts';
 import type { ProviderDialect } from '../dialects/dialect.ts';
 import type { ImageStore } from '../files/image-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
-import type { Decision } from '../routing/order.ts';
-import type { CallRow } from '../store/store.ts';
+import type { Events } from '../telemetry/events.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -39,9 +38,8 @@ export interface GatewayDeps {
   wait?: ((ms: number, over: () => void) => () => void) | undefined;
   /** In [0, 1). */
   random(): number;
-  /** Logs one line per call. `lost`: the number of its warnings; `cause`: the reason of a failure, for the operator only; `decision`: the
-   *  order of the targets and its reasons, where there were several. */
-  log(call: CallRow, lost: number, cause: unknown, decision: Decision<ModelTarget> | undefined): void;
+  /** Is told what happens to calls. */
+  events: Events;
   /** Reports something that an operator must look into. */
   reportError(sentence: string, cause: unknown): void;
 }

@@ -7,6 +7,7 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
+import { CallTrace } from '../telemetry/events.ts';
 import { admission, begin } from './admit/admit.ts';
 import { boundCall } from './admit/call-bounds.ts';
 import { explain } from './admit/explain.ts';
@@ -30,7 +31,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const idleStreams = new IdleStreams(deps.settings.keepAliveMs);
 
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Answer> {
-    const startedMs = performance.now();
+    const trace = new CallTrace(deps.events, incoming.requestId, deps.now(), dialect.name);
+    const { at, startedMs } = trace;
     let context: CallContext | undefined;
     let release: (() => void) | undefined;
     let load: Load | undefined;
@@ -39,20 +41,22 @@ export function createGateway(deps: GatewayDeps): Gateway {
     try {
       // Without a lease the database does not answer, and keys that are not cached could not be looked up.
       deps.ledger.requireLease();
-      const at = deps.now();
       const known = deps.access.authenticate(incoming, at);
       const caller = known instanceof Promise ? await known : known;
+      trace.sentBy(caller);
       load = deps.access.enter(caller, incoming.announcedBytes ?? 0);
       const arriving = incoming.read(load);
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
+      const { headers } = request;
+      trace.headers = headers;
       const { call: told, models } = readRequest(dialect, request);
       const wished = takeWishes(told, models, request);
       const read = wished?.call ?? told;
+      trace.asks(read);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       boundCall(call);
       call.receivedSeconds = Math.floor(at / 1000);
-      const { headers } = request;
       // Member by member: copying an object was measured to cost as much as reading the request.
       const pending: PendingCall = {
         id: incoming.requestId,
@@ -60,6 +64,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         startedMs,
         dialect,
         caller,
+        trace,
         call,
         strict: request.hasOwnHeaders !== false && headers.get('x-modelport-strict') === 'true',
         release,
@@ -82,6 +87,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         pace?.end(0);
         release?.();
         load?.end();
+        trace.refused(error);
       } else await fail(context, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
       if (context) {

@@ -164,7 +164,11 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
   };
   return async (request, path) => {
     const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
-    if (!caller || row.gate !== 'caller') return answered(request, path, caller, UNCOUNTED);
+    if (!caller || row.gate !== 'caller') {
+      const done = await answered(request, path, caller, UNCOUNTED);
+      if (caller && row.method !== 'GET') tellChange(deps, row, caller, path);
+      return done;
+    }
     deps.access.allowScope(caller, row.scope);
     const load = deps.access.enter(caller, request.body.length ?? 0);
     try {
@@ -173,6 +177,16 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
       load.end();
     }
   };
+}
+
+/** An admin's request has been carried out. */
+function tellChange(
+  deps: HttpDeps,
+  { method, path }: Documented,
+  { key }: Caller,
+  said: { [name: string]: string },
+): void {
+  deps.events.configChanged({ actor: key, action: `${method} ${path}`, subject: Object.values(said).join('/') });
 }
 
 function sentPath(target: string): string {

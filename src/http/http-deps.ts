@@ -12,6 +12,7 @@ import type { Verifier } from '../ledger/verifier.ts';
 import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
+import type { Events } from '../telemetry/events.ts';
 import type { JsonBounds } from './json-scan.ts';
 import type { Metrics } from './routes/status/metrics.ts';
 import type { MetricsGate } from './routes/status/metrics-guard.ts';
@@ -40,6 +41,7 @@ export interface HttpDeps {
   /** Whether the process can take calls now. */
   readiness(): Promise<Readiness>;
   metrics: Metrics;
+  events: Pick<Events, 'configChanged'>;
   settings: EdgeSettings;
   now(): number;
   /** Reports a problem that needs the operator's attention. */

@@ -1,5 +1,6 @@
 /** Which of a provider's credentials a call uses: in turn, and none that the provider lately refused or limited. */
 import type { GatewayError } from '../canonical/errors.ts';
+import type { CooldownChange } from './cooldown-change.ts';
 import type { Remaining, RemainingLimits } from './remaining-limits.ts';
 
 /** A target as far as its credentials go. */
@@ -88,9 +89,11 @@ const PROBE_MS = 10_000;
 export interface CredentialsOptions {
   /** A credential (its place in the provider's list, from 1) is not used for a while: it was refused. */
   refused?: ((provider: string, place: number, seconds: number) => void) | undefined;
+  /** A credential goes into cooldown. */
+  cooldown?: ((change: CooldownChange) => void) | undefined;
 }
 
-export function createCredentials({ refused }: CredentialsOptions = {}): Credentials {
+export function createCredentials({ refused, cooldown: told }: CredentialsOptions = {}): Credentials {
   /** By `ownKey` what concerns the credential as such, by `limitKey` its rate limit on one model. Empty while all is well. */
   const cooldowns = new Map<string, Cooldown>();
   /** By `limitKey`. Empty while no provider says that little is left. */
@@ -180,6 +183,16 @@ export function createCredentials({ refused }: CredentialsOptions = {}): Credent
       if (isTold) allowances.delete(key);
       const place = credential === undefined ? 0 : target.credentials.indexOf(credential) + 1;
       if (!limited && !before) refused?.(target.provider, place, ms / 1000);
+      if (told && (before?.until ?? 0) <= now) {
+        const { provider, id } = target;
+        told({
+          provider,
+          ...(limited && { target: id }),
+          place,
+          reason: limited ? 'limited' : 'refused',
+          seconds: ms / 1000,
+        });
+      }
       return true;
     },
 

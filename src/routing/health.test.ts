@@ -176,7 +176,7 @@ describe('the ramp', () => {
 
 test('an operator takes a target out and puts it in again', () => {
   const health = new TargetHealth();
-  health.coolDown(600_000);
+  health.coolDown(600_000, 0);
   expect(health.standing(1000, always)).toBe('open');
   expect(health.standing(600_000, always)).toBe('probe');
   health.reset();

@@ -39,6 +39,9 @@ export function isTargetFailure(error: GatewayError): boolean {
   return error.retryable;
 }
 
+/** It goes into cooldown for so long at least, or (0) comes out of it. */
+export type HealthChanged = (reason: 'failing' | 'admin' | 'recovered', ms: number) => void;
+
 export class TargetHealth {
   readonly window = new OutcomeWindow();
   /** Milliseconds until the first token of streams, and for each token after it. */
@@ -60,6 +63,11 @@ export class TargetHealth {
   private rampSince = 0;
   /** An operator has opened it. */
   private isCooledDown = false;
+  private readonly changed: HealthChanged | undefined;
+
+  constructor(changed?: HealthChanged | undefined) {
+    this.changed = changed;
+  }
 
   phase(now: number): Phase {
     if (this.isOpen) return this.isLeased(now) ? 'half-open' : 'open';
@@ -141,14 +149,16 @@ export class TargetHealth {
   }
 
   /** An operator takes the target out, until the probe at this time. */
-  coolDown(until: number): void {
+  coolDown(until: number, now: number): void {
     this.isOpen = this.isCooledDown = true;
     this.leaseUntil = this.rampSince = 0;
     this.probeAt = until;
+    this.changed?.('admin', until - now);
   }
 
   /** An operator says that it is well. */
   reset(): void {
+    if (this.isOpen) this.changed?.('recovered', 0);
     this.isOpen = this.isCooledDown = false;
     this.leaseUntil = this.rampSince = 0;
     this.failedProbes = this.failuresInARow = 0;
@@ -174,6 +184,7 @@ export class TargetHealth {
     this.failuresInARow = 0;
     this.failedProbes = again ? this.failedProbes + 1 : 0;
     this.probeAt = now + this.probeIntervalMs;
+    this.changed?.('failing', this.probeIntervalMs);
   }
 
   private recover(now: number): void {
@@ -181,6 +192,7 @@ export class TargetHealth {
     this.leaseUntil = 0;
     this.rampSince = now;
     this.window.clear();
+    this.changed?.('recovered', 0);
   }
 
   private isProbeDue(now: number): boolean {

@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import { type Affinity, createAffinity, replyKey } from './affinity.ts';
 import { Bulkhead } from './bulkhead.ts';
+import type { CooldownChange } from './cooldown-change.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { isTargetFailure, type ProbeLease, TargetHealth } from './health.ts';
 import { type HasHeaders, remainingLimits } from './remaining-limits.ts';
@@ -14,6 +15,8 @@ import type { AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
 export interface RoutingOptions {
   /** A credential (its place in the provider's list, from 1) was refused and is not used for a while. */
   credentialRefused?: ((provider: string, place: number, seconds: number) => void) | undefined;
+  /** A target or a credential goes into cooldown, or comes out of it. */
+  cooldown?: ((change: CooldownChange) => void) | undefined;
   /** Shares probes among processes. */
   lease?: ProbeLease | undefined;
   /** Milliseconds since 1970. */
@@ -27,6 +30,7 @@ export class RoutingState<T extends RoutedTarget> {
   readonly credentials: Credentials;
   readonly affinity: Affinity = createAffinity();
   readonly lease: ProbeLease | undefined;
+  private readonly cooldown: RoutingOptions['cooldown'];
   readonly now: () => number;
   private readonly targets = new Map<string, TargetHealth>();
   private readonly bulkheads = new Map<string, Bulkhead>();
@@ -38,8 +42,9 @@ export class RoutingState<T extends RoutedTarget> {
   /** Responses of a target that are not looked at for rate limits. */
   private readonly silent = new Map<string, number>();
 
-  constructor({ credentialRefused, lease, now = () => Date.now() }: RoutingOptions) {
-    this.credentials = createCredentials({ refused: credentialRefused });
+  constructor({ credentialRefused, cooldown, lease, now = () => Date.now() }: RoutingOptions) {
+    this.credentials = createCredentials({ refused: credentialRefused, cooldown });
+    this.cooldown = cooldown;
     this.lease = lease;
     this.now = now;
   }
@@ -47,7 +52,11 @@ export class RoutingState<T extends RoutedTarget> {
   health(target: T): TargetHealth {
     let health = this.targets.get(target.id);
     if (!health) {
-      health = new TargetHealth();
+      const { cooldown } = this;
+      const { id, provider } = target;
+      health = new TargetHealth(
+        cooldown && ((reason, ms) => cooldown({ provider, target: id, reason, seconds: ms / 1000 })),
+      );
       this.targets.set(target.id, health);
     }
     return health;
@@ -149,6 +158,10 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     this.call = call;
     this.account = account;
     this.key = key;
+  }
+
+  now(): number {
+    return this.state.now();
   }
 
   began(attempt: TrackedAttempt<T>): void {

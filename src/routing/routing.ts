@@ -166,7 +166,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
       };
     },
 
-    coolDown: (target, until) => state.health(target).coolDown(until),
+    coolDown: (target, until) => state.health(target).coolDown(until, state.now()),
 
     reset(target) {
       state.health(target).reset();

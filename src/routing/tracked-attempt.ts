@@ -3,8 +3,37 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { HasHeaders } from './remaining-limits.ts';
 import type { RoutedTarget } from './routed.ts';
 
+/** How an attempt ended. `cancelled`: the client left, or another target answered first. */
+export type AttemptOutcome = 'running' | 'ok' | 'failed' | 'cancelled';
+
+/** What is known of an attempt. Times in milliseconds since 1970; 0: not yet. */
+export interface AttemptRecord {
+  readonly target: { readonly id: string; readonly provider: string };
+  /** Secret: never shown whole. */
+  readonly credential: string | undefined;
+  readonly startedAt: number;
+  /** The first token of a stream, or the whole response. */
+  readonly answeredAt: number;
+  readonly endedAt: number;
+  /** The HTTP status of the response; 0: none came. */
+  readonly status: number;
+  readonly outcome: AttemptOutcome;
+  readonly errorCode: string | undefined;
+  /** Without the operator's secrets and addresses. */
+  readonly message: string | undefined;
+}
+
+/** Follows the attempts of a call. */
+export interface AttemptListener {
+  attemptStarted(attempt: AttemptRecord): void;
+  attemptAnswered(attempt: AttemptRecord): void;
+  attemptEnded(attempt: AttemptRecord): void;
+}
+
 /** Who is told what became of an attempt. */
 export interface AttemptWatcher<T extends RoutedTarget> {
+  /** Milliseconds since 1970. */
+  now(): number;
   /** The first token has come of an answer that is read to its end first. */
   began(attempt: TrackedAttempt<T>): void;
   answered(attempt: TrackedAttempt<T>): void;
@@ -19,7 +48,7 @@ export interface AttemptWatcher<T extends RoutedTarget> {
   outrun(attempt: TrackedAttempt<T>): void;
 }
 
-export class TrackedAttempt<T extends RoutedTarget> {
+export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
   readonly target: T;
   readonly credential: string | undefined;
   /** Until the first token, or the headers of a whole response; `undefined`: the general limits alone. */
@@ -32,8 +61,13 @@ export class TrackedAttempt<T extends RoutedTarget> {
   /** When the answer began; 0: not yet. */
   beganAt = 0;
   answeredAt = 0;
-  private isOver = false;
+  endedAt = 0;
+  status = 0;
+  outcome: AttemptOutcome = 'running';
+  errorCode: string | undefined;
+  message: string | undefined;
   private readonly watcher: AttemptWatcher<T>;
+  private listener: AttemptListener | undefined;
 
   constructor(
     watcher: AttemptWatcher<T>,
@@ -53,7 +87,14 @@ export class TrackedAttempt<T extends RoutedTarget> {
     this.startedAt = startedAt;
   }
 
-  saw(response: HasHeaders): void {
+  /** It is about to be sent. One that is dropped before is not told of. */
+  follow(listener: AttemptListener): void {
+    this.listener = listener;
+    listener.attemptStarted(this);
+  }
+
+  saw(response: HasHeaders & { readonly status: number }): void {
+    this.status = response.status;
     this.watcher.saw(this, response);
   }
 
@@ -64,35 +105,54 @@ export class TrackedAttempt<T extends RoutedTarget> {
 
   /** The first token, or the whole response, is here. */
   answered(): void {
-    if (!this.isOver && this.answeredAt === 0) this.watcher.answered(this);
+    if (this.isOver || this.answeredAt !== 0) return;
+    this.watcher.answered(this);
+    this.listener?.attemptAnswered(this);
   }
 
-  /** It failed before it answered. */
-  failed(error: GatewayError): void {
+  /** It failed before it answered. `shown`: the error without the operator's secrets. */
+  failed(error: GatewayError, shown?: GatewayError): void {
     if (this.isOver) return;
-    this.isOver = true;
+    this.over('failed', error, shown);
     this.watcher.failed(this, error);
+    this.listener?.attemptEnded(this);
   }
 
   /** Nothing came of it, and that says nothing of the target. */
   dropped(): void {
     if (this.isOver) return;
-    this.isOver = true;
+    this.over('cancelled');
     this.watcher.dropped(this);
+    this.listener?.attemptEnded(this);
   }
 
   /** A target that was asked later answered first. */
   outrun(): void {
     if (this.isOver) return;
-    this.isOver = true;
+    this.over('cancelled');
     this.watcher.outrun(this);
+    this.listener?.attemptEnded(this);
   }
 
-  /** The call is over. */
+  /** The call is over. `error`: without the operator's secrets. */
   ended(error: GatewayError | undefined, output: number, tokens: number | undefined): void {
     if (this.isOver) return;
-    this.isOver = true;
-    if (this.answeredAt === 0) this.watcher.dropped(this);
-    else this.watcher.ended(this, error, output, tokens);
+    const hasAnswered = this.answeredAt !== 0;
+    this.over(error ? 'failed' : hasAnswered ? 'ok' : 'cancelled', error, error);
+    if (hasAnswered) this.watcher.ended(this, error, output, tokens);
+    else this.watcher.dropped(this);
+    this.listener?.attemptEnded(this);
+  }
+
+  private get isOver(): boolean {
+    return this.outcome !== 'running';
+  }
+
+  private over(outcome: AttemptOutcome, error?: GatewayError, shown?: GatewayError): void {
+    this.outcome = outcome;
+    this.endedAt = this.watcher.now();
+    if (!error) return;
+    this.errorCode = error.code;
+    this.message = shown?.message;
   }
 }

@@ -94,9 +94,9 @@ export class Trial<T extends RoutedTarget> {
     return this.full.length > 0 || this.skipped ? this.lastResort(now) : this.lastRetry(now);
   }
 
-  /** The attempt has failed before it answered. */
-  failed(attempt: TrackedAttempt<T>, error: GatewayError): void {
-    attempt.failed(error);
+  /** The attempt has failed before it answered. `shown`: the error without the operator's secrets. */
+  failed(attempt: TrackedAttempt<T>, error: GatewayError, shown?: GatewayError): void {
+    attempt.failed(error, shown);
     this.error = error;
   }
 

@@ -100,7 +100,7 @@ test('of the calls that wait at a target that has opened meanwhile one alone is 
   const first = await Promise.all([begin(), begin(), begin()].map(({ attempt }) => attempt));
   const waiting = [begin(), begin()];
   await new Promise(setImmediate);
-  routing.state.health(limited).coolDown(1_000_000);
+  routing.state.health(limited).coolDown(1_000_000, 0);
   for (const attempt of first) attempt?.dropped();
   const [probe, other] = await Promise.all(waiting.map(({ attempt }) => attempt));
   expect(probe?.isProbe).toBe(true);

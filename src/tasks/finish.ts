@@ -101,5 +101,5 @@ export async function conclude(
     ...(errorCode !== undefined && { errorCode }),
   };
   await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
-  deps.log(call);
+  deps.events.taskEnded(call);
 }

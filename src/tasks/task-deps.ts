@@ -4,7 +4,8 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Files } from '../files/files.ts';
 import type { Ledger, ProcessStatus } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
-import type { CallRow, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { Events } from '../telemetry/events.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -30,7 +31,7 @@ export interface TaskDeps {
   now(): number;
   /** A random number in [0, 1). */
   random(): number;
-  log(call: CallRow): void;
+  events: Pick<Events, 'taskEnded'>;
   reportError(sentence: string, cause: unknown): void;
 }
 

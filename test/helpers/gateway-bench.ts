@@ -25,6 +25,8 @@ import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { CallRow, KeyRow, Store } from '../../src/store/store.ts';
+import { createEvents } from '../../src/telemetry/create-events.ts';
+import { CallTrace } from '../../src/telemetry/events.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import { createFakeTransport, type FakeTransport } from './fake-transport.ts';
 import { whenGone } from './postgres.ts';
@@ -184,7 +186,10 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       settings: { ...SETTINGS, ...setup.settings },
       now,
       random: () => 0,
-      log: (call) => void calls.push(call),
+      events: createEvents(
+        [{ ended: (_, call) => void calls.push(call) }],
+        (thrown) => void troubles.push(String(thrown)),
+      ),
       reportError: (sentence) => void troubles.push(sentence),
       ...setup.deps,
     };
@@ -229,11 +234,13 @@ export async function startGatewayBench(): Promise<GatewayBench> {
         const dialect = clientDialect(name);
         const call: Call = dialect.readCall(wireRequest(body, headers, () => {}));
         const load = deps.access.enter(caller, 0);
+        const id = newId('req_');
         return {
-          id: newId('req_'),
+          id,
           at: clock,
           startedMs: performance.now(),
           ...{ dialect, caller, call, load },
+          trace: new CallTrace(deps.events, id, clock, dialect.name),
           strict: false,
           release: release(),
         };

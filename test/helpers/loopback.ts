@@ -25,8 +25,10 @@ import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
 import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
+import { createEvents } from '../../src/telemetry/create-events.ts';
 import type { TestDatabase } from './engines.ts';
 
+const NO_EVENTS = createEvents([], () => {});
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
@@ -118,7 +120,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       reportError: () => {},
     }),
     readiness: createReadiness({ ask: () => store.ready() }),
-    metrics: createMetrics(Date.now()),
+    ...{ metrics: createMetrics(Date.now()), events: NO_EVENTS },
     settings: {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,

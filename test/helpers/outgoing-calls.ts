@@ -22,6 +22,8 @@ import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { PROVIDERS, providerOf } from '../../src/providers/index.ts';
 import type { Outgoing } from '../../src/providers/provider.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { createEvents } from '../../src/telemetry/create-events.ts';
+import { CallTrace } from '../../src/telemetry/events.ts';
 
 const CREDENTIALS: { readonly [type: string]: string } = {
   bedrock: 'AKIA:secret',
@@ -130,7 +132,7 @@ export async function startOutgoing(
     } as GatewayDeps['settings'],
     now,
     random: () => 0.5,
-    log() {},
+    events: createEvents([], () => {}),
     reportError() {},
   } as unknown as GatewayDeps;
   return calls;
@@ -157,10 +159,12 @@ async function run(
       ...(isForm && { form: asked.form }),
     });
     const at = Date.now();
+    const id = newId('req_');
     const entrant = {
-      id: newId('req_'),
+      id,
       at,
       startedMs: performance.now(),
+      trace: new CallTrace(deps.events, id, at, format),
       dialect,
       caller,
       call,

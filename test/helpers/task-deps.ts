@@ -116,7 +116,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     processStatusOf: () => 'unknown',
     now,
     random: () => 0.5,
-    log: (call) => void calls.push(call),
+    events: { taskEnded: (call) => void calls.push(call) },
     reportError: (sentence) => void troubles.push(sentence),
   };
   const videos = createVideoTasks(deps);

@@ -20,7 +20,7 @@ export async function attempt(deps: GatewayDeps, context: CallContext): Promise<
     const next = waiting instanceof Promise ? await waiting : waiting;
     if (!next) break;
     context.attempt = next;
-    context.attempts++;
+    context.asks(next);
     try {
       const upstream = await (hedging
         ? hedging.send(next)
@@ -36,7 +36,7 @@ export async function attempt(deps: GatewayDeps, context: CallContext): Promise<
       if (context.cancellation.cancelled) throw error;
       // A failed attempt is not charged, even if the client leaves before the next one.
       context.cancellation.sent = false;
-      trial.failed(next, thrown);
+      trial.failed(next, thrown, error);
       if (!error.retryable) throw error;
       errors.push(error);
     }

@@ -19,6 +19,7 @@ import { mayCostExtra } from '../admit/extras.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { fromFirstContent } from '../prepare/read-ahead.ts';
+import { publicError } from '../redaction.ts';
 import { disputedUsage } from '../settle/doubt.ts';
 import { routeTo } from '../target-route.ts';
 import { adopt, viewOf } from './attempt-view.ts';
@@ -130,7 +131,7 @@ export class ContinuedUpstream implements Upstream {
     if (isOver || !failure.retryable || !this.#joined.canContinue) throw failure;
     context.ownCancellation?.cancel();
     const used = await context.meter.final(this.#deps.countTexts);
-    context.attempt?.ended(failure, used.output, used.input + used.output);
+    context.attempt?.ended(publicError(this.#deps, context, failure), used.output, used.input + used.output);
     // The settlement compares the report with the hold, which must not be enlarged for it.
     if (await this.#isDisputed(used)) throw failure;
     const call = continuedCall(context, this.#joined.prefix, used);
@@ -171,7 +172,7 @@ export class ContinuedUpstream implements Upstream {
         next.dropped();
         continue;
       }
-      context.attempts++;
+      context.asks(next);
       context.meter.isAsked = true;
       try {
         const upstream = await fromFirstContent(await sendInView(this.#deps, context, next, own));
@@ -184,7 +185,7 @@ export class ContinuedUpstream implements Upstream {
         if (context.cancellation.cancelled) return undefined;
         // A failed attempt is not charged.
         context.meter.isAsked = false;
-        this.#trial.failed(next, thrown);
+        this.#trial.failed(next, thrown, publicError(this.#deps, context, thrown));
       }
     }
   }

@@ -106,7 +106,7 @@ export class Hedging {
       attempt.dropped();
       return undefined;
     }
-    context.attempts++;
+    context.asks(attempt);
     const second = this.start(attempt);
     // Until one of them answers the client may leave: then both are charged.
     context.rival = { asked: second.view, beside: first.view };
@@ -162,8 +162,9 @@ export class Hedging {
       this.deps.reportError('A second attempt of a call failed.', thrown);
       return;
     }
-    attempt.failed(thrown);
-    this.errors.push(publicError(this.deps, view, thrown));
+    const error = publicError(this.deps, view, thrown);
+    attempt.failed(thrown, error);
+    this.errors.push(error);
   }
 
   /** The slower one is cancelled. That is no failure of its target. */

@@ -1,0 +1,129 @@
+/**
+ * The stream of events: what happens to calls, and around them. Log, metrics, records and receipts are its sinks. An event is a call of a
+ * function, not an object: what is known about a call is in its one `CallTrace`.
+ */
+import type { GatewayError } from '../canonical/errors.ts';
+import type { Money } from '../canonical/money.ts';
+import type { CooldownChange } from '../routing/cooldown-change.ts';
+import type { AttemptListener, AttemptRecord } from '../routing/tracked-attempt.ts';
+import type { CallRow } from '../store/store.ts';
+
+/** Something that an operator has changed. */
+export interface ConfigChange {
+  /** The id of the admin key, or `cli` or `start`. */
+  readonly actor: string;
+  /** As in the audit log: `model.changed`; for a change without audit row the method and route: `POST /admin/v1/health/targets/:id/reset`. */
+  readonly action: string;
+  readonly subject: string;
+}
+
+/** Takes the events it has functions for. Nothing that it throws reaches a call. */
+export interface EventSink {
+  /** The hold of the call is taken. */
+  admitted?(call: CallTrace): void;
+  /** The call has ended before it was admitted: `call.error` says why. It has no hold and no record. */
+  refused?(call: CallTrace): void;
+  attemptStarted?(call: CallTrace, attempt: AttemptRecord): void;
+  /** The first token of a stream, or a whole response, has come. */
+  attemptAnswered?(call: CallTrace, attempt: AttemptRecord): void;
+  attemptEnded?(call: CallTrace, attempt: AttemptRecord): void;
+  /** An admitted call has ended and its hold is settled; `outcome` of the record is `disputed` where the usage report was not believed. */
+  ended?(call: CallTrace, record: CallRow): void;
+  /** A task, such as a video, has ended and its hold is settled. */
+  taskEnded?(record: CallRow): void;
+  /** A target or a credential is not used for a while, or is used again. */
+  cooldown?(change: CooldownChange): void;
+  configChanged?(change: ConfigChange): void;
+}
+
+export type Events = Required<EventSink>;
+
+interface RequestHeaders {
+  get(name: string): string | null | undefined;
+}
+
+const NONE: readonly never[] = [];
+
+/** What is known about one call, filled in by its steps. The sinks get it with every event of the call. */
+export class CallTrace implements AttemptListener {
+  readonly id: string;
+  /** Milliseconds since 1970, as all times here unless they say otherwise. */
+  readonly at: number;
+  /** On the clock of `performance.now()`. */
+  readonly startedMs = performance.now();
+  /** The client's format. */
+  readonly dialect: string;
+  /** The headers of the request, once it was read. */
+  headers: RequestHeaders | undefined;
+  /** Absent: nobody is known who sent the call. */
+  account: string | undefined;
+  key: string | undefined;
+  /** The model as the client names it; absent: the request was not read. */
+  model: string | undefined;
+  stream = false;
+  /** Milliseconds from the start until its hold was taken; absent: it was not admitted. */
+  admittedMs: number | undefined;
+  /** The hold, with what was added to it. */
+  hold: Money | undefined;
+  /** All attempts, in order: also those beside others, and those that continue a reply. */
+  attempts: readonly AttemptRecord[] = NONE;
+  /** What the translation dropped or approximated. */
+  warnings: readonly string[] = NONE;
+  /** The order of the targets, with the reason of each; absent: there was one. `main/gpt-4o affinity`. */
+  route: (() => readonly string[]) | undefined;
+  /** Why it failed or was refused. Its message is for the client, its cause for the operator. */
+  error: GatewayError | undefined;
+  /** Of an admitted call, once it is known. */
+  record: CallRow | undefined;
+  private readonly events: Events;
+
+  constructor(events: Events, id: string, at: number, dialect: string) {
+    this.events = events;
+    this.id = id;
+    this.at = at;
+    this.dialect = dialect;
+  }
+
+  /** Who sends it. */
+  sentBy({ account, key }: { account: string; key: string }): void {
+    this.account = account;
+    this.key = key;
+  }
+
+  /** What it asks for. */
+  asks({ model, stream }: { model: string; stream: boolean }): void {
+    this.model = model;
+    this.stream = stream;
+  }
+
+  admitted(hold: Money): void {
+    this.hold = hold;
+    this.admittedMs = performance.now() - this.startedMs;
+    this.events.admitted(this);
+  }
+
+  /** It has ended without a hold. */
+  refused(error: GatewayError): void {
+    this.error = error;
+    this.events.refused(this);
+  }
+
+  attemptStarted(attempt: AttemptRecord): void {
+    this.attempts = this.attempts.length === 0 ? [attempt] : [...this.attempts, attempt];
+    this.events.attemptStarted(this, attempt);
+  }
+
+  attemptAnswered(attempt: AttemptRecord): void {
+    this.events.attemptAnswered(this, attempt);
+  }
+
+  attemptEnded(attempt: AttemptRecord): void {
+    this.events.attemptEnded(this, attempt);
+  }
+
+  /** Its hold is settled. */
+  ended(record: CallRow): void {
+    this.record = record;
+    this.events.ended(this, record);
+  }
+}
