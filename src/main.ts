@@ -7,6 +7,7 @@ import { runCommand } from './cli/run-command.ts';
 import { readAdminServer } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Config, loadConfig, settingsInForce } from './config.ts';
+import { openFiles } from './files/open-files.ts';
 import { probe, providerVariables } from './found-providers.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
@@ -49,6 +50,7 @@ const opener: CliDeps = {
     return ledger;
   },
   verifier: async () => (await app()).verifier,
+  files: () => openFiles(config().files),
   async close() {
     await ledger?.flush();
     await (await opened)?.close();

@@ -1,5 +1,6 @@
 /** Dependencies of commands: the server, modules for commands that open the database, and the terminal. */
 import type { CatalogueForm } from '../catalog/catalogue.ts';
+import type { Files } from '../files/files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
@@ -38,6 +39,8 @@ export interface CliDeps {
   ledger(): Promise<Ledger>;
   /** The verifier of that database's ledger. */
   verifier(): Promise<Verifier>;
+  /** The storage of finished videos and images. */
+  files(): Files;
   /** Closes what was opened. */
   close(): Promise<void>;
   /** The current settings in the order of their documentation. Throws an Error if one is invalid. */

@@ -118,7 +118,16 @@ describe.each(ENGINES)('$name', (engine) => {
 
     const { out } = await runAsProcess(edge, {}, ['help']);
     const commands = [...out.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, command = '']) => command);
-    const local = ['serve', 'migrate', 'doctor', 'ledger verify', 'ledger repair', 'ledger replay'];
+    const local = [
+      'serve',
+      'migrate',
+      'doctor',
+      'ledger verify',
+      'ledger repair',
+      'ledger replay',
+      'backup',
+      'restore',
+    ];
     expect(commands.filter((command) => !local.includes(command)).sort()).toEqual([...used].sort());
     const verified = await runAsProcess(edge, {}, ['ledger', 'verify']);
     expect(verified).toMatchObject({ code: 0, err: '' });

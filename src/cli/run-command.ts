@@ -1,6 +1,7 @@
 /** Finds and runs a command. Errors are printed as one sentence, with exit code 1. */
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
+import { BACKUP_COMMANDS } from './backup-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   ...RECORD_COMMANDS,
   ...SECRET_COMMANDS,
   ...LEDGER_COMMANDS,
+  ...BACKUP_COMMANDS,
 ];
 
 /** Runs `argv` (the arguments after the program's name) and resolves with the exit code. */
@@ -78,7 +80,7 @@ function help(open: CliDeps, [...words]: string[]): number {
         ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
         '',
         '"modelport help COMMAND" shows details. Lists support --json. --version shows the version.',
-        'serve, migrate, doctor and ledger open the database. All others call a server: --url URL or MODELPORT_URL,',
+        'serve, migrate, doctor, ledger, backup and restore open the database. All others call a server: --url URL or MODELPORT_URL,',
         'with an admin key: --key-file FILE, MODELPORT_ADMIN_KEY or MODELPORT_ADMIN_KEY_FILE.',
       ];
   for (const line of lines) open.terminal.out(line);

@@ -27,7 +27,7 @@ export type SchemaState =
   /** The program must not use the database. `why` is a sentence. */
   | { is: 'unusable'; why: string };
 
-const textOf = (step: MigrationStep): string => (typeof step === 'string' ? step : step.text);
+export const textOf = (step: MigrationStep): string => (typeof step === 'string' ? step : step.text);
 const minimumOf = (step: MigrationStep): number => (typeof step === 'string' ? 0 : step.minimum);
 const fingerprintOf = (step: MigrationStep = '') => hash('sha256', textOf(step), 'hex');
 

@@ -1,6 +1,7 @@
 /** The interface to the database, the same for both engines. Amounts are in nano-USD, times in milliseconds since 1970. */
 
 import type { Money } from '../canonical/money.ts';
+import type { BackupStore } from './backup/backup-store.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
@@ -64,7 +65,7 @@ export type {
  * Methods with an `audit` parameter write the audit row in the same transaction: there is no change without it, and no audit row without a
  * change.
  */
-export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore {
+export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore, BackupStore {
   /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
   /** Whether calls can be held and settled now: the schema is usable and a row can be written. Never throws. */

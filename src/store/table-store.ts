@@ -1,5 +1,6 @@
 /** The part of the store that is the same for both engines, written in SQL that both understand. */
 
+import type { BackupStore } from './backup/backup-store.ts';
 import type { CredentialCipher } from './credential-cipher.ts';
 import type { Database } from './database.ts';
 import type { Store } from './store.ts';
@@ -16,7 +17,17 @@ import { taskTable } from './tables/task-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
 /** What each engine implements itself. */
-type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'repair' | 'begin' | 'tidy';
+type OwnWay =
+  | 'migrate'
+  | 'ready'
+  | 'close'
+  | 'ledger'
+  | 'batchesAtOnce'
+  | 'verify'
+  | 'repair'
+  | 'begin'
+  | 'tidy'
+  | keyof BackupStore;
 
 export function tableStore(db: Database, cipher: CredentialCipher | undefined): Omit<Store, OwnWay> {
   return {

@@ -1,6 +1,8 @@
 /** For tests: runs one command as in a separate process, with its own server settings and database connection. */
+import { join } from 'node:path';
 import type { CliDeps, Probed } from '../../src/cli/cli-deps.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
+import { openFiles } from '../../src/files/open-files.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
@@ -48,6 +50,7 @@ export async function runAsProcess(
         now: Date.now,
         reportError: () => {},
       }),
+    files: () => openFiles({ folder: join(edge.settings.dataDir, 'files') }),
     async close() {
       await ledger?.flush();
       await opened?.close();

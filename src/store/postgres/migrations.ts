@@ -13,7 +13,7 @@ import type { PostgresConnection } from './connection.ts';
 import { LATER_STEPS } from './later-steps.ts';
 
 /** All integers are bigint, and all text is compared by bytes, as in SQLite. */
-const STEPS: readonly MigrationStep[] = [
+export const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE generation (value bigint NOT NULL);
   INSERT INTO generation VALUES (0);
@@ -330,30 +330,40 @@ const STEPS: readonly MigrationStep[] = [
 /** The advisory lock of migrations in this database. An arbitrary number. */
 const MIGRATION_LOCK = 7_305_164_320;
 
-/** Applies missing steps, one process at a time. Throws an Error if the schema is not one of this code. */
-export async function migratePostgres({ transact }: PostgresConnection): Promise<void> {
+/** Applies missing steps, all or the first `upTo`, one process at a time. Throws an Error if the schema is not one of this code. */
+export async function migratePostgres({ transact }: PostgresConnection, upTo = STEPS.length): Promise<void> {
+  const steps = STEPS.slice(0, upTo);
   await transact(async (run, script) => {
     await run(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     await run(raw('SET LOCAL statement_timeout = 0'));
     await run(raw('CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, fingerprint text NOT NULL)'));
     await run(raw('ALTER TABLE migrations ADD COLUMN IF NOT EXISTS minimum bigint'));
     const applied = await run<AppliedStep>(READ_STEPS);
-    const pending = pendingSteps(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
+    const pending = pendingSteps(steps, Number(applied.at(-1)?.version ?? 0n), applied);
     for (const step of pending) await script(step);
-    for (const statement of rememberSteps(STEPS)) await run(statement);
+    for (const statement of rememberSteps(steps)) await run(statement);
   });
 }
 
 /** Undefined table or undefined column: a database that was never migrated or is too old. */
 const NOT_THERE = new Set(['42P01', '42703']);
 
-/** Throws if the database does not answer. */
-export async function postgresSchema({ all }: PostgresConnection): Promise<SchemaState> {
-  const applied = await all<AppliedStep>(READ_STEPS).catch((thrown) => {
+function appliedSteps({ all }: PostgresConnection): Promise<AppliedStep[]> {
+  return all<AppliedStep>(READ_STEPS).catch((thrown) => {
     if (NOT_THERE.has(String((thrown as { errno?: unknown } | undefined)?.errno))) return [];
     throw thrown;
   });
+}
+
+/** Throws if the database does not answer. */
+export async function postgresSchema(db: PostgresConnection): Promise<SchemaState> {
+  const applied = await appliedSteps(db);
   return schemaState(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
+}
+
+/** The number of applied steps; 0 without tables. */
+export async function postgresVersion(db: PostgresConnection): Promise<number> {
+  return Number((await appliedSteps(db)).at(-1)?.version ?? 0n);
 }
 
 /** Writes and commits a row of its own, as a call would. */

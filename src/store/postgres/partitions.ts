@@ -2,7 +2,7 @@
 import { raw, sql } from '../database.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** Today and the next days: an idle weekend needs no new partition. */
 const DAYS_AHEAD = 4;
 const PARTITION_LOCK = 7_305_164_321;
@@ -27,7 +27,7 @@ export async function tidyCalls(
 }
 
 /** If calls were stored before their partition existed, the calls of that day stay in the default partition. */
-async function makePartition(run: RunStatement, day: number): Promise<void> {
+export async function makePartition(run: RunStatement, day: number): Promise<void> {
   await run(sql`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
   const name = nameOf(day);
   const made = await run(sql`SELECT 1 FROM pg_class WHERE relname = ${name} AND relkind = 'r'`);

@@ -1,5 +1,7 @@
 /** The store over Postgres, shared by gateway processes on one or several machines. */
 
+import { requireCurrent } from '../backup/backup-tables.ts';
+import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw, sql } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
@@ -9,6 +11,7 @@ import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
+import { backUpPostgres, restorePostgres } from './backup.ts';
 import { openConnection, type PostgresSettings } from './connection.ts';
 import { decideUnderLock, postgresLedger } from './ledger.ts';
 import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts';
@@ -43,6 +46,13 @@ export function openPostgresStore(settings: PostgresSettings, cipher: Credential
     // Everything else finds a connection that does not wait for a lock.
     batchesAtOnce: batchesOver(settings.connections),
     verify: (options = {}) => verifyPostgres(settings.url, options),
+    engine: 'Postgres',
+    schemaVersions: SCHEMA_VERSIONS,
+    async backUp(sink) {
+      requireCurrent(await postgresSchema(db));
+      await backUpPostgres(settings.url, sink);
+    },
+    restore: (of, batches) => restorePostgres(settings.url, of.Postgres, batches),
 
     begin: ({ account, keys, steps, audits }) =>
       db.transact(async (run) => {

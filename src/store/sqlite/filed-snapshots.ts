@@ -5,6 +5,8 @@ import { prepareFiling } from './unfiled-calls.ts';
 export interface FiledSnapshots {
   /** All reads of `reader` within `work` see one such moment. */
   read<T>(work: () => T): T;
+  /** The same for work that waits in between. */
+  readSlowly<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -48,13 +50,25 @@ export function createFiledSnapshots(path: string, reader: Database, busyMs: num
     }
   }
 
+  function beginFiled(): void {
+    let isOpen = begin();
+    for (let attempt = 1; !isOpen && attempt <= ATTEMPTS; attempt++) isOpen = beginUnderLock();
+    if (!isOpen) throw new Error('Other processes recorded calls faster than they could be filed.');
+  }
+
   return {
     read(work) {
-      let isOpen = begin();
-      for (let attempt = 1; !isOpen && attempt <= ATTEMPTS; attempt++) isOpen = beginUnderLock();
-      if (!isOpen) throw new Error('Other processes recorded calls faster than they could be filed.');
+      beginFiled();
       try {
         return work();
+      } finally {
+        reader.run('COMMIT');
+      }
+    },
+    async readSlowly(work) {
+      beginFiled();
+      try {
+        return await work();
       } finally {
         reader.run('COMMIT');
       }

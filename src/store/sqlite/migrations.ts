@@ -13,7 +13,7 @@ import type { SqliteConnection } from './connection.ts';
 import { LATER_STEPS } from './later-steps.ts';
 
 /** Step n brings a database from version n - 1 to n. */
-const STEPS: readonly MigrationStep[] = [
+export const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE generation (value INTEGER NOT NULL) STRICT;
   INSERT INTO generation VALUES (0);
@@ -363,8 +363,9 @@ function versionOf({ file }: SqliteConnection, applied: readonly AppliedStep[]):
   return Math.max(own, Number(applied.at(-1)?.version ?? 0n));
 }
 
-/** Applies missing steps under the write lock. Throws an Error if the schema is not one of this code. */
-export async function migrateSqlite(db: SqliteConnection): Promise<void> {
+/** Applies missing steps under the write lock, all or the first `upTo`. Throws an Error if the schema is not one of this code. */
+export async function migrateSqlite(db: SqliteConnection, upTo = STEPS.length): Promise<void> {
+  const steps = STEPS.slice(0, upTo);
   const { file, transact, run } = db;
   await transact(() => {
     run(raw('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL) STRICT'));
@@ -373,15 +374,24 @@ export async function migrateSqlite(db: SqliteConnection): Promise<void> {
     if (!columns.some(({ name }) => name === 'minimum')) file.run('ALTER TABLE migrations ADD COLUMN minimum INTEGER');
     const applied = run<AppliedStep>(READ_STEPS);
     const version = versionOf(db, applied);
-    for (const step of pendingSteps(STEPS, version, applied)) file.run(step);
-    for (const statement of rememberSteps(STEPS)) run(statement);
-    if (version < STEPS.length) file.run(`PRAGMA user_version = ${STEPS.length}`);
+    for (const step of pendingSteps(steps, version, applied)) file.run(step);
+    for (const statement of rememberSteps(steps)) run(statement);
+    if (version < upTo) file.run(`PRAGMA user_version = ${upTo}`);
   });
+}
+
+async function appliedSteps(db: SqliteConnection): Promise<AppliedStep[]> {
+  const [table] = await db.all(raw("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'minimum'"));
+  return table ? await db.all<AppliedStep>(READ_STEPS) : [];
 }
 
 /** Throws if the database does not answer. */
 export async function sqliteSchema(db: SqliteConnection): Promise<SchemaState> {
-  const [table] = await db.all(raw("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'minimum'"));
-  const applied = table ? await db.all<AppliedStep>(READ_STEPS) : [];
+  const applied = await appliedSteps(db);
   return schemaState(STEPS, versionOf(db, applied), applied);
+}
+
+/** The number of applied steps; 0 without tables. */
+export async function sqliteVersion(db: SqliteConnection): Promise<number> {
+  return versionOf(db, await appliedSteps(db));
 }

@@ -1,5 +1,7 @@
 /** The store over SQLite: one file that several processes may have open. */
 
+import { requireCurrent } from '../backup/backup-tables.ts';
+import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
@@ -9,6 +11,7 @@ import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
+import { backUpSqlite, restoreSqlite } from './backup.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { filedFirst } from './filed-first.ts';
@@ -55,6 +58,13 @@ export async function openSqliteStore(
       return db.transact(() => tables().apply(steps));
     },
     verify: (options = {}) => verifySqlite(path, options),
+    engine: 'SQLite',
+    schemaVersions: SCHEMA_VERSIONS,
+    async backUp(sink) {
+      requireCurrent(await sqliteSchema(db));
+      await backUpSqlite(path, sink);
+    },
+    restore: (of, batches) => restoreSqlite(path, db, of.SQLite, batches),
 
     begin: ({ account, keys, steps, audits }) =>
       db.transact(() => {
