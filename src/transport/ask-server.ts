@@ -1,5 +1,4 @@
 /** Sends requests of the command line to the admin API of a server. */
-import { rootCertificates } from 'node:tls';
 
 export interface ServerRequest {
   method: string;
@@ -27,7 +26,10 @@ export async function askServer({ url, certificate, timeoutMs, ...request }: Ser
     ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
     ...(isLoopback(url) && DIRECT),
     ...(certificate !== undefined && {
-      tls: { ca: [certificate, ...rootCertificates], checkServerIdentity: () => undefined },
+      tls: {
+        ca: [certificate, ...process.getBuiltinModule('node:tls').rootCertificates],
+        checkServerIdentity: () => undefined,
+      },
     }),
   });
   return { status: response.status, header: (name) => response.headers.get(name), text: await response.text() };

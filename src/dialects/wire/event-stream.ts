@@ -1,7 +1,6 @@
 /**
  * Splits AWS's binary event stream into messages and verifies both checksums of each (AWS, "Event stream encoding").
  */
-import { crc32 } from 'node:zlib';
 import { GatewayError } from '../../canonical/errors.ts';
 
 export interface EventStreamMessage {
@@ -81,7 +80,7 @@ export class EventStreamCutter {
 
 function messageLength(bytes: Uint8Array): number {
   const view = viewOf(bytes);
-  if (crc32(bytes.subarray(0, 8)) !== view.getUint32(8)) throw damaged('the checksum of a prelude is wrong');
+  if (Bun.hash.crc32(bytes.subarray(0, 8)) !== view.getUint32(8)) throw damaged('the checksum of a prelude is wrong');
   const total = view.getUint32(0);
   const least = PRELUDE_BYTES + view.getUint32(4) + CHECKSUM_BYTES;
   if (total < least || total > MAX_MESSAGE_BYTES) throw damaged(`a message of ${total} bytes`);
@@ -91,7 +90,8 @@ function messageLength(bytes: Uint8Array): number {
 function messageOf(bytes: Uint8Array): EventStreamMessage {
   const view = viewOf(bytes);
   const end = bytes.length - CHECKSUM_BYTES;
-  if (crc32(bytes.subarray(0, end)) !== view.getUint32(end)) throw damaged('the checksum of a message is wrong');
+  if (Bun.hash.crc32(bytes.subarray(0, end)) !== view.getUint32(end))
+    throw damaged('the checksum of a message is wrong');
   const headersEnd = PRELUDE_BYTES + view.getUint32(4);
   return { bytes, headers: headersOf(bytes, view, headersEnd), payload: bytes.subarray(headersEnd, end) };
 }
