@@ -89,6 +89,8 @@ export interface Writer {
    * on.
    */
   bill?(usage: Usage): void;
+  /** Comments in its streams are errors for a client library of the format. */
+  readonly refusesComments?: true;
   /** Bytes without meaning that keep an idle stream open. */
   keepAlive(): Uint8Array;
   /**

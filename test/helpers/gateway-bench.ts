@@ -125,7 +125,9 @@ export interface GatewayCase {
   /** Sends this body through the whole gateway. */
   serve(
     body: object,
-    more?: { key?: string; headers?: { [name: string]: string }; dialect?: string; path?: WireRequest['path'] },
+    more?: { key?: string; headers?: { [name: string]: string }; dialect?: string } & Partial<
+      Pick<WireRequest, 'path' | 'query'>
+    >,
   ): Promise<Answer>;
   /** The key of another account. */
   another(): Promise<string>;
@@ -245,13 +247,13 @@ export async function startGatewayBench(): Promise<GatewayBench> {
           release: release(),
         };
       },
-      serve: (body, { key: shown = key, headers = {}, dialect = 'openai-chat', path = {} } = {}) =>
+      serve: (body, { key: shown = key, headers = {}, dialect = 'openai-chat', ...rest } = {}) =>
         gateway.serve(clientDialect(dialect), {
           key: shown,
           address: '127.0.0.1',
           requestId: newId('req_'),
           announcedBytes: undefined,
-          read: () => ({ ...wireRequest(body, headers, release()), path }),
+          read: () => ({ ...wireRequest(body, headers, release()), ...rest }),
           client,
         }),
       another: async () => (await addKey(`${model}-other`, setup)).key,

@@ -14,7 +14,7 @@ import { mayBeDisputed } from '../settle/doubt.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
 import { rivalCost } from '../settle/rival.ts';
 import type { IdleStreams } from './idle-streams.ts';
-import { addReplyWarnings, attemptsComment, replyHeaders, skipWarning } from './reply-headers.ts';
+import { addReplyWarnings, attemptsComment, costComment, replyHeaders, skipWarning } from './reply-headers.ts';
 
 /** A target that has begun to answer, or the search for one. */
 type Starting = Upstream | Promise<Upstream>;
@@ -219,9 +219,11 @@ export class StreamRelay implements ByteSource, FrameTaker {
       if (this.context.attempts !== this.toldAttempts) this.tell(attemptsComment(this.deps.settings, this.context));
       const ending = this.writer.end();
       const conclusion: Conclusion = this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
-      await concludeAndSave(this.deps, this.context, this.writer, conclusion, this.isDoubted);
+      const cost = await concludeAndSave(this.deps, this.context, this.writer, conclusion, this.isDoubted);
       this.idleStreams.delete(this);
-      if (!this.clientLeft) this.sink?.end(this.lastBytes(ending));
+      if (this.clientLeft) return;
+      this.tell(costComment(cost));
+      this.sink?.end(this.lastBytes(ending));
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
     }
@@ -229,7 +231,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   /** What the headers could not say yet: a comment before the last frame, in the formats that have comments. */
   private tell(comment: string): void {
-    if (!this.writer.contentType.startsWith('text/event-stream')) return;
+    if (this.writer.refusesComments || !this.writer.contentType.startsWith('text/event-stream')) return;
     this.last = joinBytes([Buffer.from(comment), this.last]);
   }
 

@@ -1,4 +1,5 @@
 /** The headers of an answer: request id, attempts, provider, warnings, what is left of the caller's rate limits. */
+import { type Money, writeMoney } from '../../canonical/money.ts';
 import type { RateLimits } from '../../canonical/rate-limits.ts';
 import type { Dialect, Writer } from '../../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../../dialects/shared/rate-limit-headers.ts';
@@ -34,6 +35,9 @@ export function attemptsComment(
     showProvider && target ? `: modelport-provider: ${target.provider.replace(/[^\x20-\x7e]/g, '?')}\n` : '';
   return `: modelport-attempts: ${attempts}\n${provider}\n`;
 }
+
+/** What a stream has cost, which its headers could not say. */
+export const costComment = (cost: Money): string => `: {"cost":"${writeMoney(cost)}"}\n\n`;
 
 /** What is left of the caller's limits, under the header names of the client's format. */
 export function limitHeaders({ limitHeaders: own }: Dialect, limits: RateLimits, now: number): HeaderValues {

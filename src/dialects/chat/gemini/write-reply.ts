@@ -94,6 +94,8 @@ function arrayFraming(): GeminiFraming {
 
 class GeminiStreamWriter implements Writer {
   readonly contentType: string;
+  /** The Python library `google-genai` reads every line that is not empty as JSON. */
+  readonly refusesComments = true;
   readonly #call: ChatCall;
   readonly #framing: GeminiFraming;
   readonly #candidates = new Map<number, CandidateBuilder>();
