@@ -27,7 +27,6 @@ import { createSigning } from './gateway/attempt/tokens.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { GatewaySettings } from './gateway/gateway-deps.ts';
 import { createGateway } from './gateway/serve.ts';
-import { createMetrics, type Metrics } from './http/routes/status/metrics.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { newOwner, processStatusOf } from './ledger/process-identity.ts';
@@ -46,6 +45,7 @@ import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
 import { createEvents } from './telemetry/create-events.ts';
 import type { Events } from './telemetry/events.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
@@ -98,15 +98,18 @@ const ALONE: ProcessPosition = { index: 0, count: 1 };
 export function openApp(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): App {
   const now = () => Date.now();
   const owner = newOwner();
-  const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
-  const access = createAccess({ store, limits: openLimits(config, log, standing), work: openWork(config, standing) });
+  const metrics = createMetrics(now(), (name) => {
+    const model = catalog.find(name);
+    return model && (model.wildcard ?? model.name);
+  });
+  const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs, batchDone: metrics.ledgerBatch });
+  const limits = openLimits(config, log, metrics, standing);
+  const access = createAccess({ store, limits, work: openWork(config, standing) });
   const defaults = providerDefaults(config);
   const lease = openProbeLease(config);
-  const metrics = createMetrics(now());
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
-  const events = createEvents(
-    [createLogSink(log), { ended: (_, record) => metrics.called(record), taskEnded: metrics.called }],
-    (thrown) => reportError('An event could not be recorded.', thrown),
+  const events = createEvents([createLogSink(log), metrics.sink], (thrown) =>
+    reportError('An event could not be recorded.', thrown),
   );
   const catalog = openCatalog(defaults, store, log, lease, events);
   const memory = createMemory(store.kept, config.kept);
@@ -288,7 +291,7 @@ function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { co
 }
 
 /** The rate limits: counted in this process, or in Redis for all processes. */
-function openLimits(config: Config, log: Log, standing: ProcessPosition): Limits {
+function openLimits(config: Config, log: Log, metrics: Metrics, standing: ProcessPosition): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
   if (redisUrl === undefined) return standing.count === 1 ? createLocalLimits() : createDividedLimits(standing);
   return createSharedLimits({
@@ -297,7 +300,9 @@ function openLimits(config: Config, log: Log, standing: ProcessPosition): Limits
     timeoutMs: redisTimeoutMs,
     whenDown: limitsWithoutRedis,
     standing,
+    answered: metrics.redisAnswered,
     changed(isUp, cause) {
+      metrics.redisIsUp(isUp);
       if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
       else if (limitsWithoutRedis === 'open') {
         log.error(

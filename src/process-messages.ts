@@ -1,12 +1,14 @@
 /** Messages between the processes of one service, and the worker's side of them. */
+import type { MetricsFormat } from './telemetry/metrics/exposition.ts';
+import type { MetricFamily } from './telemetry/metrics/family.ts';
 
 export type FromWorker =
   | { type: 'ready' }
   /** The event loop is running. */
   | { type: 'alive' }
   /** The metrics of all processes are requested. */
-  | { type: 'gather'; scrape: number }
-  | { type: 'scraped'; scrape: number; text: string };
+  | { type: 'gather'; scrape: number; format: MetricsFormat }
+  | { type: 'scraped'; scrape: number; families: readonly MetricFamily[] };
 
 export type FromSupervisor =
   | { type: 'scrape'; scrape: number }
@@ -14,17 +16,11 @@ export type FromSupervisor =
   /** The configuration must be read again. */
   | { type: 'reload' };
 
-/** The metrics of one process in the Prometheus text format. */
-export interface Scraped {
-  process: number;
-  text: string;
-}
-
 export interface WorkerLink {
   /** This process is listening. */
   ready(): void;
-  /** The metrics of all processes. */
-  gather(): Promise<string>;
+  /** The metrics of all processes, as text. */
+  gather(format: MetricsFormat): Promise<string>;
   /** Sets the function that reads the configuration again. */
   onReload(reload: () => void): void;
   /** Closes the channel, which otherwise keeps the process alive. */
@@ -34,8 +30,8 @@ export interface WorkerLink {
 /** How often a worker reports that its event loop is running. */
 export const ALIVE_MS = 1000;
 
-/** The channel to the process that started this one. `own`: writes the metrics of this process. */
-export function openWorkerLink(own: () => Promise<string>): WorkerLink {
+/** The channel to the process that started this one. `own`: the metrics of this process. */
+export function openWorkerLink(own: () => Promise<readonly MetricFamily[]>): WorkerLink {
   const waiting = new Map<number, (text: string) => void>();
   let asked = 0;
   let reload = () => {};
@@ -43,7 +39,7 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
 
   process.on('message', async (message: FromSupervisor) => {
     if (message.type === 'scrape') {
-      tell({ type: 'scraped', scrape: message.scrape, text: await own() });
+      tell({ type: 'scraped', scrape: message.scrape, families: await own() });
     } else if (message.type === 'reload') reload();
     else {
       waiting.get(message.scrape)?.(message.text);
@@ -53,11 +49,11 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
   const turning = setInterval(() => tell({ type: 'alive' }), ALIVE_MS);
   return {
     ready: () => tell({ type: 'ready' }),
-    gather() {
+    gather(format) {
       const scrape = ++asked;
       return new Promise((resolve) => {
         waiting.set(scrape, resolve);
-        tell({ type: 'gather', scrape });
+        tell({ type: 'gather', scrape, format });
       });
     },
     onReload(run) {
@@ -68,24 +64,4 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
       process.disconnect?.();
     },
   };
-}
-
-const SERIES = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-
-/** Merges the metrics: each series gets a process label, and each family stays together, as Prometheus requires. */
-export function mergeMetrics(scraped: readonly Scraped[]): string {
-  const families = new Map<string, { head: string[]; series: string[] }>();
-  for (const { process, text } of scraped) {
-    for (const line of text.split('\n')) {
-      if (line === '') continue;
-      const [, described] = /^# (?:HELP|TYPE) (\S+)/.exec(line) ?? [];
-      const [, name = described ?? line, labels, value] = SERIES.exec(line) ?? [];
-      const family = families.get(name) ?? { head: [], series: [] };
-      families.set(name, family);
-      if (described === undefined)
-        family.series.push(`${name}{process="${process}"${labels ? `,${labels}` : ''}} ${value}`);
-      else if (!family.head.includes(line)) family.head.push(line);
-    }
-  }
-  return [...families.values()].map(({ head, series }) => `${[...head, ...series].join('\n')}\n`).join('');
 }

@@ -7,7 +7,8 @@ import { SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
 import { errorMembers, type Log } from './log.ts';
-import { ALIVE_MS, type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
+import { ALIVE_MS, type FromSupervisor, type FromWorker } from './process-messages.ts';
+import { type ScrapedProcess, writeMetrics } from './telemetry/metrics/exposition.ts';
 
 export interface ProcessesOptions {
   /** The path of the program's main file. */
@@ -55,7 +56,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   const port = exclusivePort(config);
   const adminPort = adminListen && exclusivePort(adminListen);
   const workers = new Map<number, Worker>();
-  const scrapes = new Map<number, (scraped: Scraped) => void>();
+  const scrapes = new Map<number, (scraped: ScrapedProcess & { process: number }) => void>();
   let stopping = false;
   let scrapeCount = 0;
   const started = Promise.withResolvers<void>();
@@ -117,9 +118,9 @@ export async function serveProcesses(config: Config, count: number, options: Pro
       readyNumbers.add(number);
       if (readyNumbers.size === count) started.resolve();
     } else if (message.type === 'scraped') {
-      scrapes.get(message.scrape)?.({ process: number, text: message.text });
+      scrapes.get(message.scrape)?.({ process: number, families: message.families });
     } else if (message.type === 'gather') {
-      const text = mergeMetrics(await scrapeAll());
+      const text = writeMetrics(await scrapeAll(), message.format);
       tell(worker, { type: 'gathered', scrape: message.scrape, text });
     }
   }
@@ -132,10 +133,10 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     }
   }
 
-  function scrapeAll(): Promise<Scraped[]> {
+  function scrapeAll(): Promise<ScrapedProcess[]> {
     const scrape = ++scrapeCount;
     const asked = [...workers.values()];
-    const found: Scraped[] = [];
+    const found: (ScrapedProcess & { process: number })[] = [];
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(late);

@@ -26,6 +26,8 @@ const COUNTING_MS = 500;
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** How often the delay of the event loop is measured. */
+const DELAY_MS = 500;
 
 const DIVIDED_LIMITS =
   'Limits are divided among the processes, and each enforces its part: set REDIS_URL to count them over all processes.';
@@ -114,10 +116,10 @@ async function serveAlone(
     },
     now: Date.now,
   };
-  const link = worker === undefined ? undefined : openWorkerLink(() => app.metrics.write(deps));
+  const link = worker === undefined ? undefined : openWorkerLink(() => app.metrics.collect(deps));
   const servers = openServers(
     config,
-    link ? { ...deps, metrics: { ...app.metrics, write: link.gather } } : deps,
+    link ? { ...deps, metrics: { ...app.metrics, write: (_, format) => link.gather(format) } } : deps,
     link !== undefined,
   );
   let current = config;
@@ -128,6 +130,7 @@ async function serveAlone(
   if (link) link.onReload(reload);
   else hungUp = reload;
   const watch = startWatch(app);
+  const measuring = measureDelay(app.metrics.eventLoopDelayed);
   const showing = setInterval(() => void show(current, app), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
   app.access.start();
@@ -139,6 +142,7 @@ async function serveAlone(
   await stopped;
   clearInterval(showing);
   clearInterval(tidying);
+  clearInterval(measuring);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
@@ -208,13 +212,25 @@ function startWatch(app: App): ReturnType<typeof setInterval> {
   }, WATCH_MS);
 }
 
+/** Reports how much later than planned a timer fires. */
+function measureDelay(delayed: (ms: number) => void): ReturnType<typeof setInterval> {
+  let last = performance.now();
+  return setInterval(() => {
+    const now = performance.now();
+    delayed(now - last - DELAY_MS);
+    last = now;
+  }, DELAY_MS);
+}
+
 let seenGeneration = -1;
 
 /** Notices changes of other processes, renews the lease, and resolves holds of dead processes. */
-async function watchOver({ store, access, catalog, ledger, memory, reportError }: App): Promise<void> {
+async function watchOver({ store, access, catalog, ledger, memory, metrics, reportError }: App): Promise<void> {
   try {
     await ledger.sweep(Date.now(), processStatusOf);
+    const from = performance.now();
     const generation = await store.generation();
+    metrics.databaseAnswered(performance.now() - from);
     if (generation !== seenGeneration) {
       seenGeneration = generation;
       access.forget();

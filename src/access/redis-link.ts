@@ -12,8 +12,8 @@ export interface RedisLink {
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRIES = 1_000_000_000;
 
-/** Connects when the first script is run. */
-export function createRedisLink(url: string): RedisLink {
+/** Connects when the first script is run. `answered`: is told how long each script took. */
+export function createRedisLink(url: string, answered?: (ms: number) => void): RedisLink {
   let client: RedisClient | undefined;
   const hashes = new Map<string, string>();
 
@@ -43,8 +43,11 @@ export function createRedisLink(url: string): RedisLink {
     async run(script, keys, args) {
       const asked = [String(keys.length), ...keys, ...args];
       const redis = await connected();
+      const from = performance.now();
       try {
-        return await redis.send('EVALSHA', [hashOf(script), ...asked]);
+        const answer = await redis.send('EVALSHA', [hashOf(script), ...asked]);
+        answered?.(performance.now() - from);
+        return answer;
       } catch (thrown) {
         // A restarted Redis does not know the script yet.
         if (!(thrown instanceof Error) || !thrown.message.startsWith('NOSCRIPT')) throw thrown;

@@ -39,6 +39,8 @@ export interface SharedLimitsSettings {
   beatMs?: number;
   /** Called when Redis stops answering, or answers again. */
   changed(isUp: boolean, cause: unknown): void;
+  /** Is told how long each script in Redis took. */
+  answered?: ((ms: number) => void) | undefined;
 }
 
 const LEASE_SECONDS = 15;
@@ -73,7 +75,7 @@ const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
 export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const { leaseSeconds = LEASE_SECONDS, clock = () => performance.now() } = settings;
   const beatMs = Math.min(settings.beatMs ?? BEAT_MS, leaseSeconds * 250);
-  const link = createRedisLink(settings.url);
+  const link = createRedisLink(settings.url, settings.answered);
   const self = newId('proc_', 12);
   const sharedClock = createSharedClock(clock);
   /** Counts in parallel, so that the process knows its own usage when Redis goes away. */

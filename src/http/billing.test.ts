@@ -117,6 +117,6 @@ test('GET /admin/v1/calls lists and filters calls', async () => {
 
 test('the metrics count calls and money', async () => {
   const text = await (await edge.ask('GET', '/metrics', { key: edge.adminKey })).text();
-  expect(text).toContain('modelport_calls_total{model="alpha",outcome="ok"} 1\n');
-  expect(text).toContain('modelport_charged_usd_total{model="alpha"} 0.25\n');
+  expect(text).toContain('modelport_calls_total{model="alpha",provider="main",outcome="ok"} 1\n');
+  expect(text).toContain('modelport_charged_usd_total{model="alpha",provider="main"} 0.25\n');
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { type Loopback, MAX_BODY_BYTES, startLoopback } from '../../test/helpers/loopback.ts';
+import { readScrape } from '../../test/helpers/scraped.ts';
 
 let edge: Loopback;
 beforeAll(async () => {
@@ -174,6 +175,15 @@ test('a request target above the maximum length is 414', async () => {
   const ask = (length: number) => edge.ask('GET', `/?${'x'.repeat(length - 2)}`, { key: null });
   expect((await ask(8192)).status).toBe(200);
   expect((await ask(8193)).status).toBe(414);
+});
+
+test('GET /metrics returns OpenMetrics to a client that asks for it', async () => {
+  const headers = { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5' };
+  const response = await edge.ask('GET', '/metrics', { key: edge.adminKey, headers });
+  expect(response.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+  const text = await response.text();
+  expect(readScrape(text).length).toBeGreaterThan(30);
+  expect(text.endsWith('# EOF\n')).toBe(true);
 });
 
 test('an invalid request is counted in the metrics', async () => {

@@ -8,6 +8,7 @@ import type { Answer } from '../http1/answer.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import type { RequestFault } from '../http1/request-fault.ts';
 import type { KeyKind } from '../store/store.ts';
+import { CONTENT_TYPES, formatFor } from '../telemetry/metrics/exposition.ts';
 import { answerJson, answerResponse } from './answers.ts';
 import { readBody } from './body.ts';
 import { createBodyCheck, createQueryCheck } from './checked.ts';
@@ -247,12 +248,12 @@ function failure(method: string, path: string, error: GatewayError, headers?: { 
 
 const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
-  summary: 'Counters and gauges in the Prometheus text format. Needs an admin key or the metrics token.',
+  summary:
+    'Metrics in the Prometheus text format, or as OpenMetrics if `accept` asks for it. Needs an admin key or the metrics token.',
   answer: async (deps, { headers, address }) => {
     await refuseStranger(deps.settings.metrics, deps, headers, address);
-    return new Response(await deps.metrics.write(deps), {
-      headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-    });
+    const format = formatFor(headers.get('accept'));
+    return new Response(await deps.metrics.write(deps, format), { headers: { 'content-type': CONTENT_TYPES[format] } });
   },
 });
 

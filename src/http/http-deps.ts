@@ -13,8 +13,8 @@ import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Events } from '../telemetry/events.ts';
+import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import type { JsonBounds } from './json-scan.ts';
-import type { Metrics } from './routes/status/metrics.ts';
 import type { MetricsGate } from './routes/status/metrics-guard.ts';
 
 export interface HttpDeps {
@@ -40,7 +40,7 @@ export interface HttpDeps {
   rotateSecrets(): Promise<{ from: string; providers: number }>;
   /** Whether the process can take calls now. */
   readiness(): Promise<Readiness>;
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'answered' | 'called' | 'write'>;
   events: Pick<Events, 'configChanged'>;
   settings: EdgeSettings;
   now(): number;

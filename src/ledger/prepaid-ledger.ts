@@ -4,7 +4,7 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
-import { createGroupCommit } from './group-commit.ts';
+import { type Commit, createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
 import {
   type EnlargeRequest,
@@ -30,6 +30,8 @@ export interface LedgerSettings {
   leaseMs?: number;
   /** How long a settlement is awaited when the store fails. */
   patienceMs?: number;
+  /** Is told the size and the duration of every batch of steps. */
+  batchDone?: ((steps: number, ms: number) => void) | undefined;
 }
 
 const PATIENCE_MS = 10_000;
@@ -50,8 +52,10 @@ export function createLedger({
   monotonic = () => performance.now(),
   leaseMs = LEASE_MS,
   patienceMs = PATIENCE_MS,
+  batchDone,
 }: LedgerSettings): Ledger {
-  const commits = createGroupCommit((steps, waits) => store.ledger(steps, waits), store.batchesAtOnce);
+  const commit: Commit = (steps, waits) => store.ledger(steps, waits);
+  const commits = createGroupCommit(batchDone ? timed(commit, batchDone) : commit, store.batchesAtOnce);
   const settlements = createRetryQueue(commits.submit, patienceMs);
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of active calls in this process. */
@@ -272,4 +276,16 @@ function resolveUnseen(
     ...known,
   };
   return { type: 'resolve', callId: hold.callId, amount: known.cost, call };
+}
+
+/** One that fails is counted too: its duration says how long calls have waited for it. */
+function timed(commit: Commit, batchDone: (steps: number, ms: number) => void): Commit {
+  return async (steps, waits) => {
+    const from = performance.now();
+    try {
+      return await commit(steps, waits);
+    } finally {
+      batchDone(steps.length, performance.now() - from);
+    }
+  };
 }

@@ -16,7 +16,6 @@ import { explain } from '../../src/gateway/admit/explain.ts';
 import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
 import { createEdge } from '../../src/http/edge.ts';
 import type { HttpDeps } from '../../src/http/http-deps.ts';
-import { createMetrics } from '../../src/http/routes/status/metrics.ts';
 import { createReadiness } from '../../src/http/routes/status/readiness.ts';
 import { listen } from '../../src/http1/server.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
@@ -26,6 +25,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
 import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
+import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import type { TestDatabase } from './engines.ts';
 
 const NO_EVENTS = createEvents([], () => {});

@@ -35,9 +35,9 @@ const MODEL = {
 };
 
 /** The first lines of a scrape. */
-const METRICS = `# HELP modelport_calls_total Admitted calls by model and outcome.
+const METRICS = `# HELP modelport_calls_total Admitted calls by outcome.
 # TYPE modelport_calls_total counter
-modelport_calls_total{model="sandbox-chat",outcome="ok"} 1
+modelport_calls_total{model="sandbox-chat",provider="sandbox",outcome="ok"} 1
 `;
 const DOCUMENT = {
   openapi: '3.1.0',
