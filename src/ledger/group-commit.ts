@@ -9,9 +9,22 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 
 type LedgerMark = Extract<LedgerStep, { type: 'mark' }>;
 
+/** A step and who is told its end. `done` and `failed` do not throw, because they are called for one step of a batch after the other. */
+export interface PendingStep {
+  readonly step: LedgerStep;
+  /** The batch is committed. */
+  done(outcome: LedgerOutcome): void;
+  /** The batch failed. */
+  failed(cause: unknown): void;
+  /** When the account was first found locked. Set by the group commit. */
+  busySince?: number;
+}
+
 export interface GroupCommit {
   /** Resolves with the outcome of the step when its batch is committed. Rejects if the batch failed. */
   submit(step: LedgerStep): Promise<LedgerOutcome>;
+  /** The same without a promise: the steps of every call go this way. */
+  add(pending: PendingStep): void;
   /** Records a checkpoint without waiting: after a pause only the newest of each call is written. Failures are tried again. */
   note(step: LedgerMark): void;
   /** Drops the checkpoint of a call that has ended. */
@@ -22,14 +35,6 @@ export interface GroupCommit {
 
 /** Returns the outcomes in order. Without `waits`, steps of locked accounts return `busy` and are not done. */
 export type Commit = (steps: readonly LedgerStep[], waits: boolean) => Promise<LedgerOutcome[]>;
-
-interface Pending {
-  step: LedgerStep;
-  resolve(outcome: LedgerOutcome): void;
-  reject(cause: unknown): void;
-  /** When the account was first found locked. */
-  busySince?: number;
-}
 
 /** A larger batch would block the event loop for more than about 10 ms. */
 const MAX_BATCH = 512;
@@ -45,7 +50,7 @@ const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause
 
 /** `atOnce`: batches of different accounts that may run at the same time; all but one of them may wait for a lock. */
 export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
-  let queue: Pending[] = [];
+  let queue: PendingStep[] = [];
   const notes = new Map<string, LedgerMark>();
   /** Accounts of running batches. */
   const taken = new Set<string>();
@@ -58,14 +63,16 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   let waiting = 0;
 
   function submit(step: LedgerStep): Promise<LedgerOutcome> {
-    return new Promise((resolve, reject) => {
-      queue.push({ step, resolve, reject });
-      if (scheduled || (isCommitting && waiting === 0 && contended.size === 0)) return;
-      scheduled = true;
-      // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
-      // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
-      setImmediate(start);
-    });
+    return new Promise((done, failed) => add({ step, done, failed }));
+  }
+
+  function add(pending: PendingStep): void {
+    queue.push(pending);
+    if (scheduled || (isCommitting && waiting === 0 && contended.size === 0)) return;
+    scheduled = true;
+    // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
+    // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
+    setImmediate(start);
   }
 
   function start(): void {
@@ -93,7 +100,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     }
   }
 
-  function waitFor(batch: readonly Pending[]): void {
+  function waitFor(batch: readonly PendingStep[]): void {
     waiting++;
     run(batch, true, () => {
       waiting--;
@@ -101,9 +108,9 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   }
 
   /** Steps of one account stay in order. */
-  function takeFrom(isWanted: (account: string) => boolean): Pending[] {
-    const batch: Pending[] = [];
-    const rest: Pending[] = [];
+  function takeFrom(isWanted: (account: string) => boolean): PendingStep[] {
+    const batch: PendingStep[] = [];
+    const rest: PendingStep[] = [];
     for (const pending of queue) {
       const account = accountOfStep(pending.step);
       const isIn = batch.length < MAX_BATCH && (account === undefined ? isWanted('') : isWanted(account));
@@ -113,7 +120,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     return batch;
   }
 
-  function run(batch: readonly Pending[], waits: boolean, ended: () => void): void {
+  function run(batch: readonly PendingStep[], waits: boolean, ended: () => void): void {
     const accounts = new Set<string>();
     for (const { step } of batch) {
       const account = accountOfStep(step);
@@ -131,34 +138,35 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   }
 
   /** Returns the steps whose accounts are locked. */
-  async function commitBatch(batch: readonly Pending[], waits: boolean): Promise<Pending[]> {
-    const busy: Pending[] = [];
+  async function commitBatch(batch: readonly PendingStep[], waits: boolean): Promise<PendingStep[]> {
+    const busy: PendingStep[] = [];
     try {
       const outcomes = await commit(
         batch.map(({ step }) => step),
         waits,
       );
-      for (const [index, outcome] of outcomes.entries()) {
-        const pending = batch[index];
-        if (outcome.type === 'busy') pending && busy.push(pending);
-        else pending?.resolve(outcome);
+      for (let index = 0; index < outcomes.length; index++) {
+        const outcome = outcomes[index]!;
+        const pending = batch[index]!;
+        if (outcome.type === 'busy') busy.push(pending);
+        else pending.done(outcome);
       }
     } catch (cause) {
-      if (batch.length === 1 || isUnavailable(cause)) for (const { reject } of batch) reject(cause);
+      if (batch.length === 1 || isUnavailable(cause)) for (const pending of batch) pending.failed(cause);
       // A step that the store refuses must not fail the others in its batch.
       else for (const one of batch) busy.push(...(await commitBatch([one], waits)));
     }
     return busy;
   }
 
-  function putOff(busy: readonly Pending[]): void {
+  function putOff(busy: readonly PendingStep[]): void {
     const now = performance.now();
-    const kept: Pending[] = [];
+    const kept: PendingStep[] = [];
     for (const pending of busy) {
       pending.busySince ??= now;
       const account = accountOfStep(pending.step);
       if (now - pending.busySince > BUSY_FOR_MS) {
-        pending.reject(databaseUnavailable(new Error(`Account ${account} has been locked for ${BUSY_FOR_MS} ms.`)));
+        pending.failed(databaseUnavailable(new Error(`Account ${account} has been locked for ${BUSY_FOR_MS} ms.`)));
       } else kept.push(pending);
       if (account !== undefined) contended.set(account, WAITED_FOR);
     }
@@ -205,5 +213,5 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     }
   }
 
-  return { submit, note, forget: (callId) => void notes.delete(callId), flush };
+  return { submit, add, note, forget: (callId) => void notes.delete(callId), flush };
 }

@@ -4,7 +4,7 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
-import { type Commit, createGroupCommit } from './group-commit.ts';
+import { type Commit, createGroupCommit, type PendingStep } from './group-commit.ts';
 import { createLease } from './lease.ts';
 import {
   type EnlargeRequest,
@@ -15,8 +15,8 @@ import {
   type ProcessStatus,
 } from './ledger.ts';
 import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
-import { createRetryQueue } from './retry-queue.ts';
-import { createStrayHolds } from './stray-holds.ts';
+import { createRetryQueue, type LateStep, type RetryQueue } from './retry-queue.ts';
+import { createStrayHolds, type StrayHolds } from './stray-holds.ts';
 
 export interface LedgerSettings {
   store: Store;
@@ -66,27 +66,20 @@ export function createLedger({
     if (lease.isFenced()) throw databaseUnavailable(new Error('The lease of this process was not renewed in time.'));
   }
 
-  async function hold(request: HoldRequest): Promise<Hold> {
+  function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
-    refuseNegative(amount);
-    requireLease();
-    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? lease.owner() };
-    if (request.sentAt !== undefined) row.sentAt = request.sentAt;
-    if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
-    const step: LedgerStep = { type: 'hold', hold: row };
-    if (budget) step.budget = budget;
-    if (accountBudget) step.accountBudget = accountBudget;
-    open.add(callId);
-    try {
-      const outcome = await commits.submit(step);
-      if (outcome.type === 'held') return row;
-      throw refusal(outcome, account, amount);
-    } catch (thrown) {
-      open.delete(callId);
-      // The commit may have succeeded: the connection broke before the answer.
-      if (!(thrown instanceof GatewayError) || thrown.code === 'database_unavailable') strays.doubt(row);
-      throw thrown;
-    }
+    return new Promise((resolve, reject) => {
+      refuseNegative(amount);
+      requireLease();
+      const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? lease.owner() };
+      if (request.sentAt !== undefined) row.sentAt = request.sentAt;
+      if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
+      const step: StepOf<'hold'> = { type: 'hold', hold: row };
+      if (budget) step.budget = budget;
+      if (accountBudget) step.accountBudget = accountBudget;
+      open.add(callId);
+      commits.add(new PendingHold(step, open, strays, resolve, reject));
+    });
   }
 
   async function enlarge(hold: Hold, request: EnlargeRequest): Promise<Hold | undefined> {
@@ -105,13 +98,14 @@ export function createLedger({
     }
   }
 
-  async function settle(hold: Hold, call: CallRow): Promise<void> {
-    refuseNegative(call.cost);
-    commits.forget(hold.callId);
-    const amount = call.cost > MAXIMUM_CALL_COST ? hold.amount : call.cost;
-    const outcome = await settlements.submit({ type: 'resolve', callId: hold.callId, amount, call, hold });
-    open.delete(hold.callId);
-    if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, amount);
+  function settle(hold: Hold, call: CallRow): Promise<void> {
+    return new Promise((resolve, reject) => {
+      refuseNegative(call.cost);
+      commits.forget(hold.callId);
+      const amount = call.cost > MAXIMUM_CALL_COST ? hold.amount : call.cost;
+      const step: StepOf<'resolve'> = { type: 'resolve', callId: hold.callId, amount, call, hold };
+      commits.add(new PendingSettlement(step, open, settlements, resolve, reject));
+    });
   }
 
   async function sweep(
@@ -181,6 +175,83 @@ export function createLedger({
       await commits.flush();
     },
   };
+}
+
+type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
+
+/** A hold until its batch is committed. An object instead of two functions, since every call has one. */
+class PendingHold implements PendingStep {
+  readonly step: StepOf<'hold'>;
+  readonly #open: Set<string>;
+  readonly #strays: StrayHolds;
+  readonly #resolve: (hold: Hold) => void;
+  readonly #reject: (cause: unknown) => void;
+
+  constructor(
+    step: StepOf<'hold'>,
+    open: Set<string>,
+    strays: StrayHolds,
+    resolve: (hold: Hold) => void,
+    reject: (cause: unknown) => void,
+  ) {
+    this.step = step;
+    this.#open = open;
+    this.#strays = strays;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  done(outcome: LedgerOutcome): void {
+    const { hold } = this.step;
+    if (outcome.type === 'held') this.#resolve(hold);
+    else this.failed(refusal(outcome, hold.account, hold.amount));
+  }
+
+  failed(cause: unknown): void {
+    const { hold } = this.step;
+    this.#open.delete(hold.callId);
+    // The commit may have succeeded: the connection broke before the answer.
+    if (!(cause instanceof GatewayError) || cause.code === 'database_unavailable') this.#strays.doubt(hold);
+    this.#reject(cause);
+  }
+}
+
+/** A settlement until it is committed, in a later batch where the store fails. */
+class PendingSettlement implements PendingStep, LateStep {
+  readonly step: StepOf<'resolve'>;
+  readonly #open: Set<string>;
+  readonly #retries: RetryQueue;
+  readonly #resolve: () => void;
+  readonly #reject: (cause: unknown) => void;
+
+  constructor(
+    step: StepOf<'resolve'>,
+    open: Set<string>,
+    retries: RetryQueue,
+    resolve: () => void,
+    reject: (cause: unknown) => void,
+  ) {
+    this.step = step;
+    this.#open = open;
+    this.#retries = retries;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  done(outcome: LedgerOutcome): void {
+    const { callId, amount, call } = this.step;
+    this.#open.delete(callId);
+    if (outcome.type === 'resolved') this.#resolve();
+    else this.#reject(refusal(outcome, call.account, amount));
+  }
+
+  failed(cause: unknown): void {
+    this.#retries.insist(this, cause);
+  }
+
+  expired(cause: unknown): void {
+    this.#reject(cause);
+  }
 }
 
 /** A negative amount would give money away: it is a bug of the caller. */

@@ -1,9 +1,18 @@
 /** Steps that must be committed: they are retried until the store accepts them. */
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
 
+/** A step that the store did not accept. */
+export interface LateStep {
+  readonly step: LedgerStep;
+  /** It is committed. */
+  done(outcome: LedgerOutcome): void;
+  /** It is not, after the time limit. The retries continue. */
+  expired(cause: unknown): void;
+}
+
 export interface RetryQueue {
-  /** Resolves when the step is committed. Rejects if that takes longer than the time limit; the retries continue. */
-  submit(step: LedgerStep): Promise<LedgerOutcome>;
+  /** Retries a step that failed for this reason. */
+  insist(late: LateStep, cause: unknown): void;
   /** Retries everything that is not committed, now. Rejects if something still fails. */
   again(): Promise<void>;
 }
@@ -11,14 +20,14 @@ export interface RetryQueue {
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 
-interface Late {
-  step: LedgerStep;
-  landed(outcome: LedgerOutcome): void;
+interface Waiting {
+  readonly late: LateStep;
+  readonly limit: ReturnType<typeof setTimeout>;
 }
 
 /** `submit` may be called with the same step repeatedly: a committed step has no further effect. */
 export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOutcome>, patienceMs: number): RetryQueue {
-  const waiting = new Set<Late>();
+  const waiting = new Set<Waiting>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pauseMs = FIRST_PAUSE_MS;
 
@@ -33,10 +42,11 @@ export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOut
     }
   }
 
-  async function tryOne(late: Late): Promise<void> {
-    const outcome = await submit(late.step);
-    waiting.delete(late);
-    late.landed(outcome);
+  async function tryOne(one: Waiting): Promise<void> {
+    const outcome = await submit(one.late.step);
+    waiting.delete(one);
+    clearTimeout(one.limit);
+    one.late.done(outcome);
   }
 
   function schedule(): void {
@@ -45,27 +55,10 @@ export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOut
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  /** After the time limit the caller gets the cause. */
-  function insist(step: LedgerStep, cause: unknown): Promise<LedgerOutcome> {
-    return new Promise((resolve, reject) => {
-      const late = setTimeout(reject, patienceMs, cause);
-      const landed = (outcome: LedgerOutcome) => {
-        clearTimeout(late);
-        resolve(outcome);
-      };
-      waiting.add({ step, landed });
-      schedule();
-    });
+  function insist(late: LateStep, cause: unknown): void {
+    waiting.add({ late, limit: setTimeout(() => late.expired(cause), patienceMs) });
+    schedule();
   }
 
-  return {
-    again,
-    async submit(step) {
-      try {
-        return await submit(step);
-      } catch (cause) {
-        return insist(step, cause);
-      }
-    },
-  };
+  return { insist, again };
 }
