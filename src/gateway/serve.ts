@@ -20,7 +20,7 @@ import { loadConversation } from './prepare/load-conversation.ts';
 import { admitCached } from './prepare/reply-cache.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
 import { IdleStreams } from './relay/idle-streams.ts';
-import { relayReply } from './relay/relay-reply.ts';
+import { replyOf, settleReply, writeReply } from './relay/relay-reply.ts';
 import { StreamRelay } from './relay/relay-stream.ts';
 import { limitHeaders } from './relay/reply-headers.ts';
 
@@ -79,7 +79,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
         context = begin(admitted, await deps.ledger.hold(admitted.request), underWay);
       } else context = await admitCached(deps, pending, request, underWay);
       entering--;
-      return await answer(context, incoming.client);
+      const { client } = incoming;
+      if (context.call.stream) return await answerStream(context, client);
+      watchClient(context, client);
+      const upstream = await answered(deps, context);
+      const writing = writeReply(deps, context, upstream);
+      const reply = writing instanceof Promise ? await writing : writing;
+      const cost = await settleReply(deps, context, reply, client);
+      return replyOf(deps, context, reply, cost);
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (!context) {
@@ -89,29 +96,25 @@ export function createGateway(deps: GatewayDeps): Gateway {
         load?.end();
         trace.refused(error);
       } else await fail(context, error, incoming.client.hasLeft);
-      const reply = dialect.writeError(error, incoming.requestId);
-      if (context) {
-        reply.headers['x-modelport-attempts'] = String(context.attempts);
-        const { target } = context;
-        if (target && deps.settings.showProvider) reply.headers['x-modelport-provider'] = target.provider;
-      }
-      const limits = error.rateLimits ?? context?.pace.limits;
-      if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, deps.now()));
-      return reply;
+      return refusal(dialect, incoming.requestId, error, context);
     }
+  }
+
+  /** The error in the client's format. */
+  function refusal(dialect: Dialect, id: string, error: GatewayError, context: CallContext | undefined): Answer {
+    const reply = dialect.writeError(error, id);
+    if (context) {
+      reply.headers['x-modelport-attempts'] = String(context.attempts);
+      const { target } = context;
+      if (target && deps.settings.showProvider) reply.headers['x-modelport-provider'] = target.provider;
+    }
+    const limits = error.rateLimits ?? context?.pace.limits;
+    if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, deps.now()));
+    return reply;
   }
 
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
     loadConversation(deps.memory, deps.settings.maxRequestBytes, dialect, call, caller, at);
-
-  function answer(context: CallContext, client: Client): Promise<Answer> {
-    return context.call.stream ? answerStream(context, client) : answerWhole(context, client);
-  }
-
-  function answerWhole(context: CallContext, client: Client): Promise<Answer> {
-    whenGone(client, () => leave(context));
-    return relayReply(deps, context, answered(deps, context), client);
-  }
 
   async function answerStream(context: CallContext, client: Client): Promise<Answer> {
     let relay: StreamRelay | undefined;
@@ -124,6 +127,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     // The server will not read the stream: the relay itself reads the upstream to its end, if the model says so.
     if (client.hasLeft) relay.cancel();
     return streamed;
+  }
+
+  function watchClient(context: CallContext, client: Client): void {
+    whenGone(client, () => leave(context));
   }
 
   /** The client has left before its answer began. */

@@ -9,7 +9,7 @@ import { admit } from '../admit/admit.ts';
 import { attempt } from '../attempt/attempt.ts';
 import { WholeUpstream } from '../attempt/upstream.ts';
 import type { CallContext } from '../call-context.ts';
-import { relayReply } from './relay-reply.ts';
+import { replyOf, settleReply, writeReply } from './relay-reply.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 
@@ -25,9 +25,10 @@ async function admitted(setup: CaseSetup = {}): Promise<Admitted> {
   return { ...at, context: await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay) };
 }
 
-function relayed(at: Admitted, answer: UpstreamAnswer): Promise<Answer> {
+async function relayed(at: Admitted, answer: UpstreamAnswer): Promise<Answer> {
   at.transport.script(answer);
-  return relayReply(at.deps, at.context, attempt(at.deps, at.context), at.client);
+  const reply = await writeReply(at.deps, at.context, await attempt(at.deps, at.context));
+  return replyOf(at.deps, at.context, reply, await settleReply(at.deps, at.context, reply, at.client));
 }
 
 const bodyOf = ({ body }: Answer) => JSON.parse(Buffer.from(body as Uint8Array).toString());
@@ -65,12 +66,11 @@ test('a reply that reports no usage is charged what was counted', async () => {
   expect(at.calls[0]?.usage).toMatchObject({ output: 'Hello'.length, source: 'counted' });
 });
 
-test('a reply that reports an error is not counted: the caller handles the error and nothing is settled yet', async () => {
+test('a reply that reports an error is not counted: `serve` handles the error and nothing is settled yet', async () => {
   const at = await admitted();
   const error = new GatewayError('upstream_failed', 'The provider failed.');
   const upstream = new WholeUpstream([{ bytes: new Uint8Array(), events: [{ type: 'error', error }] }], true);
-  const relaying = relayReply(at.deps, at.context, Promise.resolve(upstream), at.client);
-  expect(await relaying.catch((thrown: unknown) => thrown)).toBeInstanceOf(GatewayError);
+  expect(() => writeReply(at.deps, at.context, upstream)).toThrow(GatewayError);
   expect(at.context.meter.delivered).toBe(false);
   expect(at.calls).toEqual([]);
 });

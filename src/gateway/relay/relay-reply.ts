@@ -1,6 +1,6 @@
-/** Sends a non-streaming response to the client, once the call is settled. */
+/** A non-streaming response: written, settled, sent. `serve.ts` has the order. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { writeMoney } from '../../canonical/money.ts';
+import { type Money, writeMoney } from '../../canonical/money.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialects/dialect.ts';
@@ -16,28 +16,78 @@ import { mayBeDisputed } from '../settle/doubt.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
 import { addReplyWarnings, replyHeaders } from './reply-headers.ts';
 
-/** `starting` is the search for a target that answers; `client` tells whether the client still waits. */
-export async function relayReply(
+/** A reply in the client's format, which may be sent once the call is settled. */
+export interface WrittenReply {
+  readonly writer: Writer;
+  readonly frames: readonly Frame[];
+  readonly body: Uint8Array;
+}
+
+/**
+ * Writes the reply, and counts it. A promise only where frames have still to arrive or the reply states what it costs. Throws where it
+ * cannot be written.
+ */
+export function writeReply(
   deps: GatewayDeps,
   context: CallContext,
-  starting: Promise<Upstream>,
-  client: Client,
-): Promise<Answer> {
-  const upstream = await starting;
+  upstream: Upstream,
+): WrittenReply | Promise<WrittenReply> {
   const writer = context.dialect.writer(context.call);
-  const arriving = allFrames(upstream);
-  const frames = arriving instanceof Promise ? await arriving : arriving;
+  const frames = allFrames(upstream);
+  if (frames instanceof Promise || (writer.bill && !frames.some(hasUsage)))
+    return writeLater(deps, context, writer, frames, upstream.same);
+  context.call.completedSeconds = Math.floor(deps.now() / 1000);
+  return write(deps, context, writer, frames, upstream.same);
+}
+
+async function writeLater(
+  deps: GatewayDeps,
+  context: CallContext,
+  writer: Writer,
+  arriving: readonly Frame[] | Promise<readonly Frame[]>,
+  isSame: boolean,
+): Promise<WrittenReply> {
+  const frames = await arriving;
   context.call.completedSeconds = Math.floor(deps.now() / 1000);
   if (writer.bill && !frames.some(hasUsage)) writer.bill(await usageOf(deps, context, frames));
-  const body = writeBody(deps, context, writer, frames, upstream.same);
+  return write(deps, context, writer, frames, isSame);
+}
+
+function write(
+  deps: GatewayDeps,
+  context: CallContext,
+  writer: Writer,
+  frames: readonly Frame[],
+  isSame: boolean,
+): WrittenReply {
+  const body = writeBody(deps, context, writer, frames, isSame);
   // The meter counts only what can be delivered: a reply that cannot be written costs nothing.
   for (const frame of frames) context.meter.see(countedEvents(context, frame));
   context.firstByteMs = performance.now() - context.startedMs;
   addReplyWarnings(context, writer);
-  const conclusion: Conclusion = client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
+  return { writer, frames, body };
+}
+
+/** Settles the call, as aborted where its client does not wait any more. Resolves with what it costs. */
+export function settleReply(
+  deps: GatewayDeps,
+  context: CallContext,
+  { writer, frames }: WrittenReply,
+  { hasLeft }: Client,
+): Promise<Money> {
+  const conclusion: Conclusion = hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
   const isDoubted = isStored(context) && frames.some((frame) => mayBeDisputed(context, frame));
-  const cost = await concludeAndSave(deps, context, client.hasLeft ? undefined : writer, conclusion, isDoubted);
-  const headers = replyHeaders(deps.settings, context, writer);
+  return concludeAndSave(deps, context, hasLeft ? undefined : writer, conclusion, isDoubted);
+}
+
+/** What the client is sent. */
+export function replyOf(
+  { settings }: GatewayDeps,
+  context: CallContext,
+  { writer, body }: WrittenReply,
+  cost: Money,
+): Answer {
+  const headers = replyHeaders(settings, context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return { status: 200, headers, body: context.disputed ? withOwnFigures(body, context.disputed) : body };
 }
