@@ -81,6 +81,7 @@ export class MessageReader {
   /** Reads to the end of the message and returns the bytes after it. Throws MalformedMessage. */
   read(bytes: Buffer): Buffer | undefined {
     let all = bytes;
+    if (this.state === 'size' && !this.carried && this.readOneChunk(bytes)) return undefined;
     if (this.carried) {
       all = Buffer.concat([this.carried, bytes]);
       this.carried = undefined;
@@ -95,6 +96,20 @@ export class MessageReader {
       at = next;
     }
     return undefined;
+  }
+
+  /** Most arrivals of a stream are one chunk and nothing else. Returns whether these bytes were; if not, none is read. */
+  private readOneChunk(bytes: Buffer): boolean {
+    let size = 0;
+    let at = 0;
+    for (let digit = hexDigit(bytes[0]); digit !== undefined && at < MAX_SIZE_DIGITS; digit = hexDigit(bytes[++at]))
+      size = size * 16 + digit;
+    const from = at + 2;
+    const to = from + size;
+    if (at === 0 || size === 0 || to + 2 !== bytes.length || bytes[at] !== CR || bytes[at + 1] !== LF) return false;
+    if (bytes[to] !== CR || bytes[to + 1] !== LF) return false;
+    this.sink.body(sliceBytes(bytes, from, to));
+    return true;
   }
 
   /** The connection has ended: returns whether the message was complete. */

@@ -1,6 +1,6 @@
 /** Parses HTTP/1.1 replies from a connection's bytes. */
 import { HeaderLines, lineEndOf, listHas, textEnd } from './header-lines.ts';
-import { type Framing, MalformedMessage, MessageReader, readLength } from './message-reader.ts';
+import { type Framing, MalformedMessage, MessageReader, type MessageSink, readLength } from './message-reader.ts';
 
 /** Receives the parts of a reply in order: one head, body pieces, one end. */
 export interface ReplySink {
@@ -19,7 +19,7 @@ const STATUS_AT = 9;
 const STATUS_END = 12;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
-export class ReplyReader {
+export class ReplyReader implements MessageSink {
   private readonly sink: ReplySink;
   private readonly reader: MessageReader;
   /** The reply to a HEAD request has no body, whatever its head says. */
@@ -29,11 +29,7 @@ export class ReplyReader {
 
   constructor(sink: ReplySink) {
     this.sink = sink;
-    this.reader = new MessageReader({
-      head: (bytes, from, to) => this.takeHead(bytes, from, to),
-      body: (bytes) => sink.body(bytes),
-      end: () => sink.end(this.keep, this.idleMs),
-    });
+    this.reader = new MessageReader(this);
   }
 
   /** Call when a request has been sent. */
@@ -53,7 +49,15 @@ export class ReplyReader {
     return this.reader.close();
   }
 
-  private takeHead(bytes: Buffer, from: number, to: number): Framing {
+  body(bytes: Uint8Array): void {
+    this.sink.body(bytes);
+  }
+
+  end(): void {
+    this.sink.end(this.keep, this.idleMs);
+  }
+
+  head(bytes: Buffer, from: number, to: number): Framing {
     const end = lineEndOf(bytes, from, to);
     const status = readStatus(bytes, from, end);
     if (status === 0) throw new MalformedMessage('the status line is invalid');
