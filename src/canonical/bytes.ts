@@ -22,11 +22,23 @@ export function textIn(bytes: Uint8Array, from: number, to: number): string {
   return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
 }
 
+/** Fewer bytes are compared one by one. */
+const FEW_BYTES = 32;
+/** A range of up to so many bytes is copied and compared as a whole: `equals` and `copy` take half the time of `compare` with a range. */
+const MOST_COMPARED_BYTES = 1024;
+/** Where such a range is copied to, by its length. */
+const copies: Buffer[] = [];
+
 /** Whether the bytes at this position equal `wanted`. */
 export function bytesEqualAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   const { length } = wanted;
   if (at + length > bytes.length) return false;
-  if (bytes instanceof Buffer) return bytes.compare(wanted, 0, length, at, at + length) === 0;
+  if (length > FEW_BYTES && bytes instanceof Buffer) {
+    if (length > MOST_COMPARED_BYTES) return bytes.compare(wanted, 0, length, at, at + length) === 0;
+    copies[length] ??= Buffer.allocUnsafeSlow(length);
+    bytes.copy(copies[length], 0, at, at + length);
+    return copies[length].equals(wanted);
+  }
   for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
 }

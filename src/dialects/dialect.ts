@@ -33,6 +33,12 @@ export interface WireReply {
   body: string;
 }
 
+/** What frames have in common that differ in their text alone: they continue this part. */
+export interface Likeness {
+  readonly choice: number;
+  readonly part: number;
+}
+
 /**
  * A piece of a provider's reply: its bytes, and the events that they mean. `events` is decoded when it is first read;
  * read the frames in order.
@@ -45,6 +51,10 @@ export interface Frame {
    * read.
    */
   readonly brief?: readonly ReplyEvent[];
+  /** Set if the frame only continues a text: `events` is one `part-delta`, which need not be built. */
+  readonly like?: Likeness;
+  /** That text; '' without `like`. */
+  readonly text?: string;
 }
 
 /** Splits a provider's bytes into frames. The frames do not depend on how the bytes are split into chunks. */

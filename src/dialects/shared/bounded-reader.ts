@@ -6,7 +6,7 @@
 import type { Call } from '../../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent, ReplyResult } from '../../canonical/reply.ts';
-import type { Frame, Reader } from '../dialect.ts';
+import type { Frame, Likeness, Reader } from '../dialect.ts';
 
 /**
  * Parts of one choice. The longest recorded reply has about 60: texts, thinking, tool calls, searches and their
@@ -46,6 +46,8 @@ class BoundedReader implements Reader {
   /** The last part that began, if it is a text and has not ended; else -1. */
   #text = -1;
   #hasChoiceEnded = false;
+  /** The place of frames of this likeness has been checked. */
+  #like: Likeness | undefined;
   /** Set after the first broken bound. Everything after it is ignored. */
   #isBroken = false;
 
@@ -83,6 +85,9 @@ class BoundedReader implements Reader {
       try {
         // `events` is decoded when it is first read, so a decoding error is thrown here.
         const frame = frames[at]!;
+        const { like } = frame;
+        if (like && like === this.#like) continue;
+        this.#like = like;
         for (const event of frame.brief ?? frame.events) {
           if (event.type !== 'error' || !event.isLocal) this.#check(event);
           else {

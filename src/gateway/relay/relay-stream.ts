@@ -165,6 +165,16 @@ export class StreamRelay implements ByteSource, FrameTaker {
     let parts: Uint8Array[] | undefined;
     let only: Uint8Array = NO_BYTES;
     for (const frame of frames) {
+      const { like } = frame;
+      // Nothing but text, which neither ends the reply nor reports anything.
+      if (like && !this.isDoubted && !this.context.meter.thinks) {
+        this.context.meter.seeText(like.choice, like.part, frame.text ?? '');
+        const bytes = this.isSame ? this.writer.pass(frame) : this.writer.write(frame);
+        if (parts) parts.push(bytes);
+        else if (only.length > 0) parts = [only, bytes];
+        else only = bytes;
+        continue;
+      }
       watch(this.context, frame.events);
       const error = errorIn(frame);
       if (error) {

@@ -85,12 +85,17 @@ export class Meter {
     return this.counters.every(({ reported }) => reported !== undefined);
   }
 
+  /** One more text of this part: what its `part-delta` says, without the event. */
+  seeText(choice: number, part: number, text: string): void {
+    this.delivered = true;
+    this.seeDelta(choice, part, text);
+  }
+
   see(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       switch (event.type) {
         case 'part-delta':
-          this.delivered = true;
-          this.seeDelta(event.choice, event.part, event.delta);
+          this.seeText(event.choice, event.part, event.delta);
           break;
         case 'part-transcript':
           this.delivered = true;

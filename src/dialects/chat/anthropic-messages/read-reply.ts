@@ -3,13 +3,14 @@
  */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
-import { isObject } from '../../../canonical/json.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
 import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
+import { RepeatReader } from '../reply/repeat-event.ts';
+import { brokeOff, isStreamed, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { MessagesDecoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
@@ -53,12 +54,20 @@ export function createReader(call: ChatCall, contentType: string): Reader {
   return isStreamed(call, contentType) ? new MessagesStreamReader(call) : jsonReader(call);
 }
 
-class MessagesStreamReader extends SseReader {
+class MessagesStreamReader extends RepeatReader {
   readonly #decoder: MessagesDecoder;
 
   constructor(call: ChatCall) {
-    super();
+    super(deltaOf);
     this.#decoder = new MessagesDecoder(call);
+  }
+
+  protected override get isOver(): boolean {
+    return this.#decoder.ended;
+  }
+
+  protected override grow(text: string): void {
+    this.#decoder.grow(text);
   }
 
   override end(): Frame[] {
@@ -77,8 +86,11 @@ class MessagesStreamReader extends SseReader {
   }
 
   protected override frame(event: SseEvent): Frame {
-    const { bytes, data } = event;
+    const { bytes } = event;
     if (this.#decoder.ended) return new MessageFrame('useless', bytes, NO_EVENTS);
+    const like = this.likeFrame(bytes);
+    if (like) return like;
+    const { data } = event;
     if (data === undefined) return new MessageFrame('event', bytes, NO_EVENTS);
     const word = data.trim();
     if (word === '' || word === '[DONE]') return new MessageFrame('useless', bytes, NO_EVENTS);
@@ -91,13 +103,19 @@ class MessagesStreamReader extends SseReader {
     if (isStart && this.#decoder.started) return new MessageFrame('useless', bytes, NO_EVENTS);
     const events = this.#decoder.read(payload);
     const kind = isStart ? 'start' : 'event';
-    if (event.event !== undefined && event.dataEnd > 0 && endsInBlankLine(bytes)) {
+    const isPassed = event.event !== undefined && event.dataEnd > 0 && endsInBlankLine(bytes);
+    this.learn(event, payload, events, isPassed);
+    if (isPassed) {
       return new MessageFrame(kind, bytes, events, event.dataStart);
     }
     // Libraries ignore an event without a name or without a blank line after it.
     const head = `event: ${String(payload.type)}\ndata: `;
     return new MessageFrame(kind, bytes, events, head.length, `${head}${JSON.stringify(payload)}\n\n`);
   }
+}
+
+function deltaOf({ delta }: JsonObject): JsonObject | undefined {
+  return isObject(delta) ? delta : undefined;
 }
 
 function jsonReader(call: ChatCall): Reader {

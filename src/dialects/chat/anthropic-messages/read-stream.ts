@@ -31,6 +31,7 @@ export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlo
   /** The part of each tool call and of the last text, for signatures in a block of their own. */
   readonly #owners = new Map<string, number>();
   readonly #usage: JsonObject = {};
+  #growing: MessagesBlock | undefined;
   #hasNewUsage = false;
   #finish: Finish | undefined;
   #hasFinished = false;
@@ -43,6 +44,11 @@ export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlo
   /** Whether a block is open. */
   get isInBlock(): boolean {
     return this.blocks.size > 0;
+  }
+
+  /** One more text for the block of the last delta that was read. */
+  grow(text: string): void {
+    if (this.#growing) this.#growing.gathered += text;
   }
 
   /** Converts one event of a stream. */
@@ -58,6 +64,7 @@ export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlo
         break;
       case 'content_block_delta': {
         const block = this.blocks.get(indexOf(payload));
+        this.#growing = block;
         if (block && isObject(payload.delta)) this.#delta(block, payload.delta);
         break;
       }

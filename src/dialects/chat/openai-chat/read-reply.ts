@@ -2,10 +2,9 @@
  * Splits a chat completion, streaming or not, into frames: the bytes, their events, and a normalized form for strict
  * clients.
  */
-import { sliceBytes } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
 import { bytesReader, parsedObject } from '../../shared/json-reply.ts';
@@ -14,11 +13,11 @@ import { readErrorObject } from '../../shared/openai-errors.ts';
 import type { Span } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { OPENAI_CHAT } from '../names.ts';
-import { brokeOff, isStreamed, SseReader, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
+import { RepeatReader } from '../reply/repeat-event.ts';
+import { brokeOff, isStreamed, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { ChatNormalizer } from './normalize.ts';
 import { type PlainReply, plainReply } from './plain-reply.ts';
 import { ChatDecoder } from './read-stream.ts';
-import { RepeatChunkMatcher } from './repeat-chunk.ts';
 
 /** Tells the writer how to pass the frame on. */
 export type ChatFrameKind =
@@ -62,8 +61,6 @@ export class ChatFrame implements Frame {
   }
 }
 
-type PartDelta = Extract<ReplyEvent, { type: 'part-delta' }>;
-
 const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 const DONE = '[DONE]';
@@ -72,14 +69,9 @@ export function createReader(call: ChatCall, contentType: string, quirks: Quirks
   return isStreamed(call, contentType) ? new ChatStreamReader(call, quirks) : jsonReader(call, quirks);
 }
 
-class ChatStreamReader extends SseReader {
+class ChatStreamReader extends RepeatReader {
   readonly #decoder: ChatDecoder;
   readonly #repair: ChatNormalizer;
-  readonly #more = new RepeatChunkMatcher();
-  /** The event of the chunk that is the current example, and the position of its JSON. */
-  #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
-  #jsonStart = 0;
-  #hasNullUsage = false;
   /** The members that every chunk repeats, for chunks that the gateway adds. */
   #envelope: JsonObject = {};
   readonly #wantsUsage: boolean;
@@ -91,24 +83,14 @@ class ChatStreamReader extends SseReader {
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
-    super();
+    super(deltaOf);
     this.#decoder = new ChatDecoder(call, quirks);
     this.#repair = new ChatNormalizer(quirks);
     this.#wantsUsage = call.wantsUsage === true;
   }
 
-  override read(chunk: Uint8Array): Frame[] {
-    const frames: Frame[] = [];
-    let at = 0;
-    if (this.cutter.isBetweenEvents && !this.#over) {
-      for (let end = this.#more.find(chunk, 0); end > 0; end = this.#more.find(chunk, at)) {
-        frames.push(this.#moreOf(sliceBytes(chunk, at, end)));
-        at = end;
-      }
-      if (at === chunk.length) return frames;
-    }
-    const others = this.frames(at === 0 ? chunk : chunk.subarray(at));
-    return at === 0 ? others : [...frames, ...others];
+  protected override get isOver(): boolean {
+    return this.#over;
   }
 
   override end(): Frame[] {
@@ -129,7 +111,8 @@ class ChatStreamReader extends SseReader {
   protected override frame(event: SseEvent): Frame {
     const { bytes } = event;
     if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
-    if (this.#more.find(bytes, 0) === bytes.length) return this.#moreOf(bytes);
+    const like = this.likeFrame(bytes);
+    if (like) return like;
     const { data } = event;
     if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
     const payload = parsedJson(data);
@@ -141,23 +124,6 @@ class ChatStreamReader extends SseReader {
     this.#over = true;
     if (error) return new ChatFrame('useless', bytes, [error]);
     return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
-  }
-
-  /** The frame of a chunk that differs from the example only in its text. */
-  #moreOf(bytes: Uint8Array): Frame {
-    const { type, choice, part } = this.#said;
-    const events = [{ type, choice, part, delta: this.#more.text }];
-    return new ChatFrame('chunk', bytes, events, this.#jsonStart, undefined, this.#hasNullUsage);
-  }
-
-  /** Learns from a chunk that only continued a part, so that similar chunks need no parsing. */
-  #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isNormalized: boolean): void {
-    const [only] = events;
-    this.#more.forget();
-    if (isNormalized || events.length !== 1 || only?.type !== 'part-delta') return;
-    this.#said = only;
-    this.#jsonStart = event.dataStart;
-    this.#more.learn(event, payload, only.delta);
   }
 
   #chunk(event: SseEvent, payload: JsonObject): Frame {
@@ -179,14 +145,13 @@ class ChatStreamReader extends SseReader {
     }
     if (kind === 'usage' && this.#decoder.isUnfinished) {
       this.#heldUsage = payload;
-      this.#more.forget();
+      this.forget();
       return new ChatFrame('useless', bytes, events);
     }
     const held = this.#takeHeldUsage();
     const normalized = held || isNormalized || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
-    this.#learn(event, payload, events, normalized !== undefined);
-    this.#hasNullUsage = payload.usage === null;
-    return new ChatFrame(kind, bytes, events, event.dataStart, normalized, this.#hasNullUsage);
+    this.learn(event, payload, events, normalized === undefined && event.event === undefined);
+    return new ChatFrame(kind, bytes, events, event.dataStart, normalized, payload.usage === null);
   }
 
   #takeHeldUsage(): JsonObject | undefined {
@@ -273,4 +238,10 @@ function errorIn(payload: JsonObject): ReplyEvent | undefined {
 /** The error for an object that is certainly one. */
 function failure(payload: JsonObject): ReplyEvent {
   return { type: 'error', error: readErrorObject(payload) };
+}
+
+/** The delta, if there is one choice. */
+function deltaOf({ choices }: JsonObject): JsonObject | undefined {
+  const only: Json | undefined = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
+  return isObject(only) && isObject(only.delta) ? only.delta : undefined;
 }

@@ -151,3 +151,53 @@ describe('a chunk like the one before', () => {
     expect(compared).toBeGreaterThanOrEqual(atLeast(20));
   });
 });
+
+describe('what a client is sent of chunks that are alike', () => {
+  const text = fc.oneof(fc.string(), fc.constantFrom('a', '日本', '"', ',"usage":null', '"model":"m"', '\\'));
+  const texts = fc.array(text, { minLength: 3, maxLength: 12 });
+  const nulls = fc.constantFrom('', ',"usage":null', ', "usage": null');
+  const models = fc.constantFrom('m', 'public', 'a name that is longer');
+  const json = (place: string, model: string, nothing: string, text: string) => {
+    const choices = `"choices":[{"index":0,"delta":{"role":"assistant","content":${JSON.stringify(text)}},"finish_reason":null}]`;
+    const named = `"model":${JSON.stringify(model)}`;
+    const head = '"id":"a","object":"chat.completion.chunk","created":1';
+    return place === 'before' ? `{${head},${named},${choices}${nothing}}` : `{${head},${choices}${nothing},${named}}`;
+  };
+
+  test('passed on: its own bytes with the name of the model that was asked for, without an empty usage', () => {
+    const places = fc.constantFrom('before', 'after');
+    fc.assert(
+      fc.property(texts, places, models, nulls, fc.boolean(), (said, place, model, nothing, wantsUsage) => {
+        const asked = { ...call, model: 'public', wantsUsage };
+        const reader = openaiChat.reader(asked, 'text/event-stream', {});
+        const writer = openaiChat.writer(asked);
+        for (const text of said) {
+          if (text === '') continue;
+          const bytes = Buffer.from(`data: ${json(place, model, nothing, text)}\n\n`);
+          const parts = reader.read(bytes).map((frame) => writer.pass(frame));
+          const kept = wantsUsage ? nothing : '';
+          expect(Buffer.concat(parts).toString()).toBe(`data: ${json(place, 'public', kept, text)}\n\n`);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('translated: the same chunks as from their events', () => {
+    fc.assert(
+      fc.property(texts, fc.boolean(), fc.constantFrom('content', 'reasoning_content'), (said, wantsUsage, member) => {
+        const asked = { ...call, model: 'public', wantsUsage };
+        const reader = openaiChat.reader(asked, 'text/event-stream', {});
+        const writers = [openaiChat.writer(asked), openaiChat.writer(asked)];
+        const frames = stream(said.map((text) => chunkOf(member, text)));
+        for (const frame of [...reader.read(frames), ...reader.read(Buffer.from(FINISH))]) {
+          const [known, anew] = [frame, { bytes: frame.bytes, events: frame.events }].map((one, at) =>
+            Buffer.from(writers[at]?.write(one) ?? []).toString(),
+          );
+          expect(known).toBe(anew);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

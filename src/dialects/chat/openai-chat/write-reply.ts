@@ -1,5 +1,5 @@
 /** Writes a chat client's bytes: passes frames of this format on, and writes frames of other formats. */
-import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
+import { textIn } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -11,6 +11,8 @@ import { isQuoted, memberSpan, patchMembers, pickMembers, quotedText, spliceByte
 import { OPENAI_CHAT } from '../names.ts';
 import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
 import { COMMENT, ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { LikeFrame } from '../reply/repeat-event.ts';
+import { ChunkRewriter } from './chunk-rewriter.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame, PlainFrame } from './read-reply.ts';
 import { ChunkBuilder } from './write-stream.ts';
@@ -32,8 +34,6 @@ const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 /** Members of a chunk that identify the reply. */
 const NAMING = new Set(['id', 'created']);
-/** An empty usage member in the spellings of providers. The unescaped quotes cannot occur inside a text. */
-const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": null')];
 const DONE = encoder.encode('data: [DONE]\n\n');
 
 export function createWriter(call: ChatCall): Writer {
@@ -47,7 +47,7 @@ class ChatStreamWriter implements Writer {
   readonly #mark: ChunkRewriter;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #done = false;
-  #lastPassed: ChatFrame | undefined;
+  #lastPassed: ChatFrame | LikeFrame | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
@@ -60,6 +60,9 @@ class ChatStreamWriter implements Writer {
   }
 
   write(frame: Frame): Uint8Array {
+    const { like } = frame;
+    const chunk = like ? this.#script.chunkLike(like, frame.text ?? '') : '';
+    if (chunk !== '') return encoder.encode(chunk);
     this.#losses.see(frame.events);
     let text = '';
     for (const event of frame.events) text += this.#script.chunksOf(event);
@@ -67,6 +70,10 @@ class ChatStreamWriter implements Writer {
   }
 
   pass(frame: Frame): Uint8Array {
+    if (frame instanceof LikeFrame) {
+      this.#lastPassed = frame;
+      return this.#mark.inLike(frame);
+    }
     if (!(frame instanceof ChatFrame) || frame.kind === 'whole') return this.write(frame);
     switch (frame.kind) {
       case 'blank':
@@ -103,11 +110,7 @@ class ChatStreamWriter implements Writer {
   }
 
   bill(usage: Usage): void {
-    const last = this.#lastPassed;
-    this.#script.bill(
-      usage,
-      last && (last.normalized?.[0] ?? pickMembers(last.bytes.subarray(last.jsonStart), NAMING)),
-    );
+    this.#script.bill(usage, this.#lastPassed && namingIn(this.#lastPassed));
   }
 
   end(): Uint8Array {
@@ -162,6 +165,12 @@ class ChatNonStreamingWriter extends JsonWriter {
   }
 }
 
+/** The members that name the reply, of one of its chunks. */
+function namingIn(frame: ChatFrame | LikeFrame): JsonObject {
+  if (frame instanceof LikeFrame) return pickMembers(frame.bytes.subarray(frame.like.jsonStart), NAMING);
+  return frame.normalized?.[0] ?? pickMembers(frame.bytes.subarray(frame.jsonStart), NAMING);
+}
+
 function usageIn({ events }: Frame): Usage | undefined {
   for (const event of events) if (event.type === 'usage') return event.usage;
   return undefined;
@@ -172,67 +181,4 @@ function named(bytes: Uint8Array, model: string): Uint8Array {
   const span = memberSpan(bytes, 'model');
   if (!span || isQuoted(bytes, span, model)) return bytes;
   return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
-}
-
-/** Replaces the model name in a chunk, and removes `usage: null` unless the client asked for usage. */
-class ChunkRewriter {
-  readonly #name: string;
-  readonly #quoted: Uint8Array;
-  readonly #wantsUsage: boolean;
-  // Chunks of a stream have the same bytes up to the model name. Comparing them with the last chunk usually avoids a
-  // search.
-  #head: Uint8Array = NO_BYTES;
-  #newHead: Uint8Array = NO_BYTES;
-  // They also have the same bytes after the empty usage; this is that ending, and how much of it to remove.
-  #tail: Uint8Array = NO_BYTES;
-  #cut = 0;
-
-  constructor(name: string, wantsUsage: boolean) {
-    this.#name = name;
-    this.#quoted = encoder.encode(JSON.stringify(name));
-    this.#wantsUsage = wantsUsage;
-  }
-
-  inEvent({ bytes, jsonStart, hasNullUsage }: ChatFrame): Uint8Array {
-    const named = this.#named(bytes, jsonStart);
-    if (this.#wantsUsage || !hasNullUsage) return named;
-    const { length } = this.#tail;
-    const at = named.length - length;
-    if (length > 0 && bytesEqualAt(named, at, this.#tail)) return spliceBytes(named, at, at + this.#cut, NO_BYTES);
-    const text = Buffer.from(named.buffer, named.byteOffset, named.length);
-    for (const nothing of NO_USAGE) {
-      const found = text.indexOf(nothing);
-      if (found < 0) continue;
-      this.#tail = named.slice(found);
-      this.#cut = nothing.length;
-      return spliceBytes(named, found, found + nothing.length, NO_BYTES);
-    }
-    return named;
-  }
-
-  #named(bytes: Uint8Array, jsonStart: number): Uint8Array {
-    if (this.#head.length === 0 || !bytesEqualAt(bytes, 0, this.#head)) {
-      const span = memberSpan(bytes, 'model', jsonStart);
-      if (!span) return bytes;
-      this.#head = bytes.slice(0, span.end);
-      this.#newHead = spliceBytes(this.#head, span.start, span.end, this.#quoted);
-      if (isSame(this.#head, this.#newHead)) this.#newHead = this.#head;
-    }
-    if (this.#newHead === this.#head) return bytes;
-    return spliceBytes(bytes, 0, this.#head.length, this.#newHead);
-  }
-
-  events(payloads: readonly JsonObject[]): string {
-    let text = '';
-    for (const payload of payloads) {
-      const named: JsonObject = 'model' in payload ? { ...payload, model: this.#name } : { ...payload };
-      if (!this.#wantsUsage && named.usage === null) delete named.usage;
-      text += `data: ${JSON.stringify(named)}\n\n`;
-    }
-    return text;
-  }
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && bytesEqualAt(a, 0, b);
 }

@@ -7,6 +7,7 @@ import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
+import type { Likeness } from '../../dialect.ts';
 import { needsWave, waveHeader } from '../../wire/wave.ts';
 import { tokenRows } from '../reply/logprob-rows.ts';
 import { explainedRefusal } from '../reply/refusal.ts';
@@ -34,16 +35,43 @@ interface WrittenChoice {
   details: number;
 }
 
+/** Stands for a text, without characters that JSON escapes. */
+const PROBE = 'modelport probes a text';
+
 export class ChunkBuilder {
   readonly #call: ChatCall;
   readonly #oldFunctions: boolean;
   readonly #choices: WrittenChoice[] = [];
   #head = '';
   #usage: Usage | undefined;
+  /** The chunk before and after the text of frames like this one; empty where their part is no text. */
+  #like: Likeness | undefined;
+  #before = '';
+  #after = '';
 
   constructor(call: ChatCall) {
     this.#call = call;
     this.#oldFunctions = usesOldFunctions(call);
+  }
+
+  /** The chunk of a frame of this likeness; '' if it has to be written from its events. */
+  chunkLike(like: Likeness, text: string): string {
+    if (like !== this.#like) this.#learn(like);
+    if (this.#before === '') return '';
+    this.#choice(like.choice).contentLength += codePoints(text);
+    return this.#before + JSON.stringify(text) + this.#after;
+  }
+
+  #learn(like: Likeness): void {
+    this.#before = '';
+    const { choice, part } = like;
+    const { hasRole, parts } = this.#choice(choice);
+    if (!hasRole || parts[part]?.opens.type !== 'text') return;
+    const chunk = this.#delta(choice, { content: PROBE });
+    const at = chunk.lastIndexOf(PROBE);
+    this.#like = like;
+    this.#before = chunk.slice(0, at - 1);
+    this.#after = chunk.slice(at + PROBE.length + 1);
   }
 
   /** Writes the event as zero or more `data:` lines. */
