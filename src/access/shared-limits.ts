@@ -56,6 +56,8 @@ const AT_ONCE = 500;
 /** A call that this process admitted. */
 interface LimitLease {
   readonly ask: LimitRequest;
+  /** The keys of the script that admits it and of the one that ends it. */
+  readonly keys: readonly string[];
   /** For each key or account the second in which Redis counted the call. Absent until Redis has. */
   seconds?: string[];
   /** Set if the call was admitted without Redis, until Redis has been told. */
@@ -102,12 +104,12 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const keysOf = ({ paced }: LimitRequest) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
 
   /** Without a name the call is not counted. */
-  function runAdmit(ask: LimitRequest, callId: string): Promise<unknown> {
+  function runAdmit(ask: LimitRequest, callId: string, keys: readonly string[] = keysOf(ask)): Promise<unknown> {
     const args = [sharedClock.say(), self, callId, String(ask.tokens), String(leaseSeconds)];
     for (const { requestsPerMinute = -1, tokensPerMinute = -1, concurrency = -1 } of ask.paced) {
       args.push(String(requestsPerMinute), String(tokensPerMinute), String(concurrency));
     }
-    return link.run(ADMIT, keysOf(ask), args);
+    return link.run(ADMIT, keys, args);
   }
 
   /** One key or account after the other: a refusal tells the usage of one alone. */
@@ -140,8 +142,8 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   async function askRedis(ask: LimitRequest): Promise<Admitted> {
-    const lease: LimitLease = { ask };
-    const answering = runAdmit(ask, ask.callId).then((answer) => counted(lease, answer as number[]));
+    const lease: LimitLease = { ask, keys: keysOf(ask) };
+    const answering = runAdmit(ask, ask.callId, lease.keys).then((answer) => counted(lease, answer as number[]));
     let answer: number[] | undefined;
     try {
       answer = await answerWithin(answering, settings.timeoutMs);
@@ -214,13 +216,13 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
 
   /** Not awaited. What does not reach Redis is retried later, or expires with its lease. */
   function giveBack(lease: LimitLease): void {
-    const { ask, seconds, used = 0, isInDoubt = false } = lease;
+    const { ask, keys, seconds, used = 0, isInDoubt = false } = lease;
     if (isClosed) return;
     if (state === 'down' || isInDoubt) owe(ask);
     if (state === 'down') return;
     const at = seconds ?? ask.paced.map(() => '');
     const args = [sharedClock.say(), self, ask.callId, String(Math.ceil(used) - ask.tokens), ...at];
-    link.run(END, keysOf(ask), args).catch(() => owe(ask));
+    link.run(END, keys, args).catch(() => owe(ask));
   }
 
   function owe(ask: LimitRequest): void {
@@ -339,7 +341,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     start,
     admit(ask) {
       start();
-      return state === 'up' ? askRedis(ask) : withoutRedis({ ask });
+      return state === 'up' ? askRedis(ask) : withoutRedis({ ask, keys: keysOf(ask) });
     },
     look,
     close() {
