@@ -3,7 +3,7 @@ import { moneyIn } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
 import { type PrintedRow, printRows } from './printed.ts';
-import type { ShownCall, ShownChange } from './shown.ts';
+import type { ShownCall, ShownChange, ShownUsage } from './shown.ts';
 
 const SHOWN = 20;
 const MOST = 1000;
@@ -59,4 +59,42 @@ const audit: Command = {
   },
 };
 
-export const RECORD_COMMANDS: readonly Command[] = [calls, audit];
+const USAGE_GROUPS = ['account', 'key', 'model', 'day', 'hour'] as const;
+
+const usage: Command = {
+  name: 'usage',
+  usage: '[--by GROUPS] [--from TIME] [--to TIME] [--tz ZONE] [--account ACCOUNT] [--model MODEL]',
+  summary: `Sums up calls by ${USAGE_GROUPS.join(', ')} (several with commas between them), the last 30 days by day by default.`,
+  options: {
+    by: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    tz: { type: 'string' },
+    account: { type: 'string' },
+    model: { type: 'string' },
+  },
+  async run(open, given) {
+    const [from, to, tz] = [given.option('from'), given.option('to'), given.option('tz')];
+    const query = {
+      group_by: given.option('by'),
+      from,
+      to,
+      tz,
+      account: given.option('account'),
+      model: given.option('model'),
+    };
+    const { data } = await adminOf(open, given).get<{ data: ShownUsage[] }>('/usage', query);
+    const rows = data.map((line): PrintedRow => {
+      const groups = USAGE_GROUPS.flatMap((group) =>
+        line[group] === undefined ? [] : [[group, line[group]] as const],
+      );
+      const { calls, input_tokens: input, output_tokens: output } = line;
+      const [cost, saved] = [moneyIn(line.cost), moneyIn(line.saved)];
+      return { ...Object.fromEntries(groups), calls, cost, 'input tokens': input, 'output tokens': output, saved };
+    });
+    printRows(open, given, rows, 'There are no calls in this time.');
+    return 0;
+  },
+};
+
+export const RECORD_COMMANDS: readonly Command[] = [calls, usage, audit];

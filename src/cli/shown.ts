@@ -65,6 +65,19 @@ export interface ShownCall {
   dispute?: { claimed: string; charged: string; decision?: string };
 }
 
+export interface ShownUsage {
+  account?: string;
+  key?: string;
+  model?: string;
+  day?: string;
+  hour?: string;
+  calls: number;
+  cost: string;
+  input_tokens: number;
+  output_tokens: number;
+  saved: string;
+}
+
 export interface ShownChange {
   id: string;
   at: string;

@@ -14,13 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-async function charge(model: string, cost: bigint, at: number): Promise<CallRow> {
+async function charge(model: string, cost: bigint, at: number, account = edge.account): Promise<CallRow> {
   const callId = newId('req_');
   const priceId = 'price_test';
-  const { key } = await edge.deps.access.authenticate({ key: edge.callerKey, address: '127.0.0.1' }, at);
+  const caller = await edge.deps.access.authenticate({ key: edge.callerKey, address: '127.0.0.1' }, at);
+  const key = account === edge.account ? caller.key : 'key_other';
   const hold = await edge.deps.ledger.hold({
     callId,
-    account: edge.account,
+    account,
     key,
     amount: 2_000_000_000n,
     model,
@@ -29,7 +30,7 @@ async function charge(model: string, cost: bigint, at: number): Promise<CallRow>
   });
   const call: CallRow = {
     id: callId,
-    account: edge.account,
+    account,
     key,
     at,
     model,
@@ -119,4 +120,122 @@ test('the metrics count calls and money', async () => {
   const text = await (await edge.ask('GET', '/metrics', { key: edge.adminKey })).text();
   expect(text).toContain('modelport_calls_total{model="alpha",provider="main",outcome="ok"} 1\n');
   expect(text).toContain('modelport_charged_usd_total{model="alpha",provider="main"} 0.25\n');
+});
+
+test('GET /admin/v1/usage reports all accounts by several groups, in a time zone, as JSON, CSV or lines of JSON', async () => {
+  const other = (await edge.admin('POST', '/accounts', { name: 'other' })).body.id;
+  await edge.deps.ledger.topUp(other, 10_000_000_000n, { at: Date.now() });
+  const [from, to] = ['2026-03-28T12:00:00Z', '2026-03-30T12:00:00Z'];
+  // In Kathmandu (+05:45) the day begins within an hour of UTC; in Berlin the day of the 29th has 23 hours.
+  for (const at of ['2026-03-28T18:14:59Z', '2026-03-28T18:15:00Z', '2026-03-28T22:59:59Z', '2026-03-29T22:00:00Z']) {
+    await charge('=gamma', 1_000_000n, Date.parse(at));
+  }
+  await charge('=gamma', 5_000_000n, Date.parse('2026-03-28T18:20:00Z'), other);
+  const report = async (query: string) => (await edge.admin('GET', `/usage?from=${from}&to=${to}&${query}`)).body;
+  const daysIn = async (tz: string) => {
+    const { data } = await report(`tz=${tz}&account=${edge.account}`);
+    return data.map(({ day, calls }: { day: string; calls: number }) => [day, calls]);
+  };
+  expect(await daysIn('UTC')).toEqual([
+    ['2026-03-28', 3],
+    ['2026-03-29', 1],
+  ]);
+  expect(await daysIn('Europe/Berlin')).toEqual([
+    ['2026-03-28', 3],
+    ['2026-03-30', 1],
+  ]);
+  expect(await daysIn('Asia/Kathmandu')).toEqual([
+    ['2026-03-28', 1],
+    ['2026-03-29', 2],
+    ['2026-03-30', 1],
+  ]);
+
+  const both = await report('group_by=model,day');
+  expect(both).toMatchObject({ group_by: 'model,day', tz: 'UTC', currency: 'USD', total: { calls: 5, cost: '0.009' } });
+  expect(both.data[0]).toEqual({
+    group: '=gamma, 2026-03-28',
+    model: '=gamma',
+    day: '2026-03-28',
+    calls: 4,
+    cost: '0.008',
+    input_tokens: 40,
+    output_tokens: 20,
+    saved: '0',
+  });
+  const hours = await report(`group_by=hour,account&tz=Asia/Kolkata&account=${other}`);
+  expect(hours.data).toMatchObject([{ hour: '2026-03-28T23:30:00+05:30', account: other, calls: 1, cost: '0.005' }]);
+
+  const text = async (accept: string) => {
+    const path = `/admin/v1/usage?from=${from}&to=${to}&group_by=model,day`;
+    const response = await edge.ask('GET', path, { key: edge.adminKey, headers: { accept } });
+    return [response.headers.get('content-type'), await response.text()];
+  };
+  expect(await text('text/csv')).toEqual([
+    'text/csv; charset=utf-8; header=present',
+    "model,day,calls,cost,input_tokens,output_tokens,saved\r\n'=gamma,2026-03-28,4,0.008,40,20,0\r\n'=gamma,2026-03-29,1,0.001,10,5,0\r\n",
+  ]);
+  const [type, lines = ''] = await text('text/csv;q=0.5, application/x-ndjson');
+  expect(type).toBe('application/x-ndjson');
+  expect(
+    lines!
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([{ calls: 4 }, { calls: 1 }]);
+
+  for (const [query, param] of [
+    ['group_by=model,model', 'group_by'],
+    ['group_by=colour', 'group_by'],
+    ['tz=Europe/Nowhere', 'tz'],
+    ['account=nobody', 'account'],
+  ])
+    expect((await edge.admin('GET', `/usage?${query}`)).body).toMatchObject({ error: { param } });
+  expect((await edge.admin('GET', '/usage?from=0&to=900000000000')).body.error.param).toBe('from');
+  const own = await edge.ask('GET', `/v1/usage?from=${from}&to=${to}&group_by=model,hour`);
+  expect(((await own.json()) as { data: object[] }).data).toMatchObject([
+    { model: '=gamma', hour: '2026-03-28T18:00:00Z', calls: 2 },
+    { model: '=gamma', hour: '2026-03-28T22:00:00Z', calls: 1 },
+    { model: '=gamma', hour: '2026-03-29T22:00:00Z', calls: 1 },
+  ]);
+  expect((await edge.ask('GET', '/v1/usage?group_by=account')).status).toBe(400);
+});
+
+test('GET /admin/v1/calls streams all calls of a time as CSV or lines of JSON', async () => {
+  const from = Date.parse('2026-02-01T00:00:00Z');
+  const first = await charge('many', 1_000_000n, from);
+  const { account, key, provider, targetModel, dialect, upstreamDialect, priceId } = first;
+  const like = { account, key, model: 'many', provider, targetModel, dialect, upstreamDialect, priceId };
+  const more = Array.from({ length: 1203 }, (_, index): CallRow => {
+    const figures = { stream: true, status: 200, outcome: 'ok' as const, attempts: 1, cost: 0n, durationMs: 1 };
+    return { ...like, ...figures, id: `many_${String(index).padStart(4, '0')}`, at: from + 1 + (index >> 2) };
+  });
+  await edge.store.ledger(more.map((call) => ({ type: 'resolve', callId: call.id, amount: 0n, call })));
+  const read = async (query: string, accept: string) => {
+    const path = `/admin/v1/calls?from=${from}&to=${from + 3_600_000}${query}`;
+    const response = await edge.ask('GET', path, { key: edge.adminKey, headers: { accept } });
+    return { type: response.headers.get('content-type'), text: await response.text() };
+  };
+  const lines = await read('', 'application/x-ndjson');
+  expect(lines.type).toBe('application/x-ndjson');
+  const calls = lines.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const latestFirst = [...more.map(({ id }) => id).reverse(), first.id];
+  expect(calls.map(({ id }) => id)).toEqual(latestFirst);
+  expect(calls.at(-1)).toEqual((await edge.admin('GET', `/calls/${first.id}`)).body);
+  const csv = await read('&model=many', 'text/csv');
+  expect(csv.type).toBe('text/csv; charset=utf-8; header=present');
+  const rows = csv.text.trimEnd().split('\r\n');
+  expect(rows[0]).toStartWith('id,account,key,at,model,provider,');
+  expect(rows.slice(1).map((row) => row.split(',')[0])).toEqual(latestFirst);
+  expect(rows.at(-1)).toContain('"{""input"":10,""output"":5,');
+  const some = await read(`&limit=2&after=${latestFirst[9]}`, 'application/x-ndjson');
+  expect(
+    some.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ).toEqual(latestFirst.slice(10, 12));
+  expect((await read('&model=nothing', 'application/x-ndjson')).text).toBe('');
 });

@@ -12,6 +12,7 @@ import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
+import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { COUNT_ROUTES } from './routes/public/count-routes.ts';
 import { FILE_ROUTES } from './routes/public/file-routes.ts';
@@ -214,5 +215,6 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...CATALOG_ROUTES,
   ...SECRET_ROUTES,
   ...CALL_ROUTES,
+  ...USAGE_ROUTES,
   ...LEDGER_ROUTES,
 ];

@@ -34,7 +34,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       expect((await store.keySpending(KEY, NOON)).total).toBe(cost);
       expect((await store.accountSpending(ACCOUNT, NOON)).total).toBe(cost);
       expect((await store.call('call_1'))?.cost).toBe(cost);
-      const [sum] = await store.usage({ account: ACCOUNT, from: 0, to: NOON + DAY_MS, groupBy: 'model' });
+      const [sum] = await store.usage({ account: ACCOUNT, from: 0, to: NOON + DAY_MS, groupBy: ['model'] });
       expect(sum).toMatchObject({ calls: 1, cost });
       return sum;
     }

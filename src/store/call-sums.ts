@@ -1,9 +1,8 @@
 /** Hourly sums of calls by account, key and model. Each batch updates them, so reports never add up single calls. */
 import type { Money } from '../canonical/money.ts';
-import type { CallOutcome, CallRow, UsageSum } from './rows.ts';
+import type { CallOutcome, CallRow } from './rows.ts';
 
 export const HOUR_MS = 3_600_000;
-const HOURS_A_DAY = 24;
 
 export interface CallSum {
   account: string;
@@ -108,26 +107,4 @@ function sumOf(sums: CallSum[], row: CallRow): CallSum {
 
 function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boolean {
   return sum.key === key && sum.model === model && sum.hour === hour && sum.account === account;
-}
-
-/** Adds `part` to the sums; with `sign` -1 subtracts it. Groups without calls are removed. */
-export function addSums(sums: Map<string, UsageSum>, part: readonly UsageSum[], sign: 1 | -1): void {
-  for (const { group, calls, cost, inputTokens, outputTokens, saved } of part) {
-    const before = sums.get(group) ?? { group, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
-    const after = {
-      group,
-      calls: before.calls + sign * calls,
-      cost: before.cost + BigInt(sign) * cost,
-      inputTokens: before.inputTokens + sign * inputTokens,
-      outputTokens: before.outputTokens + sign * outputTokens,
-      saved: before.saved + BigInt(sign) * saved,
-    };
-    if (after.calls === 0) sums.delete(group);
-    else sums.set(group, after);
-  }
-}
-
-/** The UTC date of an hour since 1970. */
-export function dateOf(hour: number): string {
-  return new Date(Math.floor(hour / HOURS_A_DAY) * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10);
 }

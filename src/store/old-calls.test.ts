@@ -32,10 +32,12 @@ test.each(ENGINES)(
     await store.tidy(NOON + 2 * DAY);
     const ids = async () => (await store.calls({ limit: 9 })).map(({ id }) => id);
     expect(await ids()).toEqual(['call_9', 'call_2', 'call_1', 'call_0', 'call_-1']);
-    const sums = () => store.usage({ account: 'acc_1', from: midnight - DAY, to: midnight + 20 * DAY, groupBy: 'day' });
+    const periods = Array.from({ length: 20 }, (_, day) => midnight + day * DAY);
+    const range = { from: midnight - DAY, to: midnight + 20 * DAY };
+    const sums = () => store.usage({ account: 'acc_1', ...range, groupBy: [], periods });
     const before = await sums();
-    expect(before.map(({ group, calls, cost }) => [group, calls, cost])).toEqual(
-      ['04', '05', '06', '07', '14'].map((day) => [`2026-05-${day}`, 1, 5n]),
+    expect(before.map(({ period, calls, cost }) => [period, calls, cost])).toEqual(
+      ['04', '05', '06', '07', '14'].map((day) => [Date.parse(`2026-05-${day}`), 1, 5n]),
     );
     await store.tidy(NOON + 3 * DAY, midnight + DAY);
     expect(await ids()).toEqual(['call_9', 'call_2', 'call_1']);

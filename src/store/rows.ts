@@ -350,8 +350,18 @@ export interface CallFilter extends Page {
   to?: number;
 }
 
+/** What sums of usage are for. */
+export type UsageGroup = 'account' | 'key' | 'model' | 'hour';
+
+/** One line of a report: the groups that were asked for, and their figures. */
 export interface UsageSum {
-  group: string;
+  account?: string;
+  key?: string;
+  model?: string;
+  /** Its beginning. */
+  hour?: number;
+  /** The beginning of the period. */
+  period?: number;
   calls: number;
   cost: Money;
   inputTokens: number;

@@ -251,43 +251,6 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       expect(await store.call('call_03')).toEqual(call('call_03', { at: NOON, model: 'odd', firstByteMs: 3 }));
       await store.close();
     });
-
-    test('usage by day, model and key', async () => {
-      const { store } = await freshStore(engine);
-      await store.createAccount(account('acc_1'));
-      const usage = { input: 10, output: 4, source: 'reported' } as const;
-      const steps = [
-        call('a', { cost: 5n, usage, saved: 3n }),
-        call('b', { cost: HUGE, usage, at: NOON + 86_400_000, saved: -HUGE }),
-        call('c', { model: 'n', key: 'key_2' }),
-        call('late', { at: NOON + 9 * 86_400_000, saved: 8n }),
-      ].map(resolve);
-      await store.ledger(steps);
-      const range = { account: 'acc_1', from: NOON, to: NOON + 2 * 86_400_000 };
-      const sum = (group: string, calls: number, cost: bigint, told: number, saved: bigint) => ({
-        group,
-        calls,
-        cost,
-        inputTokens: 10 * told,
-        outputTokens: 4 * told,
-        saved,
-      });
-      expect(await store.usage({ ...range, groupBy: 'day' })).toEqual([
-        sum('2026-05-05', 2, 5n, 1, 3n),
-        sum('2026-05-06', 1, HUGE, 1, -HUGE),
-      ]);
-      expect(await store.usage({ ...range, groupBy: 'model' })).toEqual([
-        sum('m', 2, HUGE + 5n, 2, 3n - HUGE),
-        sum('n', 1, 0n, 0, 0n),
-      ]);
-      // A part of an hour is summed from its calls.
-      expect(await store.usage({ ...range, from: NOON + 1, groupBy: 'model' })).toEqual([sum('m', 1, HUGE, 1, -HUGE)]);
-      expect((await store.call('a'))?.saved).toBe(3n);
-      expect(await store.call('c')).not.toHaveProperty('saved');
-      expect((await store.verify()).faults).toEqual([]);
-      expect(await store.usage({ ...range, groupBy: 'key' })).toHaveLength(2);
-      await store.close();
-    });
   });
 
   describe('the ledger', () => {

@@ -26,6 +26,7 @@ import type {
   Page,
   PriceRow,
   ProviderRow,
+  UsageGroup,
   UsageSum,
 } from './rows.ts';
 import type { TaskStore } from './tasks.ts';
@@ -58,6 +59,7 @@ export type {
   PriceRow,
   ProviderRow,
   TargetRow,
+  UsageGroup,
   UsageSum,
 } from './rows.ts';
 
@@ -141,10 +143,21 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   /** Newest first. */
   calls(filter: CallFilter): Promise<CallRow[]>;
   /**
-   * Sums of calls that began in [`from`, `to`), read from hourly sums. If the calls of an hour have been removed, a part of that hour
+   * Sums of calls that began in [`from`, `to`), read from hourly sums, by time and then by name. `periods` also groups by the time from each
+   * of these to the next (the beginnings of days), unless hours are a group. If the calls of an hour have been removed, a part of that hour
    * counts as the whole hour.
    */
-  usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
+  usage(filter: {
+    account?: string | undefined;
+    key?: string | undefined;
+    model?: string | undefined;
+    from: number;
+    to: number;
+    groupBy: readonly UsageGroup[];
+    periods?: readonly number[] | undefined;
+    /** The maximum of lines. */
+    limit?: number;
+  }): Promise<UsageSum[]>;
 
   /** Stored conversations. */
   readonly kept: KeptStore;

@@ -14,6 +14,7 @@ import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
 import { providerTable } from './tables/provider-table.ts';
 import { taskTable } from './tables/task-table.ts';
+import { usageTable } from './tables/usage-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
 /** What each engine implements itself. */
@@ -46,6 +47,7 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
     ...configFileTable(db),
     ...verificationTable(db),
     ...callTable(db),
+    ...usageTable(db),
     ...ownerTable(db),
     kept: keptTables(db),
     tasks: taskTable(db),

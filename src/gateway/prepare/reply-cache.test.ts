@@ -184,7 +184,7 @@ describe('what caches have saved', () => {
     expect(at.calls.map(({ saved }) => saved)).toEqual([400_000n, uncached - 700n, undefined]);
     expect(at.calls.map(({ cost }) => cost)).toEqual([uncached - 400_000n, 700n, 39_000n]);
     const range = { account: at.caller.account, from: 0, to: at.deps.now() + 1 };
-    const [sum] = await caching.bench.store.usage({ ...range, groupBy: 'model' });
+    const [sum] = await caching.bench.store.usage({ ...range, groupBy: ['model'] });
     expect(sum).toMatchObject({ calls: 3, saved: 400_000n + uncached - 700n });
   });
 });

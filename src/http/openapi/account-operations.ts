@@ -148,6 +148,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
   }),
   ...tagged('Records', {
     'GET /admin/v1/calls': ['listCalls', { query: { limit: 1 } }],
+    'GET /admin/v1/usage': ['getUsageOfAll', { query: { group_by: 'model,day', tz: 'Europe/Berlin' } }],
     'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
     'POST /admin/v1/calls/{id}/dispute': [
       'settleDispute',

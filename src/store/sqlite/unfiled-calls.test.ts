@@ -53,9 +53,9 @@ test('a call waits with its charge, is included in what is read, and is filed wh
   expect(await store.calls({ account: ACCOUNT, limit: 9 })).toHaveLength(2);
   expect([count(look, 'unfiled_calls'), count(look, 'calls'), count(look, 'entries')]).toEqual([0, 2, 3]);
   await endCalls(store, ['call_3']);
-  const usage = { account: ACCOUNT, from: 0, to: AT + 3_600_000, groupBy: 'key' } as const;
+  const usage = { account: ACCOUNT, from: 0, to: AT + 3_600_000, groupBy: ['key'] } as const;
   expect(await store.usage(usage)).toEqual([
-    { group: KEY, calls: 3, cost: 21n, inputTokens: 9, outputTokens: 15, saved: 6n },
+    { key: KEY, calls: 3, cost: 21n, inputTokens: 9, outputTokens: 15, saved: 6n },
   ]);
   await endCalls(store, ['call_4', 'call_5'], 0n);
   expect(count(look, 'unfiled_calls')).toBe(2);

@@ -1,9 +1,9 @@
 /** The calls: one row each, written once. Lists are newest first; sums are stored by hour. */
 import type { Usage } from '../../canonical/usage.ts';
 import type { FormerCall } from '../call-sums.ts';
-import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
+import { HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
-import type { CallFilter, CallOutcome, CallRow, UsageSum } from '../rows.ts';
+import type { CallFilter, CallOutcome, CallRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 
 interface CallColumns {
@@ -47,25 +47,7 @@ export function toFormer(row: FormerColumns): FormerCall {
   return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional !== 0n };
 }
 
-type UsageFilter = Parameters<Store['usage']>[0];
-type GroupBy = UsageFilter['groupBy'];
-
-interface SumColumns {
-  group: string | bigint;
-  calls: bigint;
-  cost: bigint;
-  input_tokens: bigint;
-  output_tokens: bigint;
-  saved: bigint;
-}
-
-export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'> {
-  async function sums({ account, groupBy }: UsageFilter, from: Statement, by: Groups): Promise<UsageSum[]> {
-    const rows = await db.all<SumColumns>(
-      sql`SELECT ${raw(by[groupBy])} AS "group", ${from} AND account = ${account} GROUP BY 1`,
-    );
-    return rows.map(toSum);
-  }
+export function callTable(db: Database): Pick<Store, 'call' | 'calls'> {
   async function page(filter: CallFilter): Promise<CallRow[]> {
     const rows = await db.all<CallColumns>(
       sql`SELECT * FROM calls ${where(conditionsOf(filter))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`,
@@ -98,10 +80,6 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     return times.map((time) => ({ from: Math.max(from, time.from), to: Math.min(end, time.to) }));
   }
 
-  /** A part of one hour. */
-  const edge = (filter: UsageFilter, from: number, to: number) =>
-    from === to ? [] : sums(filter, sql`${OF_CALLS} WHERE at >= ${from} AND at < ${to}`, GROUPS_OF_CALLS);
-
   return {
     async call(id) {
       const [row] = await db.all<CallColumns>(sql`SELECT * FROM calls WHERE id = ${id}`);
@@ -118,42 +96,6 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
       }
       return rows;
     },
-
-    /** The sums of all hours, minus the calls before and after the requested time. If that ends at full hours, there are none. */
-    async usage(filter) {
-      const first = Math.floor(filter.from / HOUR_MS);
-      const end = Math.ceil(filter.to / HOUR_MS);
-      const [all, before, after] = await Promise.all([
-        sums(filter, sql`${OF_SUMS} WHERE hour >= ${first} AND hour < ${end}`, GROUPS_OF_SUMS),
-        edge(filter, first * HOUR_MS, filter.from),
-        edge(filter, filter.to, end * HOUR_MS),
-      ]);
-      const left = new Map<string, UsageSum>();
-      addSums(left, all, 1);
-      addSums(left, before, -1);
-      addSums(left, after, -1);
-      return [...left.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
-    },
-  };
-}
-
-type Groups = { readonly [group in GroupBy]: string };
-const GROUPS_OF_SUMS: Groups = { day: 'hour / 24 * 24', model: 'model', key: 'key' };
-const GROUPS_OF_CALLS: Groups = { day: 'at / 86400000 * 24', model: 'model', key: 'key' };
-const TOTALS = ['input_tokens', 'output_tokens', 'saved']
-  .map((one) => `CAST(sum(${one}) AS BIGINT) AS ${one}`)
-  .join(', ');
-const OF_SUMS = raw(`CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM call_sums`);
-const OF_CALLS = raw(`count(*) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM calls`);
-
-function toSum(row: SumColumns): UsageSum {
-  return {
-    group: typeof row.group === 'string' ? row.group : dateOf(Number(row.group)),
-    calls: Number(row.calls),
-    cost: row.cost,
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    saved: row.saved,
   };
 }
 

@@ -9,7 +9,9 @@ import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/sto
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
+import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
+import { exportCalls } from './call-export.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 
 const OUTCOMES = [
@@ -76,11 +78,17 @@ const Decided = Type.Object(
 export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/calls', {
     gate: 'admin',
-    summary: 'Lists calls, latest first.',
+    summary:
+      'Lists calls, latest first. With `Accept: text/csv` or `application/x-ndjson` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
-    answer: async (deps, { query }) => {
+    answer: async (deps, { query, headers }) => {
       const filter = await filterOf(deps, query);
+      const format = formatOf(headers.get('accept'));
+      if (format !== 'json') {
+        const write = (call: CallRow) => withDispute(deps.store, call);
+        return exportCalls({ store: deps.store, filter, columns: Object.keys(Call.properties), write }, format, query);
+      }
       return pageOf(
         query,
         (page) => deps.store.calls({ ...filter, ...page }),

@@ -3,28 +3,10 @@ import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../../canonical/money.ts';
-import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { TimeAsked, timeOf, Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-
-const UsageQuery = Type.Object({
-  from: Type.Optional(TimeAsked),
-  to: Type.Optional(TimeAsked),
-  group_by: Type.Optional(
-    Type.Union([Type.Literal('day'), Type.Literal('model'), Type.Literal('key')], {
-      description: 'one of day, model, key',
-    }),
-  ),
-});
-
-const UsageLine = Type.Object({
-  group: Type.String(),
-  calls: Type.Integer(),
-  cost: Usd,
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  saved: Usd,
-});
+import { OWN_GROUPS, usageQuery, usageReply, usageReport } from '../usage/usage-report.ts';
 
 const balanceRoute = route('GET', '/v1/balance', {
   gate: 'caller',
@@ -40,49 +22,15 @@ const balanceRoute = route('GET', '/v1/balance', {
 const usageRoute = route('GET', '/v1/usage', {
   gate: 'caller',
   scope: 'balance',
-  summary: "Sums up the account's calls by day, model or key; the last 30 days by default.",
-  query: UsageQuery,
-  reply: Type.Object({
-    from: Time,
-    to: Time,
-    group_by: Type.String(),
-    currency: Type.Literal('USD'),
-    data: Type.Array(UsageLine),
-    total: Type.Omit(UsageLine, ['group']),
-  }),
-  answer: async (deps, { caller, query }) => {
-    const to = query.to === undefined ? deps.now() + 1 : timeOf(query.to, 'to');
-    const from = query.from === undefined ? to - USAGE_DEFAULT_MS : timeOf(query.from, 'from');
-    const groupBy = query.group_by ?? 'day';
-    const sums = await deps.store.usage({ account: caller.account, from, to, groupBy });
-    const total = { calls: 0, cost: 0n, input_tokens: 0, output_tokens: 0, saved: 0n };
-    for (const sum of sums) {
-      total.calls += sum.calls;
-      total.cost += sum.cost;
-      total.input_tokens += sum.inputTokens;
-      total.output_tokens += sum.outputTokens;
-      total.saved += sum.saved;
-    }
-    return {
-      from: writeTime(from),
-      to: writeTime(to),
-      group_by: groupBy,
-      currency: 'USD',
-      data: sums.map((sum) => ({
-        group: sum.group,
-        calls: sum.calls,
-        cost: writeMoney(sum.cost),
-        input_tokens: sum.inputTokens,
-        output_tokens: sum.outputTokens,
-        saved: writeMoney(sum.saved),
-      })),
-      total: { ...total, cost: writeMoney(total.cost), saved: writeMoney(total.saved) },
-    };
-  },
+  summary:
+    "Sums up the account's calls by groups; the last 30 days by day by default. As CSV or lines of JSON if `Accept` is `text/csv` or `application/x-ndjson`.",
+  query: Type.Object(usageQuery(OWN_GROUPS)),
+  reply: usageReply(OWN_GROUPS),
+  answer: (deps, { caller, query, headers }) =>
+    usageReport(deps, query, OWN_GROUPS, { account: caller.account }, headers.get('accept')),
 });
 
 const DAY_MS = 86_400_000;
-const USAGE_DEFAULT_MS = 30 * DAY_MS;
 
 const DashboardQuery = Type.Object({
   start_date: Type.Optional(TimeAsked),
@@ -145,8 +93,8 @@ async function subscription(deps: HttpDeps, { caller }: RouteRequest<unknown, un
 }
 
 async function spent(deps: HttpDeps, caller: Caller, from: number, to: number): Promise<Money> {
-  const sums = await deps.store.usage({ account: caller.account, from, to, groupBy: 'day' });
-  return sums.reduce((sum, one) => sum + one.cost, 0n);
+  const sums = await deps.store.usage({ account: caller.account, from, to, groupBy: [] });
+  return sums[0]?.cost ?? 0n;
 }
 
 const KEYS_AT_ONCE = 500;

@@ -1,0 +1,159 @@
+/** Reports of usage by groups, for one account or all. */
+import { type Static, Type } from 'typebox';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { type Money, writeMoney } from '../../../canonical/money.ts';
+import type { UsageGroup, UsageSum } from '../../../store/store.ts';
+import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type TimeZone, timeZone } from './local-days.ts';
+import { CONTENT_TYPES, csvLine, formatOf, type TableFormat } from './table-reply.ts';
+
+type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
+
+export const OWN_GROUPS = ['day', 'hour', 'model', 'key'] as const;
+export const ALL_GROUPS = [...OWN_GROUPS, 'account'] as const;
+
+const DAY_MS = 86_400_000;
+const DEFAULT_MS = 30 * DAY_MS;
+/** Later years have five digits. */
+const LAST_TIME = Date.parse('9999-12-01');
+const MOST_DAYS = 1000;
+const MOST_LINES = 50_000;
+
+export const usageQuery = (groups: readonly Group[]) => ({
+  from: Type.Optional(TimeAsked),
+  to: Type.Optional(TimeAsked),
+  group_by: Type.Optional(
+    Type.String({ description: `${groups.join(', ')}; several with commas between them; day by default` }),
+  ),
+  tz: Type.Optional(
+    Type.String({ description: 'the time zone of days and hours, such as Europe/Berlin; UTC by default' }),
+  ),
+});
+
+export type UsageAsked = Static<ReturnType<typeof Type.Object<ReturnType<typeof usageQuery>>>>;
+
+const FIGURES = {
+  calls: Type.Integer(),
+  cost: Usd,
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+  saved: Usd,
+};
+
+export const usageReply = (groups: readonly Group[]) =>
+  Type.Object({
+    from: Time,
+    to: Time,
+    group_by: Type.String(),
+    tz: Type.String(),
+    currency: Type.Literal('USD'),
+    data: Type.Array(
+      Type.Object({
+        group: Type.String({ description: 'the values of all groups, with ", " between them' }),
+        ...Object.fromEntries(groups.map((group) => [group, Type.Optional(Type.String())])),
+        ...FIGURES,
+      }),
+    ),
+    total: Type.Object(FIGURES),
+  });
+
+type Line = { group: string } & { [group in Group]?: string } & WrittenFigures;
+
+interface WrittenFigures {
+  calls: number;
+  cost: string;
+  input_tokens: number;
+  output_tokens: number;
+  saved: string;
+}
+
+/** The report in the format that the client accepts. Throws `invalid_request`. */
+export async function usageReport(
+  { store, now }: Pick<HttpDeps, 'store' | 'now'>,
+  asked: UsageAsked,
+  known: readonly Group[],
+  only: { account?: string; key?: string; model?: string },
+  accept: string | null,
+): Promise<object | Response> {
+  const to = asked.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(asked.to, 'to'));
+  const from = asked.from === undefined ? Math.max(0, to - DEFAULT_MS) : Math.min(to, timeOf(asked.from, 'from'));
+  const groups = readGroups(asked.group_by ?? 'day', known);
+  const tz = asked.tz ?? 'UTC';
+  const zone = timeZone(tz);
+  if (!zone) {
+    const message = `There is no time zone "${tz}". Use a name such as Europe/Berlin.`;
+    throw new GatewayError('invalid_request', message, { param: 'tz' });
+  }
+  const groupBy = groups.filter((group) => group !== 'day');
+  const periods = groups.includes('day') && !groups.includes('hour') ? daysOf(zone, from, to) : undefined;
+  const sums = await store.usage({ ...only, from, to, groupBy, periods, limit: MOST_LINES + 1 });
+  if (sums.length > MOST_LINES) {
+    const message = `The report has more than ${MOST_LINES} lines. Choose a shorter time or fewer groups.`;
+    throw new GatewayError('invalid_request', message, { param: 'group_by' });
+  }
+  const data = sums.map((sum) => lineOf(sum, groups, zone, from));
+  const format = formatOf(accept);
+  if (format !== 'json') return asText(data, groups, format);
+  const group_by = groups.join(',');
+  // Before there were several groups, lines of `/v1/usage` had no member besides these.
+  const isPlain = known === OWN_GROUPS && groups.length === 1;
+  const lines = isPlain ? sums.map((sum, index) => ({ group: data[index]!.group, ...figuresOf(sum) })) : data;
+  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total: totalOf(sums) };
+}
+
+function readGroups(text: string, known: readonly Group[]): Group[] {
+  const groups = text.split(',').map((group) => group.trim() as Group);
+  if (groups.every((group, index) => known.includes(group) && groups.indexOf(group) === index)) return groups;
+  const message = `"group_by" must be of ${known.join(', ')}, each once, with commas between them.`;
+  throw new GatewayError('invalid_request', message, { param: 'group_by' });
+}
+
+function daysOf(zone: TimeZone, from: number, to: number): number[] {
+  const days = zone.daysWithin(from, to, MOST_DAYS);
+  if (days) return days;
+  throw new GatewayError('invalid_request', `A report by day has at most ${MOST_DAYS} days.`, { param: 'from' });
+}
+
+function lineOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from: number): Line {
+  const values: { [group in Group]?: string } = {};
+  for (const group of groups) {
+    if (group === 'day') values.day = zone.dateOf(sum.period ?? Math.max(from, sum.hour ?? from));
+    else if (group === 'hour') values.hour = zone.write(sum.hour ?? from);
+    else values[group] = sum[group] ?? '';
+  }
+  return { group: groups.map((group) => values[group]).join(', '), ...values, ...figuresOf(sum) };
+}
+
+type Figures = Pick<UsageSum, 'calls' | 'inputTokens' | 'outputTokens'> & { cost: Money; saved: Money };
+
+const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures): WrittenFigures => ({
+  calls,
+  cost: writeMoney(cost),
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  saved: writeMoney(saved),
+});
+
+function totalOf(sums: readonly UsageSum[]): WrittenFigures {
+  const total = { calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
+  for (const sum of sums) {
+    total.calls += sum.calls;
+    total.cost += sum.cost;
+    total.inputTokens += sum.inputTokens;
+    total.outputTokens += sum.outputTokens;
+    total.saved += sum.saved;
+  }
+  return figuresOf(total);
+}
+
+const FIGURE_NAMES = ['calls', 'cost', 'input_tokens', 'output_tokens', 'saved'] as const;
+
+function asText(data: readonly Line[], groups: readonly Group[], format: Exclude<TableFormat, 'json'>): Response {
+  const columns = [...groups, ...FIGURE_NAMES];
+  const lines =
+    format === 'csv'
+      ? [csvLine(columns), ...data.map((line) => csvLine(columns.map((column) => line[column])))]
+      : data.map(({ group: _, ...line }) => `${JSON.stringify(line)}\n`);
+  return new Response(lines.join(''), { headers: { 'content-type': CONTENT_TYPES[format] } });
+}

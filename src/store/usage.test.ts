@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import { callRow } from '../../test/helpers/call-row.ts';
+import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import type { CallRow } from './store.ts';
+
+const NOON = Date.UTC(2026, 4, 5, 12);
+const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number
+
+const call = (id: string, more: Partial<CallRow> = {}): CallRow => callRow({ id, at: NOON, ...more });
+
+describe.each(ENGINES)('$name', (engine) => {
+  test('usage by day, model and key', async () => {
+    const { store } = await freshStore(engine);
+    await store.createAccount({ id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON });
+    const usage = { input: 10, output: 4, source: 'reported' } as const;
+    const steps = [
+      call('a', { cost: 5n, usage, saved: 3n }),
+      call('b', { cost: HUGE, usage, at: NOON + 86_400_000, saved: -HUGE }),
+      call('c', { model: 'n', key: 'key_2' }),
+      call('late', { at: NOON + 9 * 86_400_000, saved: 8n }),
+    ].map((row) => ({ type: 'resolve' as const, callId: row.id, amount: row.cost, call: row }));
+    await store.ledger(steps);
+    const range = { account: 'acc_1', from: NOON, to: NOON + 2 * 86_400_000 };
+    const sum = (group: object, calls: number, cost: bigint, told: number, saved: bigint) => ({
+      ...group,
+      calls,
+      cost,
+      inputTokens: 10 * told,
+      outputTokens: 4 * told,
+      saved,
+    });
+    const DAY = 86_400_000;
+    const MAY_6 = Date.parse('2026-05-06');
+    const days = { groupBy: [], periods: [MAY_6, MAY_6 + DAY] };
+    expect(await store.usage({ ...range, ...days })).toEqual([
+      sum({ period: NOON }, 2, 5n, 1, 3n),
+      sum({ period: MAY_6 }, 1, HUGE, 1, -HUGE),
+    ]);
+    expect(await store.usage({ ...range, groupBy: ['model'] })).toEqual([
+      sum({ model: 'm' }, 2, HUGE + 5n, 2, 3n - HUGE),
+      sum({ model: 'n' }, 1, 0n, 0, 0n),
+    ]);
+    expect(await store.usage({ ...range, groupBy: [] })).toEqual([sum({}, 3, HUGE + 5n, 2, 3n - HUGE)]);
+    expect(await store.usage({ ...range, to: NOON + 1, groupBy: ['key', 'hour'], model: 'n' })).toEqual([
+      sum({ key: 'key_2', hour: NOON }, 1, 0n, 0, 0n),
+    ]);
+    expect(await store.usage({ ...range, groupBy: [], account: 'acc_2' })).toEqual([]);
+    // A part of an hour is summed from its calls, at the ends and between two periods.
+    const fromB = sum({ model: 'm' }, 1, HUGE, 1, -HUGE);
+    expect(await store.usage({ ...range, from: NOON + 1, groupBy: ['model'] })).toEqual([fromB]);
+    for (const period of [NOON + 1, NOON + DAY - 1, NOON + DAY]) {
+      const [first, second] = await store.usage({ ...range, groupBy: [], periods: [period] });
+      expect(first).toEqual(sum({ period: NOON }, 2, 5n, 1, 3n));
+      expect(second).toEqual(sum({ period }, 1, HUGE, 1, -HUGE));
+    }
+    const ends = { from: NOON, to: NOON + DAY + 2, groupBy: [], periods: [NOON + DAY + 1] };
+    expect(await store.usage({ ...ends, account: 'acc_1' })).toEqual([
+      sum({ period: NOON }, 3, HUGE + 5n, 2, 3n - HUGE),
+    ]);
+    expect((await store.call('a'))?.saved).toBe(3n);
+    expect(await store.call('c')).not.toHaveProperty('saved');
+    expect((await store.verify()).faults).toEqual([]);
+    expect(await store.usage({ ...range, groupBy: ['key'] })).toHaveLength(2);
+    await store.close();
+  });
+});
