@@ -48,6 +48,8 @@ const MAIN_FILES = new Set([
   'rotate-secrets.ts',
   'servers.ts',
   'found-providers.ts',
+  'live-checks.ts',
+  'start-listing.ts',
 ]);
 
 /** Modules with a table whose rows never import each other. */

@@ -98,26 +98,40 @@ async function ownModels(configured: EnvironmentProvider, baseUrl: string, trans
 }
 
 /** Whether a configured provider can be called. */
-export async function probe(row: ProviderRow, { providers }: Config, transport: Transport): Promise<Probed> {
+export async function probe(row: ProviderRow, config: Config, transport: Transport): Promise<Probed> {
   const provider = providerOf(row.type);
   if (!provider) return { credential: 'unneeded', answers: false, reportError: `its type ${row.type} is not known` };
+  const { credential, settings, hasSetting } = credentialOf(row, provider, config, row.credentials[0]);
+  const isThere = credential !== undefined || hasSetting;
+  const state = isThere ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
+  const target = targetOf(row, config, credential);
+  if (!target) return { credential: state, answers: false, reportError: noAddress(provider) };
+  const { reportError } = await ask({ ...target, settings }, transport);
+  return { credential: state, answers: reportError === undefined, ...(reportError !== undefined && { reportError }) };
+}
+
+function credentialOf(row: ProviderRow, provider: Provider, { providers }: Config, given: string | undefined) {
   const configured = providers.find(({ type }) => type === row.type);
   const settings = { ...configured?.settings, ...row.settings };
   const hasSetting = settings[provider.credentialSetting ?? ''] !== undefined;
-  const credential = row.credentials[0] ?? (hasSetting ? undefined : configured?.credential);
-  const isThere = credential !== undefined || hasSetting;
-  const state = isThere ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
-  const baseUrl = row.baseUrl ?? configured?.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings);
-  if (baseUrl === undefined) return { credential: state, answers: false, reportError: noAddress(provider) };
-  const { reportError } = await ask({ type: row.type, baseUrl, credential, settings }, transport);
-  return { credential: state, answers: reportError === undefined, ...(reportError !== undefined && { reportError }) };
+  const credential = given ?? (hasSetting ? undefined : configured?.credential);
+  return { credential, settings, hasSetting, baseUrl: row.baseUrl ?? configured?.baseUrl };
+}
+
+/** Where a provider's models are listed, with this credential or the one of the environment; `undefined` without a type or URL. */
+export function targetOf(row: ProviderRow, config: Config, given: string | undefined): ListingTarget | undefined {
+  const provider = providerOf(row.type);
+  if (!provider) return undefined;
+  const { credential, settings, baseUrl: own } = credentialOf(row, provider, config, given);
+  const baseUrl = own ?? provider.baseUrl ?? provider.addressOf?.(settings);
+  return baseUrl === undefined ? undefined : { type: row.type, baseUrl, credential, settings };
 }
 
 function noAddress({ addressOf }: Provider): string {
   return addressOf ? 'it has no URL: set its baseUrl, or the settings that determine it (region …)' : 'it has no URL';
 }
 
-interface ListingTarget {
+export interface ListingTarget {
   type: string;
   baseUrl: string;
   credential: string | undefined;
@@ -125,25 +139,29 @@ interface ListingTarget {
 }
 
 /** The model list of an OpenAI-compatible server; `reportError` is set if it did not answer. */
-async function ask(
-  { type, ...target }: ListingTarget,
-  transport: Transport,
-): Promise<{ names: string[]; reportError?: string }> {
-  const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };
+async function ask(target: ListingTarget, transport: Transport): Promise<{ names: string[]; reportError?: string }> {
   try {
-    const signing = createSigning(transport, Date.now);
-    await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
-    const exchange = await transport.send(
-      outgoing,
-      PROBE_LIMITS,
-      performance.now() + PROBE_LIMITS.wholeMs,
-      new Cancellation(),
-    );
-    const body = await exchange.readAll(LARGEST_LIST_BYTES);
-    return { names: exchange.status === 200 ? namesIn(body) : [] };
+    const { status, body } = await askList(target, transport);
+    return { names: status === 200 ? namesIn(body) : [] };
   } catch (thrown) {
     return { names: [], reportError: failureOf(asGatewayError(thrown)) };
   }
+}
+
+/** Asks for the list of models: the cheapest request that most providers check a credential for. */
+export async function askList({ type, ...target }: ListingTarget, transport: Transport) {
+  const path = providerOf(type)?.credentialPath ?? '/models';
+  const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}${path}`, headers: {}, body: undefined };
+  const signing = createSigning(transport, Date.now);
+  await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
+  const exchange = await transport.send(
+    outgoing,
+    PROBE_LIMITS,
+    performance.now() + PROBE_LIMITS.wholeMs,
+    new Cancellation(),
+  );
+  const body = await exchange.readAll(LARGEST_LIST_BYTES);
+  return { status: exchange.status, body, date: exchange.header('date') };
 }
 
 /** The message with its cause, for the operator only. */

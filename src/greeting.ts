@@ -29,11 +29,13 @@ export function greet(
   ports: Ports,
   first: FirstTime | undefined,
   out: (line: string) => void,
+  listing: readonly string[] = [],
 ): void {
   const address = addressOf(tls, host, ports.main);
   out(`Modelport listens on ${address}`);
   if (adminListen && ports.admin !== undefined)
     out(`The admin API and the metrics are on ${addressOf(tls, adminListen.host, ports.admin)}`);
+  for (const line of listing) out(line);
   if (first) introduce(first, address, out);
 }
 

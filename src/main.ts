@@ -10,6 +10,7 @@ import { type Config, loadConfig, settingsInForce } from './config.ts';
 import { openFiles } from './files/open-files.ts';
 import { probe, providerVariables } from './found-providers.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { liveChecks } from './live-checks.ts';
 import { createLog } from './log.ts';
 import { processCount } from './processes.ts';
 import { serve } from './serve.ts';
@@ -73,6 +74,8 @@ const opener: CliDeps = {
   },
   readForm: async (path) => readCatalogueFile(path, env),
   probe: (row) => probe(row, config(), openTransport(proxied)),
+  liveChecks: (providers) =>
+    liveChecks({ config: config(), providers, transport: openTransport(proxied), now: Date.now }),
 };
 
 /** If the reader closed the pipe (`modelport audit | head -1`), a command ends, and the service continues without a log. */

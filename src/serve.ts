@@ -7,6 +7,7 @@ import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { removeExpiredImages } from './files/image-store.ts';
+import { providerVariables } from './found-providers.ts';
 import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
@@ -16,6 +17,7 @@ import { serveProcesses } from './processes.ts';
 import { applyConfiguredCatalogue, createReload } from './reload.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { openServers, type Servers } from './servers.ts';
+import { misspeltVariables, startListing } from './start-listing.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -66,10 +68,13 @@ export async function serve(config: Config, count: number, options: ServeOptions
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
     const app = openApp(config, store, openTransport(options.proxied), log, standing);
     if (count > 1 && config.redisUrl === undefined) log.warn(DIVIDED_LIMITS, { processes: count });
-    const first = options.worker === undefined ? await prepareStart(config, app, options.isTerminal, log) : undefined;
-    if (count === 1) return await serveAlone(config, app, first, { ...options, log });
+    const isFirst = options.worker === undefined;
+    const first = isFirst ? await prepareStart(config, app, options.isTerminal, log) : undefined;
+    if (isFirst) warnOfVariables(options.env, log);
+    const listing = isFirst ? await startListing(store) : [];
+    const ready = (ports: Ports) => greet(config, ports, first, options.out, listing);
+    if (count === 1) return await serveAlone(config, app, ready, { ...options, log });
     app.close();
-    const ready = (ports: Ports) => greet(config, ports, first, options.out);
     return await serveProcesses(config, count, {
       ...options,
       log,
@@ -93,8 +98,8 @@ let hungUp = () => {};
 async function serveAlone(
   config: Config,
   app: App,
-  first: FirstTime | undefined,
-  { version, launcher, worker, log, out, readAgain }: ServeOptions & { log: Log },
+  ready: (ports: Ports) => void,
+  { version, launcher, worker, log, readAgain }: ServeOptions & { log: Log },
 ): Promise<number> {
   await app.catalog.reload();
   await app.ledger.sweep(Date.now(), processStatusOf);
@@ -138,7 +143,7 @@ async function serveAlone(
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
   const stopped = stopAsked(launcher);
   if (link) link.ready();
-  else greet(config, servers.ports, first, out);
+  else ready(servers.ports);
   await stopped;
   clearInterval(showing);
   clearInterval(tidying);
@@ -150,6 +155,12 @@ async function serveAlone(
   stopWatchdog?.();
   link?.close();
   return 0;
+}
+
+/** A provider is missing without a word if its key has another name. */
+function warnOfVariables(env: ServeOptions['env'], log: Log): void {
+  for (const { variable, meant } of misspeltVariables(env, providerVariables()))
+    log.warn(`${variable} is not read. Did you mean ${meant}?`);
 }
 
 /** The work of a start: keys, catalogue, and holds that dead processes left. */

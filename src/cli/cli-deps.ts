@@ -51,6 +51,8 @@ export interface CliDeps {
   readForm(path: string): Promise<CatalogueForm>;
   /** Checks whether a provider can be called. */
   probe(provider: ProviderRow): Promise<Probed>;
+  /** Tries what a gateway needs besides its database: Redis, storage of files, every credential, clock, disk. Never throws. */
+  liveChecks(providers: readonly ProviderRow[]): Promise<LiveCheck[]>;
 }
 
 /** The server options of a command. */
@@ -80,4 +82,11 @@ export interface Probed {
   answers: boolean;
   /** The problem in one sentence, without secrets. */
   reportError?: string;
+}
+
+export interface LiveCheck {
+  check: string;
+  ok: boolean;
+  /** What was found, without secrets. */
+  state: string;
 }

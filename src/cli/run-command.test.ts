@@ -215,6 +215,24 @@ test('doctor shows settings, database and providers, without secrets', async () 
   });
 });
 
+test('doctor --live exits with 1 if anything that it tried is a problem', async () => {
+  await run('apply', '-f', await writeForm(FORM));
+  const well = await run('doctor', '--live');
+  expect(well.code).toBe(0);
+  expect(well.out).toMatch(/disk +ok +enough/);
+  const asked: string[] = [];
+  const liveChecks: CliDeps['liveChecks'] = async (providers) => {
+    asked.push(...providers.map(({ name }) => name));
+    return [{ check: 'Redis', ok: false, state: 'not reachable' }];
+  };
+  const ill = await runOver({ liveChecks }, 'doctor', '--live', '--json');
+  expect(ill.code).toBe(1);
+  const live = [{ check: 'Redis', ok: false, state: 'not reachable' }];
+  expect(JSON.parse(ill.out)).toMatchObject({ healthy: false, version: '1.2.3', database: 'ready', live });
+  expect(asked).toEqual(['main']);
+  expect((await runOver({ liveChecks }, 'doctor')).code).toBe(0);
+});
+
 test('doctor reports a database that cannot be reached', async () => {
   const store = () => Promise.reject(new Error('the disk is full'));
   const { code, out } = await runOver({ store }, 'doctor');

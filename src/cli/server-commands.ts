@@ -1,7 +1,7 @@
 /** Commands for the gateway itself: serve, migrate, doctor. */
 import { asGatewayError } from '../canonical/errors.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
-import type { CliDeps } from './cli-deps.ts';
+import type { CliDeps, LiveCheck } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { alignedLines, lastFour, type PrintedRow } from './printed.ts';
 
@@ -39,16 +39,23 @@ const migrate: Command = {
 const doctor: Command = {
   name: 'doctor',
   isLocal: true,
-  summary: 'Shows the settings, whether the database is ready, and which providers can be called.',
+  usage: '[--live]',
+  summary:
+    'Shows the settings, whether the database is ready, and which providers can be called; with --live also tries Redis, the storage of files, every credential, the clock and the disk. Exits with 1 if there is a problem.',
+  options: { live: { type: 'boolean' } },
   async run(open, given) {
     const settings = open
       .settings()
       .map(({ name, value, secret }) => ({ name, value: secret ? lastFour(value) : value }));
     const database = await examineDatabase(open);
     const providers = database.store ? await examineProviders(open, database.store) : [];
-    const healthy = database.store !== undefined && providers.every(({ state }) => state === 'ok');
+    const rows = database.store && given.flag('live') ? await database.store.providers().catch(() => []) : [];
+    const live = given.flag('live') ? await open.liveChecks(rows) : [];
+    const canCall = database.store !== undefined && providers.every(({ state }) => state === 'ok');
+    const healthy = canCall && live.every(({ ok }) => ok);
     if (given.json) {
-      open.terminal.out(JSON.stringify({ healthy, settings, database: database.state, providers }));
+      const more = given.flag('live') && { version: open.version, live };
+      open.terminal.out(JSON.stringify({ healthy, settings, database: database.state, providers, ...more }));
     } else {
       const section = (title: string, lines: string[]) => [title, ...lines.map((line) => `  ${line}`), ''];
       const none = ['none is configured'];
@@ -56,6 +63,7 @@ const doctor: Command = {
         ...section('Settings', alignedLines(settings)),
         ...section('Database', [database.state]),
         ...section('Providers', providers.length > 0 ? alignedLines(providers) : none),
+        ...(live.length > 0 ? section(`Live, by Modelport ${open.version}`, alignedLines(live.map(liveRow))) : []),
         healthy ? 'No problems were found.' : 'There are problems: see above.',
       ];
       for (const line of lines) open.terminal.out(line);
@@ -63,6 +71,8 @@ const doctor: Command = {
     return healthy ? 0 : 1;
   },
 };
+
+const liveRow = ({ check, ok, state }: LiveCheck): PrintedRow => ({ check, result: ok ? 'ok' : 'PROBLEM', state });
 
 /** `store` is set if its rows can be read. */
 async function examineDatabase(open: CliDeps): Promise<{ state: string; store?: Store }> {

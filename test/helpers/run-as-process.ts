@@ -61,6 +61,7 @@ export async function runAsProcess(
     ],
     serve: () => Promise.resolve(7),
     readForm: async (path) => (await Bun.file(path).json()) as object,
+    liveChecks: () => Promise.resolve([{ check: 'disk', ok: true, state: 'enough' }]),
     probe: () => Promise.resolve<Probed>({ credential: 'there', answers: true }),
     ...changes,
   };

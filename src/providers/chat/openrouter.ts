@@ -1,10 +1,11 @@
 /** OpenRouter. */
 
 import { CLAUDE_PREFILL } from '../claude-prefill.ts';
+import type { Provider } from '../provider.ts';
 import { openrouterVideo } from '../video/openrouter-video.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';
 
-export const openrouter = openaiCompatibleProvider({
+const chat = openaiCompatibleProvider({
   name: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   credentialVariable: 'OPENROUTER_API_KEY',
@@ -19,3 +20,6 @@ export const openrouter = openaiCompatibleProvider({
   // https://openrouter.ai/docs/api-reference/overview#assistant-prefill: as the model can.
   quirks: { supportsDeveloperRole: true, reasoningField: 'reasoning_details', models: [CLAUDE_PREFILL] },
 });
+
+/** Its list of models needs no key. https://openrouter.ai/docs/api-reference/limits */
+export const openrouter: Provider = { ...chat, credentialPath: '/key' };
