@@ -20,7 +20,7 @@ export interface Asked {
     framing?: 'sse' | 'json-array';
     /** Paths of nested members that this type cannot express. Computed on request. */
     unsaid?: () => string[];
-    /** The call's messages, if each is one text of the user or the system and nothing else. A changed call has others. */
+    /** The call's messages, if each is one text and nothing else. A changed call has others. */
     plainTurns?: readonly Message[];
     /** What was removed from the body so that each billed member occurs once, one sentence each. */
     dropped?: readonly string[];

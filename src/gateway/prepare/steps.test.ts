@@ -58,6 +58,21 @@ test.each(['openai-compatible', 'anthropic', 'google'])(
   },
 );
 
+test('a conversation of texts whose signatures may be missing is not taken for one that needs no step', async () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'And?' },
+  ];
+  const dialect = bench.dialect('anthropic-messages');
+  const more = { messages, max_tokens: 9000, reasoning_effort: 'high' };
+  const { prepared, context } = await prepare(more, {}, { dialect });
+  expect(isTextOnly(context.call)).toBe(true);
+  const running = runSteps(prepared);
+  expect(running).toBeInstanceOf(Promise);
+  await running;
+});
+
 test('so does a conversation with earlier turns, tools and several choices for a target of its own format', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },

@@ -46,6 +46,14 @@ interface Step {
   run(prepared: TargetCall): void | Promise<void>;
 }
 
+/** Stored reasoning signatures are put back into the conversation. */
+const SIGNATURES: Step = {
+  applies: ({ deps, context, call, route }) => missesSignatures(deps, context, call, route),
+  async run(prepared) {
+    prepared.call = await withSignatures(prepared.deps, prepared.context, prepared.call);
+  },
+};
+
 /** In the order in which they run. */
 const STEPS: readonly Step[] = [
   {
@@ -75,13 +83,7 @@ const STEPS: readonly Step[] = [
       prepared.losses = changed.losses;
     },
   },
-  {
-    // Stored reasoning signatures are put back into the conversation.
-    applies: ({ deps, context, call, route }) => missesSignatures(deps, context, call, route),
-    async run(prepared) {
-      prepared.call = await withSignatures(prepared.deps, prepared.context, prepared.call);
-    },
-  },
+  SIGNATURES,
   {
     // Several prompts, choices, texts or images are sent as several calls.
     applies: ({ call, route, isSame }) => mayBeSplit(call, route, isSame),
@@ -94,8 +96,8 @@ const STEPS: readonly Step[] = [
 
 /** Runs the steps that apply; a promise only where one does. */
 export function runSteps(prepared: TargetCall): TargetCall | Promise<TargetCall> {
-  // A text that is sent as the conversation it is: no step applies to it (`steps.test.ts`).
-  if (prepared.route.kind === 'chat' && isTextOnly(prepared.call)) return prepared;
+  // A conversation of texts that is sent as such: no step applies to it but that of signatures (`steps.test.ts`).
+  if (prepared.route.kind === 'chat' && isTextOnly(prepared.call) && !SIGNATURES.applies(prepared)) return prepared;
   for (const step of STEPS) if (step.applies(prepared)) return runFrom(step, prepared);
   return prepared;
 }

@@ -9,10 +9,14 @@ export function markdownImage(mimeType: string, base64: string): string {
 const SIGN = '](data:image/';
 const IMAGE = /!\[[^\]\n]*\]\(data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]+={0,2})\)/g;
 
+export function mayHoldImages(text: string): boolean {
+  return text.includes(SIGN);
+}
+
 /** Splits a text at its Markdown images, so that earlier generated images are sent as images, not as text. */
 export function withImages(part: TextPart): Part[] {
   const { text, ...rest } = part;
-  if (!text.includes(SIGN)) return [part];
+  if (!mayHoldImages(text)) return [part];
   const parts: Part[] = [];
   let end = 0;
   for (const found of text.matchAll(IMAGE)) {

@@ -13,7 +13,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import { wrong } from '../../shared/request-body.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../request/media-parts.ts';
-import { withImages } from './markdown-images.ts';
+import { mayHoldImages, withImages } from './markdown-images.ts';
 import { chatSignature, readPartSignature, readThoughts } from './signature-carriers.ts';
 
 /** `messages` must already be checked to be an array of objects. */
@@ -44,12 +44,21 @@ export function arePlainTurns(messages: readonly Json[]): boolean {
 function plainTurn(message: JsonObject): Message | undefined {
   const { role, content } = message;
   if (!isPlainTurn(message)) return undefined;
-  return { role: role as 'user' | 'system', parts: [{ type: 'text', text: content as string }] };
+  return { role: role as 'user' | 'system' | 'assistant', parts: [{ type: 'text', text: content as string }] };
 }
 
-function isPlainTurn({ role, content, name, cache_control: mark }: JsonObject): boolean {
-  if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return false;
-  return name === undefined && mark === undefined;
+function isPlainTurn(message: JsonObject): boolean {
+  const { role, content } = message;
+  if (typeof content !== 'string') return false;
+  if (role === 'assistant') return isPlainAnswer(message, content);
+  if (role !== 'user' && role !== 'system') return false;
+  return message.name === undefined && message.cache_control === undefined;
+}
+
+/** An answer of the model may carry tool calls, reasoning and signatures in members of many names, and images in its text. */
+function isPlainAnswer(message: JsonObject, content: string): boolean {
+  for (const member in message) if (member !== 'role' && member !== 'content') return false;
+  return !mayHoldImages(content);
 }
 
 function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {

@@ -1,9 +1,15 @@
 /** What counts as a conversation of texts alone, and that a changed call no longer does. */
 import { expect, test } from 'bun:test';
+import { fc } from '../../../../test/helpers/property.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
+import type { Quirks } from '../../dialect.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { openaiChat } from './openai-chat.ts';
+import { passCall } from './pass-call.ts';
 
 const USER = { role: 'user', content: 'Hi' };
+const ANSWER = { role: 'assistant', content: 'Hello' };
+const IMAGE = '![image](data:image/png;base64,iVBORw0KGgo=)';
 
 function read(more: object) {
   const body = Buffer.from(
@@ -16,8 +22,44 @@ test('texts of the user and the system, with settings', () => {
   expect(isTextOnly(read({ temperature: 1, max_tokens: 5, stream: true, n: 1, user: 'u' }))).toBe(true);
 });
 
+test('texts of the model between those of the user', () => {
+  expect(isTextOnly(read({ messages: [USER, ANSWER, USER, ANSWER, USER] }))).toBe(true);
+});
+
+const QUIRKS: readonly Quirks[] = [
+  {},
+  { supportsDeveloperRole: false, supportsFreeTextTools: false },
+  { rejectsInMessages: ['name', 'refusal', 'annotations', 'reasoning_content'] },
+  { requiresToolCallIds: 'nine-alphanumeric' },
+  { reasoningField: 'reasoning_content', supportsPrefill: 'last' },
+];
+
+const turn = fc.record({
+  role: fc.constantFrom('user', 'system', 'assistant'),
+  content: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '![image](', '](data:', '"}')),
+});
+
+test('what is recognised as texts is read and sent as if it were looked through', () => {
+  fc.assert(
+    fc.property(fc.array(turn, { minLength: 1, maxLength: 6 }), fc.constantFrom(...QUIRKS), (messages, row) => {
+      const call = read({ messages });
+      expect(isTextOnly(call)).toBe(true);
+      const inParts = messages.map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] }));
+      expect(call.messages).toEqual(read({ messages: inParts }).messages);
+      const searched = { ...call, messages: [...call.messages] };
+      expect(isTextOnly(searched)).toBe(false);
+      const quirks = quirksOf(row, 'other');
+      expect(passCall(call, 'other', quirks)).toEqual(passCall(searched, 'other', quirks));
+    }),
+  );
+});
+
 test.each<[string, object]>([
-  ['an answer of the model', { messages: [USER, { role: 'assistant', content: 'Hello' }, USER] }],
+  ['an answer with a refusal', { messages: [USER, { ...ANSWER, refusal: null }, USER] }],
+  ['an answer with tool calls', { messages: [USER, { ...ANSWER, tool_calls: [] }, USER] }],
+  ['an answer with reasoning', { messages: [USER, { ...ANSWER, reasoning_content: 'Hm.' }, USER] }],
+  ['an answer with an image', { messages: [USER, { ...ANSWER, content: IMAGE }, USER] }],
+  ['an answer without text', { messages: [USER, { ...ANSWER, content: null }, USER] }],
   ['the role developer', { messages: [{ role: 'developer', content: 'Be brief.' }, USER] }],
   ['a name', { messages: [{ ...USER, name: 'Ann' }] }],
   ['a cache mark', { messages: [{ ...USER, cache_control: { type: 'ephemeral' } }] }],
