@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { runCommand } from '../src/cli/run-command.ts';
 import { PROVIDERS } from '../src/providers/index.ts';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
+import { exportFamilies } from '../src/telemetry/traces/exporter.ts';
 import { type Fault, ROOT, report } from './source-files.ts';
 
 interface Table {
@@ -69,6 +70,7 @@ async function help(command?: string): Promise<string[]> {
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(0);
   metrics.redisIsUp(true);
+  metrics.add(exportFamilies);
   const families = await metrics.collect({
     gateway: { active: 0 },
     catalog: { list: () => [], routing: { targetState: () => Promise.reject() as never } },

@@ -12,7 +12,7 @@ import { createSharedLimits } from './access/shared-limits.ts';
 import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
-import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
+import { type Catalog, createCatalog, type Model, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import { ledgerKeyOf } from './config/ledger-key.ts';
@@ -46,6 +46,7 @@ import { createEvents } from './telemetry/create-events.ts';
 import type { Events } from './telemetry/events.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
+import { createTracing, type Tracing } from './telemetry/traces/tracing.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
@@ -71,6 +72,8 @@ export interface App {
   reportError(sentence: string, cause: unknown): void;
   /** Applies the keys and URLs of this configuration to providers. */
   reconfigure(config: Config): Promise<void>;
+  /** Exports the spans that wait, for a short time at most. */
+  drainTraces(): Promise<void>;
   /** Closes what calls use besides the database: Redis, the tokenizer. */
   close(): void;
 }
@@ -93,24 +96,31 @@ function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFet
 }
 
 const ALONE: ProcessPosition = { index: 0, count: 1 };
+/** How long a stop waits for the OTLP endpoint. */
+const TRACES_DRAIN_MS = 2000;
 
-/** Connects every module. `store` must be migrated. `standing`: the index of this process and the number of processes. */
-export function openApp(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): App {
+interface AppOptions {
+  /** The index of this process and the number of processes. */
+  standing?: ProcessPosition;
+  /** Modelport's own version. */
+  version?: string;
+}
+
+/** Connects every module. `store` must be migrated. */
+export function openApp(config: Config, store: Store, transport: Transport, log: Log, options: AppOptions = {}): App {
+  const { standing = ALONE, version = '' } = options;
   const now = () => Date.now();
   const owner = newOwner();
-  const metrics = createMetrics(now(), (name) => {
-    const model = catalog.find(name);
-    return model && (model.wildcard ?? model.name);
-  });
+  const metrics = createMetrics(now(), (name) => configuredName(catalog.find(name)));
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs, batchDone: metrics.ledgerBatch });
   const limits = openLimits(config, log, metrics, standing);
   const access = createAccess({ store, limits, work: openWork(config, standing) });
   const defaults = providerDefaults(config);
   const lease = openProbeLease(config);
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
-  const events = createEvents([createLogSink(log), metrics.sink], (thrown) =>
-    reportError('An event could not be recorded.', thrown),
-  );
+  const tracing =
+    config.traces && createTracing(config.traces, transport, { version, instance: owner, lost: reportError });
+  const events = openEvents(log, metrics, tracing, reportError);
   const catalog = openCatalog(defaults, store, log, lease, events);
   const memory = createMemory(store.kept, config.kept);
   const counter = createTokenCounter();
@@ -195,6 +205,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
       Object.assign(defaults, providerDefaults(fresh));
       return catalog.reload();
     },
+    drainTraces: () => tracing?.drain(TRACES_DRAIN_MS) ?? Promise.resolve(),
     close,
   };
 }
@@ -210,6 +221,16 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
   unpricedExtras: config.unpricedExtras,
   showProvider: config.showProvider,
 });
+
+/** Of a wildcard callers make up the names. */
+const configuredName = (model: Model | undefined) => model && (model.wildcard ?? model.name);
+
+/** Log, metrics and, where they are exported, traces are told what happens. */
+function openEvents(log: Log, metrics: Metrics, tracing: Tracing | undefined, reportError: App['reportError']): Events {
+  if (tracing) metrics.add(tracing.families);
+  const sinks = [createLogSink(log), metrics.sink, ...(tracing ? [tracing.sink] : [])];
+  return createEvents(sinks, (thrown) => reportError('An event could not be recorded.', thrown));
+}
 
 /** Adds the price to the audit row of a model, which itself names only the price version. */
 const withPrice = (row: object, components: string | undefined): object =>

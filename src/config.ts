@@ -9,6 +9,7 @@ import { readCertificate } from './config/certificate.ts';
 import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
 import { checkLedgerKey } from './config/ledger-key.ts';
+import { readTraces } from './config/otel-settings.ts';
 import {
   type ListenPlace,
   LONGEST_MS,
@@ -29,6 +30,7 @@ import { type Environment, SettingError } from './config/setting-error.ts';
 import { refuseUnknown, SECRETS, SETTINGS, type Setting } from './config/settings.ts';
 import type { BucketPlace } from './files/files.ts';
 import type { Certificate } from './http1/server.ts';
+import type { TraceSettings } from './telemetry/traces/tracing.ts';
 import type { TimeLimits } from './transport/time-limits.ts';
 
 /** The variables that enable a provider. */
@@ -145,6 +147,8 @@ export interface Config {
   metricsToken?: string;
   /** `open`: `/metrics` needs no key. */
   metrics: 'key' | 'open';
+  /** Absent: no traces are exported. */
+  traces?: TraceSettings;
   /** A separate address for the admin API and the metrics, and its host names. */
   adminListen?: ListenPlace;
   adminHosts: readonly string[];
@@ -256,16 +260,18 @@ function readTimeLimits(env: Environment): TimeLimits {
   };
 }
 
-/** Settings for metrics, the operator's address, and the checkpoint key. */
+/** Settings for metrics, traces, the operator's address, and the checkpoint key. */
 function readOperator(
   env: Environment,
-): Pick<Config, 'metricsToken' | 'metrics' | 'adminListen' | 'adminHosts' | 'ledgerKey'> {
+): Pick<Config, 'metricsToken' | 'metrics' | 'traces' | 'adminListen' | 'adminHosts' | 'ledgerKey'> {
   const ledgerKey = readSetting(env, 'MODELPORT_LEDGER_KEY');
   const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminListen = readListen(env, 'MODELPORT_ADMIN_LISTEN');
+  const traces = readTraces(env);
   return {
     ...(ledgerKey && { ledgerKey: checkLedgerKey(ledgerKey) }),
     ...(metricsToken && { metricsToken }),
+    ...(traces && { traces }),
     metrics: readWord(env, 'MODELPORT_METRICS', ['key', 'open'] as const),
     ...(adminListen && { adminListen }),
     adminHosts: readWords(env, 'MODELPORT_ADMIN_HOSTS'),

@@ -66,7 +66,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
     await store.migrate();
     for (const warning of (await store.ready()).warnings) log.warn(warning);
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
-    const app = openApp(config, store, openTransport(options.proxied), log, standing);
+    const app = openApp(config, store, openTransport(options.proxied), log, { standing, version: options.version });
     if (count > 1 && config.redisUrl === undefined) log.warn(DIVIDED_LIMITS, { processes: count });
     const isFirst = options.worker === undefined;
     const first = isFirst ? await prepareStart(config, app, options.isTerminal, log) : undefined;
@@ -149,6 +149,7 @@ async function serveAlone(
   clearInterval(tidying);
   clearInterval(measuring);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
+  await app.drainTraces();
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();

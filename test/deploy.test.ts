@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
+import { exportFamilies } from '../src/telemetry/traces/exporter.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', 'deploy');
 /** Labels that Prometheus and the merging of processes add. */
@@ -14,6 +15,7 @@ const KNOWN = await everySeries();
 async function everySeries(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const metrics = createMetrics(0);
   metrics.redisIsUp(true);
+  metrics.add(exportFamilies);
   const families = await metrics.collect({
     gateway: { active: 0 },
     store: { holds: () => Promise.resolve([]) },

@@ -8,7 +8,13 @@ export type AttemptOutcome = 'running' | 'ok' | 'failed' | 'cancelled';
 
 /** What is known of an attempt. Times in milliseconds since 1970; 0: not yet. */
 export interface AttemptRecord {
-  readonly target: { readonly id: string; readonly provider: string };
+  /** `type`: of the provider; `model`: its name of the model. */
+  readonly target: {
+    readonly id: string;
+    readonly provider: string;
+    readonly type?: string;
+    readonly model?: string;
+  };
   /** Secret: never shown whole. */
   readonly credential: string | undefined;
   readonly startedAt: number;

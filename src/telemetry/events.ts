@@ -7,6 +7,7 @@ import type { Money } from '../canonical/money.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AttemptListener, AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { CallRow } from '../store/store.ts';
+import type { CallSpan } from './traces/call-span.ts';
 
 /** Something that an operator has changed. */
 export interface ConfigChange {
@@ -69,6 +70,8 @@ export class CallTrace implements AttemptListener {
   attempts: readonly AttemptRecord[] = NONE;
   /** What the translation dropped or approximated. */
   warnings: readonly string[] = NONE;
+  /** Of the trace that the call belongs to, while traces are exported. */
+  span: CallSpan | undefined;
   /** The order of the targets, with the reason of each; absent: there was one. `main/gpt-4o affinity`. */
   route: (() => readonly string[]) | undefined;
   /** Why it failed or was refused. Its message is for the client, its cause for the operator. */

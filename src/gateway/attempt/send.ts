@@ -58,6 +58,8 @@ async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellat
   const { limits, maxReplyBytes } = deps.settings;
   const building = buildRequest(prepared, call);
   const request = building instanceof Promise ? await building : building;
+  // After it was signed: what passes it on may change these headers.
+  context.trace.span?.propagate(context.attempt, request.headers);
   context.sent = request.headers;
   const { attempt } = context;
   const answerMs = attempt?.limitMs;

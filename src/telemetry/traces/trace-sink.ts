@@ -1,0 +1,169 @@
+/** The sink that writes a span for each call and one for each of its attempts. */
+import type { Usage } from '../../canonical/usage.ts';
+import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
+import type { CallRow } from '../../store/store.ts';
+import type { CallTrace, EventSink } from '../events.ts';
+import { CallSpan } from './call-span.ts';
+import { ATTRIBUTES, operationOf, providerNameOf } from './names.ts';
+import { type AttributeValue, type Span, writeSpan } from './otlp-json.ts';
+import type { Sampler } from './sampler.ts';
+
+export interface TraceSinkSettings {
+  sampler: Sampler;
+  /** A call that takes longer is exported although it was not sampled; 0: none is. */
+  slowMs: number;
+  export(span: string): void;
+}
+
+export function createTraceSink({ sampler, slowMs, export: exportSpan }: TraceSinkSettings): EventSink {
+  function isKept(span: CallSpan, hasFailed: boolean, durationMs: number): boolean {
+    if (span.isSampled) return true;
+    return sampler.keepsErrors && (hasFailed || (slowMs > 0 && durationMs >= slowMs));
+  }
+
+  return {
+    admitted(call) {
+      call.span = new CallSpan(call.headers, sampler);
+    },
+    refused(call) {
+      const span = new CallSpan(call.headers, sampler);
+      const { error } = call;
+      const durationMs = performance.now() - call.startedMs;
+      // What the client did wrong is sampled like other calls: a flood of such calls must not become a flood of spans.
+      if (!isKept(span, (error?.status ?? 500) >= 500, durationMs)) return;
+      exportSpan(writeSpan(refusedSpan(call, span, durationMs)));
+    },
+    ended(call, record) {
+      const { span } = call;
+      if (!span || !isKept(span, hasFailed(call, record), record.durationMs)) return;
+      exportSpan(writeSpan(callSpan(call, record, span)));
+      for (const attempt of call.attempts) exportSpan(writeSpan(attemptSpan(call, attempt, span)));
+    },
+  };
+}
+
+/** Also where another target answered: the failure is what a trace is looked at for. */
+function hasFailed({ attempts }: CallTrace, { outcome }: CallRow): boolean {
+  if (outcome !== 'ok' && outcome !== 'aborted' && outcome !== 'refused') return true;
+  return attempts.some((attempt) => attempt.outcome === 'failed' && outcome === 'ok');
+}
+
+function callSpan(call: CallTrace, record: CallRow, span: CallSpan): Span {
+  const { error } = call;
+  const { usage, firstByteMs, status, outcome } = record;
+  const isError = outcome === 'failed' || outcome === 'broken';
+  return {
+    ...inTrace(span),
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    name: `${operationOf(call.dialect)} ${record.model}`,
+    kind: 'server',
+    startMs: call.at,
+    endMs: call.at + record.durationMs,
+    error: isError ? (error?.message ?? outcome) : undefined,
+    attributes: {
+      [ATTRIBUTES.operation]: operationOf(call.dialect),
+      [ATTRIBUTES.provider]: providerOf(call.attempts.at(-1), record.provider),
+      [ATTRIBUTES.requestModel]: record.model,
+      [ATTRIBUTES.responseModel]: record.targetModel || undefined,
+      ...usageAttributes(usage),
+      [ATTRIBUTES.cost]: Number(record.cost) / 1e9,
+      [ATTRIBUTES.firstChunk]: record.stream && firstByteMs !== undefined ? firstByteMs / 1000 : undefined,
+      [ATTRIBUTES.langfuseStart]:
+        record.stream && firstByteMs !== undefined ? new Date(call.at + firstByteMs).toISOString() : undefined,
+      [ATTRIBUTES.errorType]: record.errorCode,
+      [ATTRIBUTES.status]: status,
+      [ATTRIBUTES.requestId]: call.id,
+      [ATTRIBUTES.account]: call.account,
+      [ATTRIBUTES.key]: call.key,
+      [ATTRIBUTES.format]: call.dialect,
+      [ATTRIBUTES.isStream]: record.stream,
+      [ATTRIBUTES.outcome]: outcome,
+      [ATTRIBUTES.providerEntry]: record.provider || undefined,
+      [ATTRIBUTES.attempts]: record.attempts,
+    },
+  };
+}
+
+/** Without the model: what the client sent may be any text. */
+function refusedSpan(call: CallTrace, span: CallSpan, durationMs: number): Span {
+  const { error } = call;
+  return {
+    ...inTrace(span),
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    name: operationOf(call.dialect),
+    kind: 'server',
+    startMs: call.at,
+    endMs: call.at + durationMs,
+    error: error && error.status >= 500 ? error.message : undefined,
+    attributes: {
+      [ATTRIBUTES.operation]: operationOf(call.dialect),
+      [ATTRIBUTES.langfuseType]: 'span',
+      [ATTRIBUTES.errorType]: error?.code,
+      [ATTRIBUTES.status]: error?.status,
+      [ATTRIBUTES.requestId]: call.id,
+      [ATTRIBUTES.account]: call.account,
+      [ATTRIBUTES.key]: call.key,
+      [ATTRIBUTES.format]: call.dialect,
+      [ATTRIBUTES.outcome]: 'not admitted',
+    },
+  };
+}
+
+function attemptSpan(call: CallTrace, attempt: AttemptRecord, span: CallSpan): Span {
+  const { target, startedAt, answeredAt, endedAt, status, outcome, errorCode, message } = attempt;
+  const model = target.model ?? target.id;
+  return {
+    ...inTrace(span),
+    spanId: span.idOf(attempt),
+    parentSpanId: span.spanId,
+    name: `${operationOf(call.dialect)} ${model}`,
+    kind: 'client',
+    startMs: startedAt,
+    endMs: endedAt || answeredAt || startedAt,
+    error: outcome === 'failed' ? (message ?? errorCode ?? outcome) : undefined,
+    attributes: {
+      [ATTRIBUTES.operation]: operationOf(call.dialect),
+      [ATTRIBUTES.provider]: providerOf(attempt, target.provider),
+      [ATTRIBUTES.requestModel]: model,
+      // The tokens are on the span of the call: counted here too they would count twice.
+      [ATTRIBUTES.langfuseType]: 'span',
+      [ATTRIBUTES.firstChunk]: answeredAt > 0 ? (answeredAt - startedAt) / 1000 : undefined,
+      [ATTRIBUTES.errorType]: errorCode,
+      [ATTRIBUTES.status]: status > 0 ? status : undefined,
+      [ATTRIBUTES.outcome]: outcome,
+      [ATTRIBUTES.providerEntry]: target.provider,
+      [ATTRIBUTES.target]: target.id,
+    },
+  };
+}
+
+const inTrace = ({ traceId, state, isSampled }: CallSpan) => ({ traceId, state, isSampled });
+
+function providerOf(attempt: AttemptRecord | undefined, entry: string): string {
+  const type = attempt?.target.type;
+  return providerNameOf(type ?? (entry === '' ? 'unknown' : entry));
+}
+
+function usageAttributes(usage: Usage | undefined): { [name: string]: AttributeValue } {
+  if (!usage) return {};
+  const { input, output, cachedInput, cacheWrite = 0, cacheWriteHour = 0, reasoning } = usage;
+  const written = cacheWrite + cacheWriteHour;
+  const attributes: { [name: string]: AttributeValue } = {
+    [ATTRIBUTES.inputTokens]: input,
+    [ATTRIBUTES.outputTokens]: output,
+  };
+  if (!cachedInput && !written && !reasoning) return attributes;
+  attributes[ATTRIBUTES.cachedInput] = cachedInput;
+  attributes[ATTRIBUTES.cacheWrite] = written || undefined;
+  attributes[ATTRIBUTES.reasoning] = reasoning;
+  attributes[ATTRIBUTES.langfuseUsage] = JSON.stringify({
+    input: Math.max(0, input - (cachedInput ?? 0) - written),
+    output: Math.max(0, output - (reasoning ?? 0)),
+    ...(cachedInput && { input_cached_tokens: cachedInput }),
+    ...(written && { input_cache_creation: written }),
+    ...(reasoning && { output_reasoning_tokens: reasoning }),
+  });
+  return attributes;
+}
