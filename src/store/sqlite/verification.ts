@@ -5,18 +5,58 @@ import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import type { VerificationAsked, VerificationSaid } from './verify-worker.ts';
 
-export function verifySqlite(path: string, options: VerifyOptions): Promise<VerifyReport> {
+/** Starting the thread takes 20 ms of processor time, verifying a small ledger 3 ms: the next verification soon after uses the same thread. */
+const IDLE_MS = 5000;
+
+const threads = createThreads();
+
+export async function verifySqlite(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
-  const thread = new Worker(workerProgram(new URL('./verify-worker.ts', import.meta.url)));
-  const ended = new Promise<VerifyReport>((resolve, reject) => {
-    thread.onerror = ({ message }) => reject(new Error(`The verification failed: ${message}`));
+  const thread = threads.take();
+  const ended = new Promise<Ended>((resolve, reject) => {
+    thread.onerror = ({ message }) => {
+      thread.terminate();
+      reject(new Error(`The verification failed: ${message}`));
+    };
     thread.onmessage = ({ data: said }: MessageEvent<VerificationSaid>) => {
       if (said.type === 'progress') progress(said.progress);
       else if (said.type === 'reached') reached(said.reached);
-      else if (said.type === 'report') resolve(said.report);
-      else reject(said.thrown);
+      else resolve(said);
     };
   });
   thread.postMessage({ path, known, full } satisfies VerificationAsked);
-  return ended.finally(() => thread.terminate());
+  const said = await ended;
+  threads.keep(thread);
+  if (said.type === 'failed') throw said.thrown;
+  return said.report;
+}
+
+type Ended = Extract<VerificationSaid, { type: 'report' | 'failed' }>;
+
+/** Keeps one idle thread for a while. It does not keep the process alive. */
+function createThreads() {
+  let idle: Worker | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function end(): void {
+    idle?.terminate();
+    idle = undefined;
+  }
+
+  return {
+    take(): Worker {
+      clearTimeout(timer);
+      const thread = idle ?? new Worker(workerProgram(new URL('./verify-worker.ts', import.meta.url)));
+      idle = undefined;
+      thread.ref();
+      return thread;
+    },
+    keep(thread: Worker): void {
+      clearTimeout(timer);
+      end();
+      idle = thread;
+      thread.unref();
+      timer = setTimeout(end, IDLE_MS).unref();
+    },
+  };
 }
