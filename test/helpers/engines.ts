@@ -1,6 +1,7 @@
 /** The database engines, with a database for each test. What runs over the store runs on both. */
 import { Database } from 'bun:sqlite';
-import { mkdtempSync } from 'node:fs';
+import { afterAll, expect } from 'bun:test';
+import { copyFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
@@ -16,7 +17,7 @@ export interface TestDatabase {
 
 export interface Engine {
   name: string;
-  /** A new database: of Postgres with all tables, which takes it most of its time. */
+  /** A new database with all tables. */
   freshDatabase(): Promise<TestDatabase>;
   /** A new database without tables. */
   emptyDatabase(): Promise<TestDatabase>;
@@ -24,13 +25,15 @@ export interface Engine {
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-engines-'));
 whenGone(`rm -rf ${folder}`);
+const SQLITE_FILE = 'modelport.db';
 
-async function sqliteDatabase(): Promise<TestDatabase> {
+async function sqliteDatabase(prepared?: string): Promise<TestDatabase> {
   const dataDir = mkdtempSync(join(folder, 'db-'));
+  if (prepared !== undefined) copyFileSync(join(prepared, SQLITE_FILE), join(dataDir, SQLITE_FILE));
   return {
     settings: { dataDir },
     async tamper(text) {
-      const file = new Database(join(dataDir, 'modelport.db'));
+      const file = new Database(join(dataDir, SQLITE_FILE));
       // The thread that empties the log may hold the lock for a moment.
       file.run('PRAGMA busy_timeout = 10000');
       file.run(text);
@@ -39,17 +42,41 @@ async function sqliteDatabase(): Promise<TestDatabase> {
   };
 }
 
-const sqlite: Engine = { name: 'SQLite', freshDatabase: sqliteDatabase, emptyDatabase: sqliteDatabase };
-
 /** The steps of the tables take longer than most tests: they are run once, and the database is copied. */
-async function migrate(databaseUrl: string): Promise<void> {
-  const store = await openStore({ dataDir: folder, databaseUrl });
+async function migrate(settings: TestDatabase['settings']): Promise<void> {
+  const store = await openStore(settings);
   await store.migrate();
   await store.close();
 }
 
-async function postgresDatabase(prepare?: typeof migrate): Promise<TestDatabase> {
+let prepared: Promise<string> | undefined;
+
+/** A folder with a migrated database, whole in its file: statements that wait for the garbage collector may keep the log open. */
+async function prepareSqlite(): Promise<string> {
+  const { settings } = await sqliteDatabase();
+  await migrate(settings);
+  const file = new Database(join(settings.dataDir, SQLITE_FILE));
+  expect(file.query('PRAGMA wal_checkpoint(TRUNCATE)').get()).toMatchObject({ busy: 0 });
+  file.close(true);
+  return settings.dataDir;
+}
+
+async function migratedSqlite(): Promise<TestDatabase> {
+  prepared ??= prepareSqlite();
+  return sqliteDatabase(await prepared);
+}
+
+const sqlite: Engine = { name: 'SQLite', freshDatabase: migratedSqlite, emptyDatabase: () => sqliteDatabase() };
+
+/** Those of this test file, removed after it. */
+const postgresDatabases: string[] = [];
+afterAll(async () => {
+  if (postgresDatabases.length > 0) await (await testPostgres()).dropDatabases(postgresDatabases);
+});
+
+async function postgresDatabase(prepare?: (databaseUrl: string) => Promise<void>): Promise<TestDatabase> {
   const databaseUrl = await (await testPostgres()).freshDatabase(prepare);
+  postgresDatabases.push(databaseUrl);
   return {
     settings: { dataDir: folder, databaseUrl },
     async tamper(text) {
@@ -61,20 +88,17 @@ async function postgresDatabase(prepare?: typeof migrate): Promise<TestDatabase>
 }
 
 /** Calls stay unfiled until something reads them. */
-async function unfiledDatabase(): Promise<TestDatabase> {
-  const { settings, tamper } = await sqliteDatabase();
-  return { settings: { ...settings, leavesUnfiled: true }, tamper };
-}
+const unfiled = ({ settings, tamper }: TestDatabase) => ({ settings: { ...settings, leavesUnfiled: true }, tamper });
 
 const sqliteUnfiled: Engine = {
   name: 'SQLite, unfiled calls',
-  freshDatabase: unfiledDatabase,
-  emptyDatabase: unfiledDatabase,
+  freshDatabase: async () => unfiled(await migratedSqlite()),
+  emptyDatabase: async () => unfiled(await sqliteDatabase()),
 };
 
 const postgres: Engine = {
   name: 'Postgres',
-  freshDatabase: () => postgresDatabase(migrate),
+  freshDatabase: () => postgresDatabase((databaseUrl) => migrate({ dataDir: folder, databaseUrl })),
   emptyDatabase: () => postgresDatabase(),
 };
 
