@@ -5,12 +5,12 @@ const WORD = /true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** What may come next. */
-type Wanted = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end';
+type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end';
 
 /** The index of the first wrong character, or the length of the text if it ends too early. */
 export function jsonFault(text: string): number {
   const open: string[] = [];
-  let wanted: Wanted = 'value';
+  let wanted: Expected = 'value';
   let at = 0;
   const close = (bracket: string): boolean => {
     if (open.pop() !== bracket) return false;

@@ -3,7 +3,7 @@ import type { Socket } from 'bun';
 import { type Answer, UnsayableHeader } from './answer.ts';
 import { AnswerWriter, type Outcome } from './answer-writer.ts';
 import { ClientRequest } from './client-request.ts';
-import { type Framing, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
+import { type BodyFraming, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import type { BodySource } from './request-body.ts';
 import { RequestFault } from './request-fault.ts';
 
@@ -146,7 +146,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
   }
 
-  head(bytes: Buffer, from: number, to: number): Framing {
+  head(bytes: Buffer, from: number, to: number): BodyFraming {
     // An empty line before a request is ignored, as RFC 9112 section 2.2 requires.
     const start = bytes[from] === CR && bytes[from + 1] === LF ? from + 2 : from;
     if (start >= to) return 'interim';

@@ -1,7 +1,7 @@
 /** A client's request: head, body, and whether the client is still connected. */
 import { latin1, latin1Like } from './bytes.ts';
 import { HeaderLines, lineEndOf, listHas, tokenEnd } from './header-lines.ts';
-import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
+import { type BodyFraming, MalformedMessage, readLength } from './message-reader.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 
 /** The client that waits for the response. */
@@ -30,7 +30,7 @@ export class ClientRequest implements Client {
   readonly target: string;
   readonly headers: HeaderLines;
   readonly body: RequestBody;
-  readonly framing: Framing;
+  readonly framing: BodyFraming;
   /** The connection can be used for another request. */
   readonly keepsConnection: boolean;
   /** HTTP/1.0, which has no chunks. */
@@ -125,7 +125,7 @@ function withoutOrigin(method: string, target: string): string {
 }
 
 /** If two parsers could disagree about the end of a request, it is refused: a proxy may use one of them (RFC 9112, section 6.3). */
-function framingOf(headers: HeaderLines, isOld: boolean): Framing {
+function framingOf(headers: HeaderLines, isOld: boolean): BodyFraming {
   checkHost(headers, isOld);
   const encoding = headers.get('transfer-encoding');
   const length = readLength(headers);

@@ -4,7 +4,7 @@ import type { Address } from './address.ts';
 import type { HeaderLines } from './header-lines.ts';
 import { ReplyReader, type ReplySink } from './reply-reader.ts';
 import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
-import type { Streamed } from './request-head.ts';
+import type { StreamedBody } from './request-head.ts';
 import { sendTogether } from './send-together.ts';
 import { receiverFor } from './unpacking.ts';
 
@@ -14,7 +14,7 @@ export interface Request {
   head: string;
   body: Uint8Array | undefined;
   /** Sent instead of `body`. */
-  stream?: Streamed | undefined;
+  stream?: StreamedBody | undefined;
   /** The request must not arrive twice. */
   once?: boolean;
 }
@@ -111,7 +111,7 @@ export function createConnections(): Connections {
 }
 
 /** What a connection needs of its pool. */
-interface Keeper {
+interface ConnectionPool {
   idle(connection: Connection): void;
   lost(connection: Connection): void;
   /** A kept connection was closed while the request was sent, so it is sent over another one. */
@@ -143,9 +143,9 @@ class Connection implements Source, ReplySink {
   private idleMs = 0;
   private isPaused = false;
   private isOpen = false;
-  private readonly keeper: Keeper;
+  private readonly keeper: ConnectionPool;
 
-  constructor(keeper: Keeper) {
+  constructor(keeper: ConnectionPool) {
     this.keeper = keeper;
   }
 
@@ -199,7 +199,7 @@ class Connection implements Source, ReplySink {
   }
 
   /** The next piece is requested when the socket has accepted the previous one. */
-  private async pour(head: string, stream: Streamed, exchange: ReplyTaker): Promise<void> {
+  private async pour(head: string, stream: StreamedBody, exchange: ReplyTaker): Promise<void> {
     const isOver = () => this.current !== exchange || !this.isOpen;
     this.isPouring = true;
     try {

@@ -7,14 +7,14 @@ import { latin1, sliceBytes } from './bytes.ts';
 import { HeaderLines } from './header-lines.ts';
 
 /** How a body ends: after this many bytes, with the last chunk, or with the connection. `interim`: another head follows. */
-export type Framing = number | 'chunked' | 'close' | 'interim';
+export type BodyFraming = number | 'chunked' | 'close' | 'interim';
 
 /** Receives the parts of a message in order: one head, body pieces, one end. */
 export interface MessageSink {
   /**
    * The head: these bytes; the empty line follows them. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage.
    */
-  head(bytes: Buffer, from: number, to: number): Framing;
+  head(bytes: Buffer, from: number, to: number): BodyFraming;
   body(bytes: Uint8Array): void;
   end(): void;
 }

@@ -1,6 +1,6 @@
 /** Parses HTTP/1.1 replies from a connection's bytes. */
 import { HeaderLines, lineEndOf, listHas, textEnd } from './header-lines.ts';
-import { type Framing, MalformedMessage, MessageReader, type MessageSink, readLength } from './message-reader.ts';
+import { type BodyFraming, MalformedMessage, MessageReader, type MessageSink, readLength } from './message-reader.ts';
 
 /** Receives the parts of a reply in order: one head, body pieces, one end. */
 export interface ReplySink {
@@ -57,7 +57,7 @@ export class ReplyReader implements MessageSink {
     this.sink.end(this.keep, this.idleMs);
   }
 
-  head(bytes: Buffer, from: number, to: number): Framing {
+  head(bytes: Buffer, from: number, to: number): BodyFraming {
     const end = lineEndOf(bytes, from, to);
     const status = readStatus(bytes, from, end);
     if (status === 0) throw new MalformedMessage('the status line is invalid');
@@ -71,7 +71,7 @@ export class ReplyReader implements MessageSink {
     return framing;
   }
 
-  private frame(status: number, headers: HeaderLines, isOld: boolean): Framing {
+  private frame(status: number, headers: HeaderLines, isOld: boolean): BodyFraming {
     const encoding = headers.get('transfer-encoding');
     const length = readLength(headers);
     this.keep = !isOld && !asksToClose(headers);

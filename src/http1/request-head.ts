@@ -3,18 +3,18 @@ import type { Address } from './address.ts';
 import { UNSAYABLE } from './header-lines.ts';
 
 /** Bytes that are read in pieces. */
-export interface Streamed {
+export interface StreamedBody {
   readonly size: number;
   /** All bytes. Can be called repeatedly. A piece is valid until the next one is requested. */
   open(): AsyncIterable<Uint8Array>;
 }
 
 /** The parts of a request head; header names are lower-case. */
-interface Outgoing {
+interface RequestHead {
   method: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
-  stream?: Streamed;
+  stream?: StreamedBody;
 }
 
 /** Headers about the host and the length are written only by this module. */
@@ -31,7 +31,7 @@ const OWN = new Set([
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
 /** Throws TypeError if a header has invalid characters. */
-export function writeHead(address: Address, { method, headers, body, stream }: Outgoing): string {
+export function writeHead(address: Address, { method, headers, body, stream }: RequestHead): string {
   let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';

@@ -15,7 +15,7 @@ const LONGEST_NAME = 200;
 const USER_IS_SESSION: { readonly [format: string]: true } = { 'anthropic-messages': true };
 
 /** A request's headers. */
-interface Headers {
+interface SessionHeaders {
   get(name: string): string | null | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Headers {
  * The key of the conversation that a call belongs to: a session that is named, else a hash of what stays the same from turn to turn.
  * `undefined` for calls that are no conversations.
  */
-export function affinityKey(call: Call, account: string, headers: Headers | undefined): string | undefined {
+export function affinityKey(call: Call, account: string, headers: SessionHeaders | undefined): string | undefined {
   if (call.kind !== 'chat') return undefined;
   const named = namedSession(call, headers);
   const key = named === undefined ? `#${hashOf(call)}` : named.slice(0, LONGEST_NAME);
@@ -38,7 +38,7 @@ export function replyKey(call: Call, account: string): string | undefined {
 
 const keyOf = (account: string, model: string, session: string) => `${account}\n${model}\n${session}`;
 
-function namedSession(call: ChatCall, headers: Headers | undefined): string | undefined {
+function namedSession(call: ChatCall, headers: SessionHeaders | undefined): string | undefined {
   if (headers) {
     for (const name of SESSION_HEADERS) {
       const session = headers.get(name);

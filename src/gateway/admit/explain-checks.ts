@@ -21,12 +21,12 @@ export interface ExplainedCheck {
 }
 
 /** What a call needs at most. */
-export interface Needs {
+export interface CallNeeds {
   readonly tokens: number;
   readonly hold: Money;
 }
 
-export function checksOf(caller: Caller, state: CallerState, balance: Balance, needs: Needs): ExplainedCheck[] {
+export function checksOf(caller: Caller, state: CallerState, balance: Balance, needs: CallNeeds): ExplainedCheck[] {
   return [
     keyCheck(state.refusal),
     ...state.limits.seen.flatMap((seen) => windowChecks(seen, needs.tokens)),

@@ -16,7 +16,7 @@ import { askedModel } from './asked-model.ts';
 import { boundCall } from './call-bounds.ts';
 import type { Ready } from './candidate.ts';
 import { callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
-import { checksOf, type ExplainedCheck, type Needs } from './explain-checks.ts';
+import { type CallNeeds, checksOf, type ExplainedCheck } from './explain-checks.ts';
 import { reachableModels } from './fallback-chain.ts';
 
 export interface ExplainedError {
@@ -135,13 +135,13 @@ async function cacheOf(
 }
 
 /** A stored reply needs no tokens. */
-function needsOf(reached: readonly Reached[], cache: { hit?: Money } | undefined): Needs {
+function needsOf(reached: readonly ReachedModel[], cache: { hit?: Money } | undefined): CallNeeds {
   if (cache?.hit !== undefined) return { tokens: 0, hold: cache.hit };
   const hold = reached.reduce((most, { explained: { amount = 0n } }) => (amount > most ? amount : most), 0n);
   return { tokens: Math.max(0, ...reached.map(({ tokens }) => tokens)), hold };
 }
 
-interface Reached {
+interface ReachedModel {
   readonly explained: ExplainedModel;
   /** What its call may use. */
   readonly tokens: number;
@@ -153,7 +153,7 @@ function explainModel(
   model: Model,
   on: readonly string[] | undefined,
   call: Call,
-): Reached {
+): ReachedModel {
   const { name, price, priceId } = model;
   const known = { name, ...(on && { on }), price, priceId };
   let prepared: Ready['candidate'] | undefined;

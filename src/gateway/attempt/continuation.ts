@@ -13,7 +13,6 @@ import { charge } from '../../ledger/pricing/charge.ts';
 import { allTokens, choices, quote } from '../../ledger/pricing/quote.ts';
 import { estimateTokens, type InputEstimate } from '../../ledger/tokens/estimate-tokens.ts';
 import { estimateText } from '../../ledger/tokens/token-counter.ts';
-import type { TrackedAttempt } from '../../routing/tracked-attempt.ts';
 import type { Trial } from '../../routing/trial.ts';
 import { mayCostExtra } from '../admit/extras.ts';
 import type { CallContext } from '../call-context.ts';
@@ -25,9 +24,8 @@ import { routeTo } from '../target-route.ts';
 import { adopt, viewOf } from './attempt-view.ts';
 import { JoinedReply } from './joined-reply.ts';
 import { sendTo } from './send.ts';
+import type { Attempt } from './trial-of.ts';
 import type { Upstream } from './upstream.ts';
-
-type Attempt = TrackedAttempt<ModelTarget>;
 
 /** Formats in which a reply can be begun for the model. */
 const FORMATS: ReadonlySet<string> = new Set(['openai-chat', 'anthropic-messages', 'bedrock-converse']);

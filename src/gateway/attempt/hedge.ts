@@ -5,7 +5,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ModelTarget } from '../../catalog/catalog.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
-import type { TrackedAttempt } from '../../routing/tracked-attempt.ts';
 import type { Trial } from '../../routing/trial.ts';
 import { mayCostExtra } from '../admit/extras.ts';
 import type { CallContext } from '../call-context.ts';
@@ -14,10 +13,8 @@ import { fromFirstContent } from '../prepare/read-ahead.ts';
 import { publicError } from '../redaction.ts';
 import { adopt, viewOf } from './attempt-view.ts';
 import { sendTo } from './send.ts';
-import { pauseOf } from './trial-of.ts';
+import { type Attempt, pauseOf } from './trial-of.ts';
 import type { Upstream } from './upstream.ts';
-
-type Attempt = TrackedAttempt<ModelTarget>;
 
 /** One of the targets that are asked at the same time. */
 interface Contender {

@@ -2,10 +2,14 @@
 import type { Call } from '../../canonical/call.ts';
 import type { Model, ModelTarget } from '../../catalog/catalog.ts';
 import type { Route } from '../../routing/routed.ts';
+import type { TrackedAttempt } from '../../routing/tracked-attempt.ts';
 import type { Pause, Trial, TrialCall, TrialOptions } from '../../routing/trial.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
+
+/** One target that the routing chose for the call, watched until it answers or fails. */
+export type Attempt = TrackedAttempt<ModelTarget>;
 
 export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTarget> {
   const terms = new Terms(deps, context);

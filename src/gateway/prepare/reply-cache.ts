@@ -57,7 +57,7 @@ export async function admitCached(
 }
 
 /** What of a call decides which reply answers it. */
-type Wanted = Pick<PendingCall, 'dialect' | 'caller' | 'call' | 'strict' | 'requestedRouting'>;
+type CacheLookup = Pick<PendingCall, 'dialect' | 'caller' | 'call' | 'strict' | 'requestedRouting'>;
 
 interface Found {
   readonly hash: string;
@@ -66,7 +66,12 @@ interface Found {
   readonly stored: StoredReply | undefined;
 }
 
-export async function lookUp(deps: GatewayDeps, wanted: Wanted, model: Model, request: WireRequest): Promise<Found> {
+export async function lookUp(
+  deps: GatewayDeps,
+  wanted: CacheLookup,
+  model: Model,
+  request: WireRequest,
+): Promise<Found> {
   const said = request.headers.get('cache-control') ?? '';
   const isStorable = !/\bno-store\b/i.test(said) && isCacheable(deps, wanted, request);
   const hash = isStorable ? hashOf(wanted, model, request) : '';
@@ -75,7 +80,7 @@ export async function lookUp(deps: GatewayDeps, wanted: Wanted, model: Model, re
 }
 
 /** Whether the reply depends on the request alone, and leaves nothing at the provider. */
-function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { form, body }: WireRequest): boolean {
+function isCacheable(deps: GatewayDeps, { call, requestedRouting }: CacheLookup, { form, body }: WireRequest): boolean {
   if (form || body.length > MOST_REQUEST_BYTES || !KINDS.has(call.kind)) return false;
   // Who demands that providers keep nothing does not expect it of a gateway.
   if (requestedRouting?.wishes?.dataPolicy) return false;
@@ -91,7 +96,7 @@ function isCacheable(deps: GatewayDeps, { call, requestedRouting }: Wanted, { fo
 }
 
 /** Changes of the model's targets and limits may change the answer; those of its price do not. */
-function hashOf(wanted: Wanted, model: Model, { path, query, body }: WireRequest): string {
+function hashOf(wanted: CacheLookup, model: Model, { path, query, body }: WireRequest): string {
   const { dialect, caller, call, strict, requestedRouting } = wanted;
   const { name, kind, maxOutputTokens, contextTokens } = model;
   const targets = model.targets.map(({ id, type, baseUrl, settings }) => [id, type, baseUrl, settings]);
@@ -107,7 +112,7 @@ function hashOf(wanted: Wanted, model: Model, { path, query, body }: WireRequest
 }
 
 /** A cache that cannot be read is no reason to refuse a call. */
-async function find(deps: GatewayDeps, { caller }: Wanted, hash: string): Promise<StoredReply | undefined> {
+async function find(deps: GatewayDeps, { caller }: CacheLookup, hash: string): Promise<StoredReply | undefined> {
   try {
     const maxAgeMs = (caller.row.cacheSeconds ?? 0) * 1000;
     const row = await deps.memory.replies.find(caller.account, hash, deps.now(), maxAgeMs);

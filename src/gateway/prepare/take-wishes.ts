@@ -25,8 +25,6 @@ const HEADERS: { readonly [header: string]: { member: string; read(text: string)
 };
 const MODELS_HEADER = 'x-modelport-models';
 
-type Headers = WireRequest['headers'];
-
 /** The call without them, and what they are; `undefined`: there are none. `said`: the member `models`. Throws `invalid_request`. */
 export function takeWishes(
   call: Call,
@@ -116,7 +114,7 @@ function withoutWishes(call: Call, members: JsonObject): Call {
   return { ...call, extras: isEmpty(own) ? others : { ...others, [origin.dialect]: own }, origin: { ...origin, body } };
 }
 
-function headersIn(headers: Headers): { provider?: JsonObject; models?: Json } | undefined {
+function headersIn(headers: WireRequest['headers']): { provider?: JsonObject; models?: Json } | undefined {
   const provider: JsonObject = {};
   for (const [header, { member, read }] of Object.entries(HEADERS)) {
     const text = headers.get(header);

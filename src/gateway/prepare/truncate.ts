@@ -29,7 +29,7 @@ function tooLong(): GatewayError {
 }
 
 /** Messages that belong together: a turn of the model with the results of its tool calls, or one of the user. */
-interface Step {
+interface TurnGroup {
   messages: Message[];
   tokens: number;
   /** Never dropped: instructions, the user's last turn, the last step. */
@@ -39,7 +39,7 @@ interface Step {
 function withoutOldest(call: ChatCall, excess: number): ChatCall {
   const steps = stepsOf(call);
   let left = excess;
-  const dropped = new Set<Step>();
+  const dropped = new Set<TurnGroup>();
   for (const step of steps) {
     if (left <= 0) break;
     if (step.stays) continue;
@@ -55,8 +55,8 @@ function withoutOldest(call: ChatCall, excess: number): ChatCall {
   return { ...call, messages, isEdited: true };
 }
 
-function stepsOf(call: ChatCall): Step[] {
-  const steps: Step[] = [];
+function stepsOf(call: ChatCall): TurnGroup[] {
+  const steps: TurnGroup[] = [];
   for (const message of call.messages) {
     const last = steps.at(-1);
     const tokens = estimateInputTokens({ ...call, messages: [message], tools: [] });
@@ -72,7 +72,7 @@ function stepsOf(call: ChatCall): Step[] {
 }
 
 /** Providers require that a conversation begins with the user. */
-function dropAnswersWithoutQuestions(steps: readonly Step[], dropped: Set<Step>): void {
+function dropAnswersWithoutQuestions(steps: readonly TurnGroup[], dropped: Set<TurnGroup>): void {
   const lastQuestion = steps.findLastIndex(({ messages }) => messages[0]?.role === 'user');
   for (const step of steps.slice(0, Math.max(0, lastQuestion))) {
     if (dropped.has(step) || step.messages[0]?.role === 'system') continue;

@@ -6,7 +6,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
 import { estimatedUsage } from '../../ledger/tokens/estimated-usage.ts';
 
-interface Asked {
+interface HedgedRequest {
   readonly target: { readonly provider: string; readonly model: string } | undefined;
   readonly sendings: number;
   readonly cancellation: { readonly sent: boolean };
@@ -15,8 +15,8 @@ interface Asked {
 /** Two requests of a call at the same time. Until one of them answers both may be billed. */
 export interface Rival {
   /** The one that does not answer. */
-  readonly asked: Asked;
-  readonly beside: Asked;
+  readonly asked: HedgedRequest;
+  readonly beside: HedgedRequest;
 }
 
 export interface RivalCost {

@@ -11,7 +11,7 @@ export interface Fault extends Pick<Difference, 'kind' | 'what'> {
   bytes: string;
 }
 
-export interface Outcome {
+export interface FuzzReport {
   cases: number;
   /** Messages that both accepted with the same result. */
   alike: number;
@@ -24,8 +24,8 @@ export interface Outcome {
 const AT_ONCE = 100;
 
 /** Runs `cases` requests and as many replies. The same seed gives the same cases. */
-export async function fuzz(peer: NodePeer, seed: number, cases: number): Promise<Outcome> {
-  const outcome: Outcome = { cases: cases * 2, alike: 0, allowed: {}, faults: [] };
+export async function fuzz(peer: NodePeer, seed: number, cases: number): Promise<FuzzReport> {
+  const outcome: FuzzReport = { cases: cases * 2, alike: 0, allowed: {}, faults: [] };
 
   function note(side: Fault['side'], own: number, bytes: string, hasRead: boolean, difference: Difference | undefined) {
     if (!difference) {
