@@ -1,7 +1,8 @@
 /** Both limit implementations against the reference model: any order of calls, ends and seconds gives the same results. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
+import { forTests } from '../../test/helpers/for-tests.ts';
 import { fc } from '../../test/helpers/property.ts';
-import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
+import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';
 import { allows, type Book, enter, held, leave } from './limits-model.ts';
@@ -124,11 +125,7 @@ test('limits counted in this process give the results of the reference', async (
 });
 
 describe.skipIf(!hasRedis)('limits counted in Redis give the results of the reference', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.stop());
+  const redis = forTests(startRedis, (server) => server.stop());
 
   test('limits counted by several processes through Redis give the results of the reference', async () => {
     const open = () =>

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
+import { describe, expect, test } from 'bun:test';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { createProbeLease } from './probe-lease.ts';
 
 describe.skipIf(!hasRedis)('a lease in Redis', () => {
-  let redis: RedisServer;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.stop());
+  const redis = forTests(startRedis, (server) => server.stop());
 
   test('of several processes one gets a target’s probe, until its time is over', async () => {
     const [one, other] = [createProbeLease(redis.url, 'm:', 5000), createProbeLease(redis.url, 'm:', 5000)];

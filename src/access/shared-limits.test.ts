@@ -1,21 +1,18 @@
 /** Shared limits with a real Redis that is killed, paused and restarted during calls. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import { hasRedis, type RedisServer, startRedis } from '../../test/helpers/redis-server.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { forTests } from '../../test/helpers/for-tests.ts';
+import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Pace } from '../store/store.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';
 import { createSharedLimits, type SharedLimitsSettings } from './shared-limits.ts';
 
 describe.skipIf(!hasRedis)('limits in Redis', () => {
-  let redis: RedisServer;
+  const redis = forTests(startRedis, (server) => server.stop());
   let opened: Limits[] = [];
   let changes: boolean[] = [];
   let keys = 0;
   let calls = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis.stop());
   beforeEach(() => {
     changes = [];
   });

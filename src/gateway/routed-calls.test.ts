@@ -231,22 +231,16 @@ describe('conversations', () => {
     ],
   });
 
-  test('20 calls of one go to one of two equal targets', async () => {
-    const at = await openEqual();
+  test.each([
+    ['20 calls of one go to one of two equal targets', {}, 1],
+    ['`affinity: off` spreads them', { affinity: 'off' }, 2],
+  ] as const)('%s', async (_, more, used) => {
+    const at = await openEqual(more);
     answerAll(at, 20, whole);
     let point = 0;
     at.deps.random = () => (point++ * 0.37) % 1;
     for (let turn = 0; turn < 20; turn++) await at.serve(body(at, 1 + 2 * turn));
-    expect(new Set(hosts(at)).size).toBe(1);
-  });
-
-  test('`affinity: off` spreads them', async () => {
-    const at = await openEqual({ affinity: 'off' });
-    answerAll(at, 20, whole);
-    let point = 0;
-    at.deps.random = () => (point++ * 0.37) % 1;
-    for (let turn = 0; turn < 20; turn++) await at.serve(body(at, 1 + 2 * turn));
-    expect(new Set(hosts(at)).size).toBe(2);
+    expect(new Set(hosts(at)).size).toBe(used);
   });
 
   test('one whose target fails moves to the other, and stays there', async () => {

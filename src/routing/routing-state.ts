@@ -74,33 +74,16 @@ export class RoutingState<T extends RoutedTarget> {
   }
 
   budget(provider: string): RetryBudget {
-    let budget = this.budgets.get(provider);
-    if (!budget) {
-      budget = new RetryBudget();
-      this.budgets.set(provider, budget);
-    }
-    return budget;
+    return madeOnce(this.budgets, provider, RetryBudget);
   }
 
   /** At most a tenth of a model's calls, as with retries. */
   hedgeBudget({ targets }: RoutedModel<T>): RetryBudget {
-    const id = targets[0]?.id ?? '';
-    let budget = this.hedges.get(id);
-    if (!budget) {
-      budget = new RetryBudget();
-      this.hedges.set(id, budget);
-    }
-    return budget;
+    return madeOnce(this.hedges, targets[0]?.id ?? '', RetryBudget);
   }
 
   wholeTimes({ targets }: RoutedModel<T>): Histogram {
-    const id = targets[0]?.id ?? '';
-    let wholes = this.wholes.get(id);
-    if (!wholes) {
-      wholes = new Histogram();
-      this.wholes.set(id, wholes);
-    }
-    return wholes;
+    return madeOnce(this.wholes, targets[0]?.id ?? '', Histogram);
   }
 
   /** Forgets what is no longer available, and limits that may have changed. Calls under way leave their places unseen. */
@@ -252,4 +235,14 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
   saw(attempt: TrackedAttempt<T>, response: HasHeaders): void {
     this.state.saw(attempt, response);
   }
+}
+
+/** The value of this key, made when it is first asked for. It takes the class and not a function: every call asks several times. */
+function madeOnce<V>(all: Map<string, V>, key: string, Kind: new () => V): V {
+  let found = all.get(key);
+  if (!found) {
+    found = new Kind();
+    all.set(key, found);
+  }
+  return found;
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import Schema from 'typebox/schema';
+import { type Body, chatBody, user } from '../../test/helpers/sandbox-chat.ts';
 import { SseCutter } from '../dialects/wire/sse.ts';
 import { createSandbox } from './sandbox.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
-type Body = any;
 
 const sandbox = createSandbox({ sleep: () => Promise.resolve(), now: () => 0 });
 
@@ -12,13 +10,6 @@ function post(body: object): Promise<Response> {
   const url = 'http://sandbox.invalid/v1/chat/completions';
   return sandbox(new Request(url, { method: 'POST', body: JSON.stringify(body) }));
 }
-
-const user = (content: unknown) => ({ role: 'user', content });
-const chatBody = (more: object, prompt: unknown = 'Hello there') => ({
-  model: 'sandbox-chat',
-  messages: [user(prompt)],
-  ...more,
-});
 
 async function chat(more: object = {}, prompt?: unknown): Promise<Body> {
   return (await post(chatBody(more, prompt))).json();

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { type Body, chatBody, user } from '../../test/helpers/sandbox-chat.ts';
 import { addEvent, emptyReply } from '../canonical/reply.ts';
 import { openaiCompletions } from '../dialects/chat/openai-completions/openai-completions.ts';
 import { SseCutter } from '../dialects/wire/sse.ts';
 import { createSandbox } from './sandbox.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
-type Body = any;
 
 const naps: number[] = [];
 const sandbox = createSandbox({
@@ -21,13 +19,6 @@ function post(path: string, body: object, init: RequestInit = {}): Promise<Respo
     new Request(`http://sandbox.invalid/v1${path}`, { method: 'POST', body: JSON.stringify(body), ...init }),
   );
 }
-
-const user = (content: unknown) => ({ role: 'user', content });
-const chatBody = (more: object, prompt: unknown = 'Hello there') => ({
-  model: 'sandbox-chat',
-  messages: [user(prompt)],
-  ...more,
-});
 
 async function chat(more: object = {}, prompt?: unknown): Promise<Body> {
   const response = await post('/chat/completions', chatBody(more, prompt));

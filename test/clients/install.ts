@@ -1,7 +1,8 @@
 /** Installs the packages that tests drive the gateway with, once per folder and from its lockfile. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { claim } from './claim.ts';
 
 export const clientsFolder = import.meta.dirname;
 
@@ -21,7 +22,7 @@ export async function installPackages(folder: string): Promise<void> {
   const deadline = Date.now() + INSTALL_TIMEOUT_MS;
   while (!installed()) {
     if (Date.now() > deadline) throw new Error(`the packages of ${folder} were not installed in time`);
-    if (claim(installing)) {
+    if (claim(installing, INSTALL_TIMEOUT_MS)) {
       try {
         await npmCi(folder);
         writeFileSync(stampFile, readFileSync(lockfile));
@@ -38,18 +39,6 @@ export function clientNode(): string {
   const platform = `${windows ? 'win' : process.platform}-${process.arch}`;
   const name = platform === 'darwin-arm64' ? `node-bin-${platform}` : `node-${platform}`;
   return join(clientsFolder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
-}
-
-/** Only one process installs a folder. What a killed run left behind is taken over. */
-function claim(installing: string): boolean {
-  try {
-    mkdirSync(installing);
-    return true;
-  } catch {
-    const age = Date.now() - (statSync(installing, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > INSTALL_TIMEOUT_MS) rmdirSync(installing);
-    return false;
-  }
 }
 
 function npmCi(folder: string): Promise<void> {

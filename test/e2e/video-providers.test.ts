@@ -52,13 +52,22 @@ describe.concurrent('a task in progress', () => {
     expect(sent.every(({ headers }) => headers.authorization?.startsWith('Bearer sk-upstream-secret'))).toBe(true);
   }, 90_000);
 
-  test('fails without a charge if its provider does not know it any more', async () => {
-    const stage = await videoStage();
-    stage.script(providerVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
-    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
-    expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
-  }, 90_000);
+  const unknown = { status: 404, json: { error: { message: 'no such video' } }, repeat: true };
+  const large = { ...videoAnswer, bytes: Buffer.alloc(5000) };
+  test.each([
+    ['its provider does not know it any more', [unknown]],
+    ['its result is too large', [providerVideo('completed'), large]],
+  ])(
+    'fails without a charge if %s',
+    async (_, answers) => {
+      const stage = await videoStage();
+      stage.script(providerVideo('queued'), ...answers);
+      const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+      expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
+      expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
+    },
+    90_000,
+  );
 
   test('survives temporary failures of its provider', async () => {
     const stage = await videoStage();
@@ -82,14 +91,6 @@ describe.concurrent('a task in progress', () => {
     // The link is public: the provider's key is not sent there.
     expect(old?.headers.authorization).toBeUndefined();
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
-  }, 90_000);
-
-  test('fails without a charge if its result is too large', async () => {
-    const stage = await videoStage();
-    stage.script(providerVideo('queued'), providerVideo('completed'), { ...videoAnswer, bytes: Buffer.alloc(5000) });
-    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
-    expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
   test("fails with the provider's message", async () => {

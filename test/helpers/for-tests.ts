@@ -2,20 +2,25 @@
 import { afterAll, beforeAll } from 'bun:test';
 
 /**
- * The members of what `start` returns, for use inside tests: before they run it does not exist.
+ * The members of what `start` returns, for use inside tests: before they run it does not exist. Without `startMs` and `stopMs` the time
+ * limit of a test applies.
  *
  * @example
  * const bench = forTests(startGatewayBench, ({ close }) => close());
  * test('…', async () => expect(await bench.open()).toBeDefined());
  */
-export function forTests<T extends object>(start: () => Promise<T>, stop: (started: T) => unknown): T {
+export function forTests<T extends object>(
+  start: () => Promise<T>,
+  stop: (started: T) => unknown,
+  { startMs, stopMs }: { startMs?: number; stopMs?: number } = {},
+): T {
   let started: T | undefined;
   beforeAll(async () => {
     started = await start();
-  });
+  }, startMs);
   afterAll(async () => {
     if (started) await stop(started);
-  });
+  }, stopMs);
   return onceStarted(() => started);
 }
 

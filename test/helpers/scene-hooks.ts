@@ -1,7 +1,7 @@
 /** What most end-to-end test files share: one gateway and one client library, started before the tests and stopped after them. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { onceStarted } from './for-tests.ts';
+import { forTests, onceStarted } from './for-tests.ts';
 import type { GatewaySetup } from './gateway-process.ts';
 import { type Scene, startScene } from './scene.ts';
 
@@ -30,20 +30,10 @@ export function useScene(setup: GatewaySetup = {}, { checksEachTest = true } = {
 
 /** Starts a client library or a mock upstream for this test file and stops it at the end. */
 export function useClient<Client extends { stop(): void | Promise<void> }>(start: () => Promise<Client>): Client {
-  let started: Client | undefined;
-  beforeAll(async () => {
-    started = await start();
-  }, INSTALL_MS);
-  afterAll(() => started?.stop(), START_MS);
-  return onceStarted(() => started);
+  return forTests(start, (client) => client.stop(), { startMs: INSTALL_MS, stopMs: START_MS });
 }
 
 /** Starts a scripted upstream for this test file, without a gateway, and closes it at the end. */
 export function useUpstream(): ScriptedUpstream {
-  let started: ScriptedUpstream | undefined;
-  beforeAll(async () => {
-    started = await startScriptedUpstream();
-  }, START_MS);
-  afterAll(() => started?.close(), START_MS);
-  return onceStarted(() => started);
+  return forTests(startScriptedUpstream, (upstream) => upstream.close(), { startMs: START_MS, stopMs: START_MS });
 }

@@ -1,25 +1,15 @@
 /** No silent loss: every member of every format's reply reaches a client of any other format, or is named in a warning. */
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { installClients } from '../clients/install.ts';
-import { libraryMembers } from '../conformance/library-members.ts';
+import { testDeclaredMembers } from '../conformance/members/declared.ts';
 import { type Group, isTold } from '../conformance/members/group.ts';
 import { REPLY_GROUPS } from '../conformance/members/replies.ts';
 import { TARGETS } from '../conformance/translate-replies.ts';
 import { chatCall } from '../helpers/chat-call.ts';
 
-beforeAll(() => installClients(), 300_000);
-
-describe('the lists of members equal those of the official libraries', () => {
-  const declared = REPLY_GROUPS.flatMap((group) =>
-    group.declared === undefined ? [] : [[group.declared, group] as const],
-  );
-  test.each(declared)('%s', (name, { members, elsewhere = [] }) => {
-    expect([...Object.keys(members), ...elsewhere].toSorted()).toEqual(libraryMembers(name));
-  });
-});
+testDeclaredMembers(REPLY_GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of REPLY_GROUPS) {

@@ -1,10 +1,9 @@
 /** No silent loss: every member of every format's request reaches a provider of any other format, or is named in a warning or an error. */
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { installClients } from '../clients/install.ts';
-import { libraryMembers } from '../conformance/library-members.ts';
+import { testDeclaredMembers } from '../conformance/members/declared.ts';
 import { GEMINI_REQUESTS } from '../conformance/members/gemini-requests.ts';
 import { type Group, isTold } from '../conformance/members/group.ts';
 import { MESSAGES_REQUESTS } from '../conformance/members/messages-requests.ts';
@@ -26,14 +25,7 @@ const MODELS: { readonly [dialect: string]: string } = {
   'openai-responses': 'gpt-6-sol',
 };
 
-beforeAll(() => installClients(), 300_000);
-
-describe('the lists of members equal those of the official libraries', () => {
-  const declared = GROUPS.flatMap((group) => (group.declared === undefined ? [] : [[group.declared, group] as const]));
-  test.each(declared)('%s', (name, { members, elsewhere = [] }) => {
-    expect([...Object.keys(members), ...elsewhere].toSorted()).toEqual(libraryMembers(name));
-  });
-});
+testDeclaredMembers(GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of GROUPS) {

@@ -1,19 +1,13 @@
 /** Keys and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
-import type { KeyChange, KeyKind, KeyRow } from '../rows.ts';
+import type { KeyChange, KeyRow } from '../rows.ts';
 import { committed, noSpending, type Spending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, noticed, removeRow } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
-interface KeyColumns extends LimitColumns {
-  id: string;
-  account: string;
-  kind: KeyKind;
-  name: string;
-  hash: string;
-  last4: string;
+interface KeyColumns extends LimitColumns, Pick<KeyRow, 'id' | 'account' | 'kind' | 'name' | 'hash' | 'last4'> {
   created_at: bigint;
   expires_at: bigint | null;
   models: string | null;

@@ -4,9 +4,10 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { claim } from '../claim.ts';
 
 const FOLDER = import.meta.dirname;
 /** Sets of pinned packages: LiteLLM needs an older `openai` than the newest. */
@@ -43,7 +44,7 @@ export async function installPython(what: Installed): Promise<Python> {
   mkdirSync(join(cache, 'modelport-test'), { recursive: true });
   while (!existsSync(done)) {
     if (Date.now() > deadline) return missing(`Their installation did not end within ${BOUND_MS / 1000} s`);
-    if (!claim(installing)) {
+    if (!claim(installing, BOUND_MS)) {
       await Bun.sleep(500);
       continue;
     }
@@ -63,18 +64,6 @@ export async function installPython(what: Installed): Promise<Python> {
 function missing(reason: string): Python {
   console.warn(`${reason}: ${SKIPPED}`);
   return { missing: reason };
-}
-
-/** One process installs; what a killed one left behind is taken over. */
-function claim(folder: string): boolean {
-  try {
-    mkdirSync(folder);
-    return true;
-  } catch {
-    const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > BOUND_MS) rmSync(folder, { recursive: true, force: true });
-    return false;
-  }
 }
 
 function versionOf(python: string): string | undefined {

@@ -105,6 +105,13 @@ class AnswerStream {
     return frames;
   }
 
+  /** The end of a stream whose bytes cannot be cut. Throws what is no `GatewayError`. */
+  broken(thrown: unknown): AnswerFrame[] {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    if (this.isOver) return [];
+    return this.release(new AnswerFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }]));
+  }
+
   /**
    * Returns the last frames with the end of the reply. `isWhole`: the reply is known to be complete even without finish
    * reasons.
@@ -146,9 +153,7 @@ class GeminiStreamReader implements Reader {
     try {
       return cut().flatMap((event) => this.#stream.release(this.#frame(event)));
     } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      if (this.#stream.isOver) return [];
-      return this.#stream.release(new AnswerFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }]));
+      return this.#stream.broken(thrown);
     }
   }
 
@@ -184,9 +189,7 @@ class ArrayReader implements Reader {
     try {
       elements = this.#cutter.read(chunk);
     } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      if (this.#stream.isOver) return [];
-      return this.#stream.release(new AnswerFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }]));
+      return this.#stream.broken(thrown);
     }
     return elements.flatMap((element) => this.#stream.release(this.#frame(element)));
   }

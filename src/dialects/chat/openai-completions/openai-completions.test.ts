@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { bytesOf, CALL, callOf, streamCall, text } from '../../../../test/helpers/completion-calls.ts';
 import {
   cutBytes,
   hasFixtures,
@@ -8,27 +9,11 @@ import {
   replyContentType,
   requestBytes,
 } from '../../../../test/helpers/fixtures.ts';
-import type { ChatCall } from '../../../canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame } from '../../dialect.ts';
 import { openaiCompletions } from './openai-completions.ts';
-
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-
-function callOf(body: unknown): ChatCall {
-  return openaiCompletions.readCall({
-    body: bytesOf(body),
-    headers: new Headers(),
-    path: {},
-    query: new URLSearchParams(),
-  });
-}
-
-const CALL = { model: 'public-name', prompt: 'Once' };
-const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ...more });
 
 function readAll(chunks: Uint8Array[], contentType = 'text/event-stream'): Frame[] {
   const reader = openaiCompletions.reader(streamCall(), contentType, {});

@@ -1,21 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import type { ChatCall } from '../../../canonical/call.ts';
-import { readCall } from './read-request.ts';
+import { CALL, callOf, text } from '../../../../test/helpers/completion-calls.ts';
 import { writeCall } from './write-request.ts';
-
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-
-function callOf(body: unknown): ChatCall {
-  return readCall({ body: bytesOf(body), headers: new Headers(), path: {}, query: new URLSearchParams() });
-}
-
-const CALL = { model: 'public-name', prompt: 'Once' };
 
 describe('reading a request', () => {
   test('every member is read', () => {
-    const call = callOf({
-      model: 'm',
+    const members = {
       prompt: ['a', 'b'],
       best_of: 3,
       echo: true,
@@ -26,7 +15,6 @@ describe('reading a request', () => {
       n: 2,
       presence_penalty: 1,
       seed: 7,
-      stop: 'x',
       stream: true,
       stream_options: { include_usage: true },
       suffix: 'end',
@@ -34,7 +22,8 @@ describe('reading a request', () => {
       top_p: 1,
       user: 'u',
       min_p: 0.1,
-    });
+    };
+    const call = callOf({ ...members, model: 'm', stop: 'x' });
     expect(call).toMatchObject({
       kind: 'chat',
       model: 'm',
@@ -56,27 +45,7 @@ describe('reading a request', () => {
       completion: { prompts: ['a', 'b'], suffix: 'end', echo: true, bestOf: 3, logprobs: 2 },
       extras: { 'openai-completions': { min_p: 0.1 } },
     });
-    expect(JSON.parse(text(writeCall(call, 'up', {}).body))).toEqual({
-      model: 'up',
-      prompt: ['a', 'b'],
-      best_of: 3,
-      echo: true,
-      frequency_penalty: -1,
-      logit_bias: { 50256: -100 },
-      logprobs: 2,
-      max_tokens: 0,
-      n: 2,
-      presence_penalty: 1,
-      seed: 7,
-      stop: ['x'],
-      stream: true,
-      stream_options: { include_usage: true },
-      suffix: 'end',
-      temperature: 0.5,
-      top_p: 1,
-      user: 'u',
-      min_p: 0.1,
-    });
+    expect(JSON.parse(text(writeCall(call, 'up', {}).body))).toEqual({ ...members, model: 'up', stop: ['x'] });
   });
 
   test('members that are null count as absent', () => {

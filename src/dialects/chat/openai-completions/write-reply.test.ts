@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import type { ChatCall } from '../../../canonical/call.ts';
+import { CALL, callOf, streamCall, text } from '../../../../test/helpers/completion-calls.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame } from '../../dialect.ts';
-import { readCall } from './read-request.ts';
 import { createWriter } from './write-reply.ts';
 
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-
-function callOf(body: unknown): ChatCall {
-  return readCall({ body: bytesOf(body), headers: new Headers(), path: {}, query: new URLSearchParams() });
-}
-
-const CALL = { model: 'public-name', prompt: 'Once' };
-const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ...more });
 const join = (pieces: readonly Uint8Array[]) => Buffer.concat(pieces).toString();
 
 describe('writing a reply of another format', () => {

@@ -1,19 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { CALL, callOf, streamCall, text } from '../../../../test/helpers/completion-calls.ts';
 import type { ChatCall, Message } from '../../../canonical/call.ts';
-import type { JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
-import { readCall } from './read-request.ts';
 import { passCall, writeCall } from './write-request.ts';
-
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
-
-function callOf(body: unknown): ChatCall {
-  return readCall({ body: bytesOf(body), headers: new Headers(), path: {}, query: new URLSearchParams() });
-}
-
-const CALL = { model: 'public-name', prompt: 'Once' };
-const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ...more });
 
 describe('writing a request', () => {
   test('usage is requested even if the client did not, and only in streams', () => {

@@ -21,15 +21,14 @@ const JimengQuery = Type.Object({ Action: text(), Version: text() });
 
 type Any = RouteRequest<unknown, unknown>;
 
-const FORM = 'As a form (multipart/form-data) or as JSON.';
+const FORM = 'Starts the generation of a video. As a form (multipart/form-data) or as JSON.';
+const URL_WHEN_FINISHED = 'Shows the progress of a video, and its URL when finished.';
+
+/** What the route says of a request, besides its body. */
+type How = Omit<VideoFormatRequest, 'fields'>;
 
 export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
-  route('POST', '/v1/videos', {
-    gate: 'caller',
-    scope: 'video',
-    summary: `Starts the generation of a video. ${FORM}`,
-    answer: (deps, asked) => create(deps, asked, openaiVideos),
-  }),
+  startRoute('/v1/videos', openaiVideos, FORM),
   route('GET', '/v1/videos', {
     gate: 'caller',
     scope: 'video',
@@ -37,12 +36,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     query: ListQuery,
     answer: list,
   }),
-  route('GET', '/v1/videos/:id', {
-    gate: 'caller',
-    scope: 'video',
-    summary: 'Shows the progress of a video.',
-    answer: (deps, asked) => show(deps, asked, openaiVideos),
-  }),
+  progressRoute('/v1/videos', openaiVideos, 'Shows the progress of a video.'),
   route('DELETE', '/v1/videos/:id', {
     gate: 'caller',
     scope: 'video',
@@ -66,18 +60,8 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Generates a video again with another prompt, if its model supports that.',
     answer: remix,
   }),
-  route('POST', '/v1/video/generations', {
-    gate: 'caller',
-    scope: 'video',
-    summary: `Starts the generation of a video. ${FORM}`,
-    answer: (deps, asked) => create(deps, asked, videoGenerations),
-  }),
-  route('GET', '/v1/video/generations/:id', {
-    gate: 'caller',
-    scope: 'video',
-    summary: 'Shows the progress of a video, and its URL when finished.',
-    answer: (deps, asked) => show(deps, asked, videoGenerations),
-  }),
+  startRoute('/v1/video/generations', videoGenerations, FORM),
+  progressRoute('/v1/video/generations', videoGenerations, URL_WHEN_FINISHED),
   ...['/vendor-a', '/kling'].flatMap((prefix) =>
     ['text2video', 'image2video'].flatMap((kind) => klingRoutes(prefix, kind)),
   ),
@@ -95,29 +79,24 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
 
 function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
   const path = `${prefix}/v1/videos/${kind}`;
-  const fromImage = kind === 'image2video';
+  const how = { fromImage: kind === 'image2video' };
   return [
-    route('POST', path, {
-      gate: 'caller',
-      scope: 'video',
-      summary: 'Starts the generation of a video with a Kling body.',
-      answer: (deps, asked) => create(deps, asked, klingVideos, { fromImage }),
-    }),
-    route('GET', `${path}/:id`, {
-      gate: 'caller',
-      scope: 'video',
-      summary: 'Shows the progress of a video, and its URL when finished.',
-      answer: (deps, asked) => show(deps, asked, klingVideos),
-    }),
+    startRoute(path, klingVideos, 'Starts the generation of a video with a Kling body.', how),
+    progressRoute(path, klingVideos, URL_WHEN_FINISHED),
   ];
 }
 
-async function create(
-  deps: HttpDeps,
-  asked: Any,
-  format: VideoFormat,
-  how: Omit<VideoFormatRequest, 'fields'> = {},
-): Promise<object> {
+function startRoute(path: string, format: VideoFormat, summary: string, how?: How): AnsweredRoute {
+  const answer = (deps: HttpDeps, asked: Any) => create(deps, asked, format, how);
+  return route('POST', path, { gate: 'caller', scope: 'video', summary, answer });
+}
+
+function progressRoute(path: string, format: VideoFormat, summary: string): AnsweredRoute {
+  const answer = (deps: HttpDeps, asked: Any) => show(deps, asked, format);
+  return route('GET', `${path}/:id`, { gate: 'caller', scope: 'video', summary, answer });
+}
+
+async function create(deps: HttpDeps, asked: Any, format: VideoFormat, how: How = {}): Promise<object> {
   return begin(deps, asked, format, format.readAsk({ fields: await fieldsOf(asked), ...how }));
 }
 
