@@ -1,13 +1,15 @@
 /** `npm run bench`: compares this gateway with nginx and Portkey in front of the same mock upstream, in interleaved rounds. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { coreCount, machineNow, useSince } from './machine.ts';
 import { type Baseline, type Figures, measureBaseline, measurePeer } from './measures.ts';
 import { type Options, readOptions } from './options.ts';
 import { PEERS, type Peer } from './peers.ts';
 import { PROCESS_SOURCE } from './processes.ts';
 import { type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
 import { startPeer, startUpstream } from './running.ts';
+import { runSoak } from './soak.ts';
 
 const ROOT = dirname(import.meta.dir);
 const RESULTS = join(import.meta.dir, 'results');
@@ -41,7 +43,9 @@ async function runRounds(peers: readonly Peer[], options: Options, folder: strin
         console.error(`round ${round} of ${options.rounds}: ${peer.title}`);
         const running = await startPeer(peer, upstream.port, join(folder, `${peer.name}-${round}`));
         try {
-          rounds.figures.get(peer)?.push(await measurePeer(running, options.seconds, baseline));
+          rounds.figures
+            .get(peer)
+            ?.push(await measurePeer(running, options.seconds, baseline, peer.hasManyStreams ?? false));
         } finally {
           await running.stop();
         }
@@ -55,18 +59,22 @@ async function runRounds(peers: readonly Peer[], options: Options, folder: strin
 
 async function run(options: Options): Promise<Result> {
   const { peers, missing } = await choosePeers(options.only);
+  const [loadBefore, begun] = [loadavg()[0] ?? Number.NaN, machineNow()];
   const folder = mkdtempSync(join(tmpdir(), 'modelport-bench-'));
   try {
     const { baselines, figures } = await runRounds(peers, options, folder);
     const gateways: GatewayResult[] = [];
     for (const [peer, measured] of figures) {
-      const { name, title } = peer;
-      gateways.push({ name, title, version: await peer.version(), figures: medians(measured) });
+      const { name, title, does } = peer;
+      const costs = measured.map(({ cpuPerRequestUs }) => cpuPerRequestUs);
+      const spread = [Math.min(...costs), Math.max(...costs)] as const;
+      gateways.push({ name, title, does, version: await peer.version(), figures: medians(measured), spread });
     }
     return {
       at: new Date().toISOString(),
       system: `${process.platform} ${process.arch}, Bun ${Bun.version}`,
-      cores: cpus().length,
+      cores: coreCount(),
+      machine: { ...useSince(begun), loadBefore },
       rounds: options.rounds,
       seconds: options.seconds,
       baseline: medians(baselines),
@@ -78,12 +86,23 @@ async function run(options: Options): Promise<Result> {
   }
 }
 
+/** A soak of one gateway; resolves with the exit code. */
+async function soak(minutes: number, only: readonly string[]): Promise<number> {
+  const { peers, missing } = await choosePeers(only.length === 0 ? ['modelport'] : only);
+  const [peer] = peers;
+  if (!peer) throw new Error(missing[0] ?? 'there is no such gateway');
+  const faults = await runSoak(peer, minutes, (line) => console.log(line));
+  for (const fault of faults) console.log(fault);
+  return faults.length === 0 ? 0 : 1;
+}
+
 const options = readOptions(process.argv.slice(2));
 if (typeof options === 'string') {
   console.error(options);
   process.exit(2);
 }
 try {
+  if (options.soakMinutes !== undefined) process.exit(await soak(options.soakMinutes, options.only));
   const result = await run(options);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, `${result.at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, null, 2)}\n`);

@@ -10,12 +10,14 @@ export interface Load {
   path: string;
   headers: { readonly [name: string]: string };
   body: string;
-  shape:
-    | { type: 'closed'; connections: number; seconds: number }
+  shape: // `spreadSeconds`: the connections begin one after the other over this time.
+    | { type: 'closed'; connections: number; seconds: number; spreadSeconds?: number }
     | { type: 'paced'; perSecond: number; seconds: number }
     | { type: 'once'; connections: number; boundSeconds: number };
   /** A chunk counts as late if it arrives longer than this after it was sent. */
   lateMs: number;
+  /** Reports each interval of this length by itself. Absent: one report at the end. */
+  everySeconds?: number;
 }
 
 export interface LoadReport {
@@ -147,17 +149,30 @@ function writeHttp({ port, path, headers, body }: Load): Buffer {
   );
 }
 
-export async function runLoad(load: Load): Promise<LoadReport> {
+/** Resolves with the report of the last interval; `report` is called with those before it. */
+export async function runLoad(load: Load, report: (interval: LoadReport) => void = () => {}): Promise<LoadReport> {
   const usageCounter: UsageCounter = { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 };
   const request = writeHttp(load);
   const open = () => openLine(load, request, usageCounter);
   const { shape } = load;
-  const started = performance.now();
+  let since = performance.now();
+  const next = (): LoadReport => {
+    const now = performance.now();
+    const interval = takeReport(usageCounter, (now - since) / 1000);
+    since = now;
+    return interval;
+  };
+  const intervals = load.everySeconds && setInterval(() => report(next()), load.everySeconds * 1000);
   if (shape.type === 'closed') await runClosed(open, shape, usageCounter);
   else if (shape.type === 'paced') await runPaced(open, shape, usageCounter);
   else await runOnce(open, shape, usageCounter);
-  const seconds = (performance.now() - started) / 1000;
-  return {
+  if (intervals) clearInterval(intervals);
+  return next();
+}
+
+/** The report of what was counted, which begins at zero again. */
+function takeReport(usageCounter: UsageCounter, seconds: number): LoadReport {
+  const report = {
     answers: usageCounter.latencies.length,
     failures: usageCounter.failures,
     seconds,
@@ -168,6 +183,8 @@ export async function runLoad(load: Load): Promise<LoadReport> {
     chunks: usageCounter.chunks,
     lateChunks: usageCounter.lateChunks,
   };
+  Object.assign(usageCounter, { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 });
+  return report;
 }
 
 type Shape<Type> = Extract<Load['shape'], { type: Type }>;
@@ -192,13 +209,14 @@ const GRACE_SECONDS = 5;
 /** Every connection sends the next request when it has its answer. */
 async function runClosed(
   open: Open,
-  { connections, seconds }: Shape<'closed'>,
+  { connections, seconds, spreadSeconds = 0 }: Shape<'closed'>,
   usageCounter: UsageCounter,
 ): Promise<void> {
   const until = performance.now() + seconds * 1000;
   const going = () => performance.now() < until && usageCounter.failures < MAX_FAILURES;
-  const runLine = async (first: Line) => {
+  const runLine = async (first: Line, index: number) => {
     let line = first;
+    if (spreadSeconds > 0) await Bun.sleep((spreadSeconds * 1000 * index) / connections);
     for (;;) {
       await new Promise<void>((resolve) => {
         const again = () => (line.alive && going() ? line.ask(again) : resolve());
@@ -277,6 +295,7 @@ async function within(seconds: number, work: Promise<unknown>): Promise<void> {
 
 if (import.meta.main) {
   const load: Load = JSON.parse(process.argv[2] ?? '');
-  console.log(JSON.stringify(await runLoad(load)));
+  const print = (report: LoadReport) => console.log(JSON.stringify(report));
+  print(await runLoad(load, print));
   process.exit(0);
 }

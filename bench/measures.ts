@@ -1,6 +1,6 @@
 /** The measurements of one gateway in one round, and of the upstream alone, which are subtracted. */
 import type { Load, LoadReport } from './load.ts';
-import { treeUse } from './processes.ts';
+import { loopMicroseconds, spentBy, treeUse } from './processes.ts';
 import { type Endpoint, load, type Running } from './running.ts';
 import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
 
@@ -8,16 +8,24 @@ import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
 export interface Figures {
   requestsPerSecond: number;
   cpuPerRequestUs: number;
+  /** Of the main threads alone. */
+  loopCpuPerRequestUs: number;
   cpuPerChunkUs: number;
+  /** At the fixed rate, with what the upstream takes. */
+  pacedP99Ms: number;
   addedP50Ms: number;
   addedP99Ms: number;
   addedFirstTokenP99Ms: number;
   memoryIdleMb: number;
   memoryStreamsMb: number;
+  /** At 5,000 streams. */
+  memoryManyStreamsMb: number;
   memoryAfterMb: number;
   largestProcessMb: number;
   lateFramesPercent: number;
   coldStartSeconds: number;
+  /** Cores that load and upstream used while requests were sent as fast as answers came. */
+  harnessCores: number;
   failures: number;
 }
 
@@ -35,6 +43,8 @@ const CHUNK_STREAMS = 40;
 const CHUNK_EVERY_MS = 5;
 const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
+const MANY_STREAMS = 5000;
+const MANY_EVERY_MS = 500;
 const SETTLE_MS = 2000;
 
 export async function measureBaseline(endpoint: Endpoint, seconds: number): Promise<Baseline> {
@@ -51,7 +61,13 @@ export async function measureBaseline(endpoint: Endpoint, seconds: number): Prom
   };
 }
 
-export async function measurePeer(peer: Running, seconds: number, baseline: Baseline): Promise<Figures> {
+/** `hasManyStreams`: whether 5,000 streams are measured too. */
+export async function measurePeer(
+  peer: Running,
+  seconds: number,
+  baseline: Baseline,
+  hasManyStreams: boolean,
+): Promise<Figures> {
   await Bun.sleep(SETTLE_MS / 2);
   const memoryIdleMb = treeUse(peer.pid).residentMb;
   await warmUp(peer, seconds);
@@ -66,19 +82,25 @@ export async function measurePeer(peer: Running, seconds: number, baseline: Base
   const held = await heldStreams(peer, HELD_STREAMS, HELD_EVERY_MS, seconds);
   const highest = memory.stop();
   await Bun.sleep(SETTLE_MS);
+  const memoryAfterMb = treeUse(peer.pid).residentMb;
+  const memoryManyStreamsMb = hasManyStreams ? await memoryOfMany(peer, seconds) : Number.NaN;
   return {
     requestsPerSecond: requests.report.answers / requests.report.seconds,
     cpuPerRequestUs: requests.microseconds / requests.report.answers,
+    loopCpuPerRequestUs: requests.loopMicroseconds / requests.report.answers,
     cpuPerChunkUs: chunks.microseconds / chunks.report.chunks,
+    pacedP99Ms: paced.p99Ms,
     addedP50Ms: paced.p50Ms - baseline.p50Ms,
     addedP99Ms: paced.p99Ms - baseline.p99Ms,
     addedFirstTokenP99Ms: streamed.firstByteP99Ms - baseline.firstTokenP99Ms,
     memoryIdleMb,
     memoryStreamsMb: highest.residentMb,
-    memoryAfterMb: treeUse(peer.pid).residentMb,
+    memoryAfterMb,
+    memoryManyStreamsMb,
     largestProcessMb: highest.largestMb,
     lateFramesPercent: latePercent(held),
     coldStartSeconds: peer.coldStartSeconds,
+    harnessCores: requests.harnessCores,
     failures: [requests.report, chunks.report, paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
   };
 }
@@ -130,9 +152,31 @@ function heldStreams(endpoint: Endpoint, streams: number, everyMs: number, secon
 }
 
 async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
-  const before = treeUse(peer.pid).cpuMicroseconds;
+  const now = () => ({
+    at: performance.now(),
+    peer: treeUse(peer.pid).cpuMicroseconds,
+    loop: loopMicroseconds(peer.pid),
+    // The load generator has ended by then.
+    all: spentBy(process.pid),
+  });
+  const before = now();
   const report = await work();
-  return { report, microseconds: treeUse(peer.pid).cpuMicroseconds - before };
+  const after = now();
+  const microseconds = after.peer - before.peer;
+  return {
+    report,
+    microseconds,
+    loopMicroseconds: after.loop - before.loop,
+    harnessCores: (after.all - before.all - microseconds) / ((after.at - before.at) * 1000),
+  };
+}
+
+/** NaN if streams failed, for instance where a process may not open so many files. */
+async function memoryOfMany(peer: Running, seconds: number): Promise<number> {
+  const memory = sampleMemory(peer);
+  const { failures } = await heldStreams(peer, MANY_STREAMS, MANY_EVERY_MS, seconds);
+  const { residentMb } = memory.stop();
+  return failures === 0 ? residentMb : Number.NaN;
 }
 
 const SAMPLE_MS = 250;

@@ -10,6 +10,7 @@ test('options are parsed and have defaults', () => {
     writeDocs: true,
   });
   expect(readOptions(['--quick'])).toMatchObject({ seconds: 1.5, rounds: 1 });
+  expect(readOptions(['--soak', '10'])).toMatchObject({ soakMinutes: 10 });
 });
 
 test('an invalid option gives an error', () => {

@@ -7,13 +7,18 @@ export interface Options {
   /** The gateways to run; empty: all. */
   only: readonly string[];
   writeDocs: boolean;
+  /** The length of a soak in minutes, instead of the measurements. */
+  soakMinutes?: number;
 }
 
 export const USAGE = `npm run bench -- [options]
   --quick            one short round: a look, not a measurement
   --seconds N        length of each measurement (default 5)
   --rounds N         rounds over all gateways; figures are medians (default 3)
-  --only a,b         only these of nginx, modelport, modelport-translating, modelport-limited, modelport-shared, portkey
+  --only a,b         only these of nginx, raw-sockets, modelport, modelport-translating, modelport-two, modelport-limited,
+                     modelport-shared, portkey
+  --soak MINUTES     200 calls a second and 500 streams through one gateway (--only, default modelport) instead:
+                     prints memory and latency every 30 s, and exits with 1 if memory grows, a chunk is late or a call fails
   --write-docs       write docs/reference/benchmarks.md from the result`;
 
 /** The options, or an error message. */
@@ -32,11 +37,13 @@ export function readOptions(args: readonly string[]): Options | string {
       case '--only':
         options.only = (queue.shift() ?? '').split(',').filter((name) => name !== '');
         break;
+      case '--soak':
       case '--seconds':
       case '--rounds': {
         const value = Number(queue.shift());
         if (!(value > 0)) return `${arg} needs a number above zero`;
         if (arg === '--seconds') options.seconds = value;
+        else if (arg === '--soak') options.soakMinutes = value;
         else options.rounds = Math.ceil(value);
         break;
       }

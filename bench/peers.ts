@@ -28,6 +28,10 @@ export interface Peer {
   /** What is missing on this machine, as a sentence; installs what npm provides. */
   missing(): Promise<string | undefined>;
   version(): Promise<string>;
+  /** What it does for a request, for the report. */
+  does: string;
+  /** Whether it is measured with 5,000 streams too. */
+  hasManyStreams?: boolean;
   launch(place: Place): Launch;
 }
 
@@ -47,6 +51,7 @@ async function packageVersion(path: string): Promise<string> {
 const nginx: Peer = {
   name: 'nginx',
   title: 'nginx',
+  does: 'a plain proxy: no key, no body read, no accounts, no log',
   missing: async () => (Bun.which('nginx') ? undefined : 'nginx is not on the PATH: install it to have the reference'),
   version: async () => (await output(['nginx', '-v'])).text.split('/').at(-1) ?? '',
   launch: (place) => {
@@ -89,6 +94,20 @@ http {
 }
 `;
 
+/** Bytes from socket to socket: what the runtime's sockets cost. */
+const rawSockets: Peer = {
+  name: 'raw-sockets',
+  title: 'raw sockets',
+  does: "bytes from socket to socket on Bun's own sockets: nothing parsed, checked or recorded",
+  missing: async () => undefined,
+  version: async () => Bun.version,
+  launch: ({ port, upstreamPort }) => ({
+    command: [process.execPath, join(import.meta.dir, 'raw-sockets.ts'), String(port), String(upstreamPort)],
+    environment: {},
+    headers: {},
+  }),
+};
+
 const KEY = `sk-${'b'.repeat(48)}`;
 const ADMIN_KEY = `sk-admin-${'b'.repeat(42)}`;
 
@@ -99,7 +118,22 @@ const LAUNCH_MODELPORT =
     : [join(ROOT, 'bin', 'modelport'), 'serve'];
 
 /** Everything enabled: key check, holds and settlement, and a record of every call in database and log. */
-const modelport = gateway('modelport', 'Modelport', (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) }));
+const modelport: Peer = {
+  ...gateway('modelport', 'Modelport', (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) })),
+  hasManyStreams: true,
+};
+
+/** The same with two processes on one SQLite database. */
+const modelportTwo: Peer = {
+  ...modelport,
+  name: 'modelport-two',
+  title: 'Modelport, 2 processes',
+  hasManyStreams: false,
+  launch: (place) => {
+    const launch = modelport.launch(place);
+    return { ...launch, environment: { ...launch.environment, MODELPORT_PROCESSES: '2' } };
+  },
+};
 
 /** The same with an upstream of another format: requests, replies and every chunk are translated. */
 const modelportTranslating = gateway('modelport-translating', 'Modelport, OpenAI to Anthropic', (place) => ({
@@ -155,6 +189,7 @@ function gateway(name: string, title: string, upstream: (place: Place) => Upstre
   return {
     name,
     title,
+    does: 'checks a key, holds and settles money, records the call in its database and its log',
     missing: async () => undefined,
     version: () => packageVersion(join(ROOT, 'package.json')),
     launch: (place) => {
@@ -203,6 +238,7 @@ const LOOPBACK_ONLY =
 const portkey: Peer = {
   name: 'portkey',
   title: 'Portkey',
+  does: 'its defaults on Node: no key, no accounts, no log of calls',
   missing: async () => {
     if (existsSync(PORTKEY)) return undefined;
     const { ok, text } = await output(['npm', 'ci', '--ignore-scripts'], import.meta.dir);
@@ -228,8 +264,10 @@ const portkey: Peer = {
 
 export const PEERS: readonly Peer[] = [
   nginx,
+  rawSockets,
   modelport,
   modelportTranslating,
+  modelportTwo,
   modelportLimited,
   modelportShared,
   portkey,

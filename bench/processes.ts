@@ -6,6 +6,8 @@ export interface ProcessRow {
   parent: number;
   /** User and system time so far. */
   cpuMicroseconds: number;
+  /** The same of its children that have ended. */
+  endedMicroseconds: number;
   residentBytes: number;
 }
 
@@ -29,6 +31,29 @@ export function treeUse(root: number, rows = processRows()): TreeUse {
     residentMb: bytes.reduce((sum, one) => sum + one, 0) / MB,
     largestMb: Math.max(0, ...bytes) / MB,
   };
+}
+
+/** The time of a process and of all that it started, ended or not. */
+export function spentBy(root: number, rows = processRows()): number {
+  return treeOf(root, rows).reduce((sum, row) => sum + row.cpuMicroseconds + row.endedMicroseconds, 0);
+}
+
+/**
+ * The time of the main threads of a process and its descendants: of Modelport its event loops, without the threads of the compilers, the
+ * collector and SQLite. NaN if the system does not tell.
+ */
+export function loopMicroseconds(root: number, rows = processRows()): number {
+  if (PROCESS_SOURCE !== 'proc') return Number.NaN;
+  return treeOf(root, rows).reduce((sum, { pid }) => sum + mainThread(pid), 0);
+}
+
+function mainThread(pid: number): number {
+  try {
+    return readStat(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')).cpuMicroseconds;
+  } catch {
+    // it ended meanwhile
+    return 0;
+  }
 }
 
 export function treeOf(root: number, rows: readonly ProcessRow[]): ProcessRow[] {
@@ -66,6 +91,7 @@ export function readStat(line: string): ProcessRow {
     pid: Number.parseInt(line, 10),
     parent: field(4),
     cpuMicroseconds: (field(14) + field(15)) * TICK_MICROSECONDS,
+    endedMicroseconds: (field(16) + field(17)) * TICK_MICROSECONDS,
     residentBytes: field(24) * PAGE_BYTES,
   };
 }
@@ -88,6 +114,7 @@ export function readPsLine(line: string): ProcessRow {
     pid: Number(pid),
     parent: Number(parent),
     cpuMicroseconds: seconds * 1_000_000,
+    endedMicroseconds: 0,
     residentBytes: Number(kib) * 1024,
   };
 }

@@ -1,26 +1,30 @@
 import { expect, test } from 'bun:test';
 import type { Figures } from './measures.ts';
-import { medians, type Result, withRatios, writePage, writeTable } from './report.ts';
+import { type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
 
 const figures = (factor: number): Figures => ({
   requestsPerSecond: 1000 / factor,
   cpuPerRequestUs: 20 * factor,
+  loopCpuPerRequestUs: 18 * factor,
   cpuPerChunkUs: 4 * factor,
+  pacedP99Ms: factor,
   addedP50Ms: 0.1 * factor,
   addedP99Ms: 0.2 * factor,
   addedFirstTokenP99Ms: 0.3 * factor,
   memoryIdleMb: 10 * factor,
   memoryStreamsMb: 20 * factor,
   memoryAfterMb: 20 * factor,
+  memoryManyStreamsMb: 90 * factor,
   largestProcessMb: 15 * factor,
   lateFramesPercent: 0,
   coldStartSeconds: 0.01 * factor,
+  harnessCores: 0.5,
   failures: 0,
 });
 
-const gateways = [
-  { name: 'nginx', title: 'nginx', version: '1.2', figures: figures(1) },
-  { name: 'modelport', title: 'Modelport', version: '0.1', figures: figures(3) },
+const gateways: GatewayResult[] = [
+  { name: 'nginx', title: 'nginx', version: '1.2', does: 'passes on', figures: figures(1), spread: [19, 22] },
+  { name: 'modelport', title: 'Modelport', version: '0.1', does: 'bills', figures: figures(3), spread: [58, 66] },
 ];
 
 const result: Result = {
@@ -30,6 +34,7 @@ const result: Result = {
   rounds: 3,
   seconds: 5,
   baseline: { requestsPerSecond: 9000, p50Ms: 0.1, p99Ms: 0.5, firstTokenP99Ms: 0.6, lateFramesPercent: 0 },
+  machine: { otherCores: 0.25, load: 1.5, loadBefore: 0.5 },
   gateways: withRatios(gateways),
   missing: ['Portkey could not be installed'],
 };
@@ -54,6 +59,10 @@ test('the table has a line per figure with the ratio in brackets, and lists what
   const table = writeTable(result);
   expect(table).toMatch(/CPU per request, µs +20 +60 \(3\.00 x\)/);
   expect(table).toContain('9000 requests a second');
+  expect(table).toContain('Load average 0.50 before the run, 1.50 after it. Other programs used 0.25 cores');
+  expect(table).toContain('nginx 19 to 22, Modelport 58 to 66');
+  expect(table).toMatch(/cold start to the first answer +0\.03 s +0\.2 s +met/);
+  expect(table).toContain('Modelport 0.1: bills.');
   expect(table).toEndWith('Portkey could not be installed');
 });
 

@@ -1,6 +1,9 @@
 /** The benchmark's result as data, as a table for the terminal, and as a documentation page. Pure functions. */
+
+import type { MachineUse } from './machine.ts';
 import type { Baseline, Figures } from './measures.ts';
 import { median } from './statistics.ts';
+import { targetRows, targetsOf } from './targets.ts';
 
 export interface Result {
   at: string;
@@ -9,6 +12,8 @@ export interface Result {
   rounds: number;
   seconds: number;
   baseline: Baseline;
+  /** What else the machine did during the run. */
+  machine: MachineUse & { loadBefore: number };
   gateways: GatewayResult[];
   /** What could not be run, one sentence each. */
   missing: string[];
@@ -18,8 +23,12 @@ export interface GatewayResult {
   name: string;
   title: string;
   version: string;
+  /** What it did for a request. */
+  does: string;
   /** Medians of all rounds. */
   figures: Figures;
+  /** The least and the greatest CPU per request of the rounds. */
+  spread: readonly [number, number];
   /** Each figure divided by that of the reference; absent if the reference did not run. */
   ratios?: Partial<Figures>;
 }
@@ -31,16 +40,20 @@ const LEAST_YARDSTICK_MS = 0.05;
 const ROWS: readonly { figure: keyof Figures; label: string; digits: number; ratio: boolean }[] = [
   { figure: 'requestsPerSecond', label: 'requests a second', digits: 0, ratio: true },
   { figure: 'cpuPerRequestUs', label: 'CPU per request, µs', digits: 0, ratio: true },
+  { figure: 'loopCpuPerRequestUs', label: '  of which the event loop', digits: 0, ratio: true },
   { figure: 'cpuPerChunkUs', label: 'CPU per streamed chunk, µs', digits: 1, ratio: true },
+  { figure: 'pacedP99Ms', label: 'p99 at 200 requests a second, ms', digits: 2, ratio: true },
   { figure: 'addedP50Ms', label: 'added latency p50, ms', digits: 2, ratio: true },
   { figure: 'addedP99Ms', label: 'added latency p99, ms', digits: 2, ratio: true },
   { figure: 'addedFirstTokenP99Ms', label: 'added first token p99, ms', digits: 2, ratio: true },
   { figure: 'memoryIdleMb', label: 'memory idle, MB', digits: 0, ratio: true },
   { figure: 'memoryStreamsMb', label: 'memory at 500 streams, MB', digits: 0, ratio: true },
+  { figure: 'memoryManyStreamsMb', label: 'memory at 5,000 streams, MB', digits: 0, ratio: false },
   { figure: 'largestProcessMb', label: '  of which its largest process', digits: 0, ratio: false },
   { figure: 'memoryAfterMb', label: 'memory after them, MB', digits: 0, ratio: true },
   { figure: 'lateFramesPercent', label: 'late chunks of 500 streams, %', digits: 2, ratio: false },
   { figure: 'coldStartSeconds', label: 'cold start, s', digits: 2, ratio: true },
+  { figure: 'harnessCores', label: 'cores used by load and upstream', digits: 2, ratio: false },
   { figure: 'failures', label: 'failed requests', digits: 0, ratio: false },
 ];
 
@@ -87,29 +100,69 @@ function harness({ baseline }: Result): string {
   );
 }
 
+/** How much the figures are worth: what else the machine did, and how far apart the rounds were. */
+function machineLine({ machine, gateways }: Result): string {
+  const { otherCores, load, loadBefore } = machine;
+  const others = Number.isNaN(otherCores) ? '' : ` Other programs used ${otherCores.toFixed(2)} cores during the run.`;
+  const spreads = gateways.map(
+    ({ title, spread: [least, greatest] }) => `${title} ${least.toFixed(0)} to ${greatest.toFixed(0)}`,
+  );
+  return (
+    `Load average ${loadBefore.toFixed(2)} before the run, ${load.toFixed(2)} after it.${others} ` +
+    `CPU per request over the rounds, µs: ${spreads.join(', ')}.`
+  );
+}
+
+const doesLines = ({ gateways }: Result): string[] =>
+  gateways.map(({ title, version, does }) => `${title} ${version}: ${does}.`);
+
+const targetsIn = ({ gateways, cores }: Result): string[][] => targetRows(targetsOf(gateways, cores));
+
 export function writeTable(result: Result): string {
-  const rows = cells(result);
+  const tables = [aligned(cells(result)), aligned(targetsIn(result))];
+  return [
+    ...tables.flatMap((lines) => [...lines, '']),
+    harness(result),
+    machineLine(result),
+    ...doesLines(result),
+    ...result.missing,
+  ].join('\n');
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const lines = rows.map((row) =>
+  return rows.map((row) =>
     row
       .map((text, column) => (column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)))
       .join('  '),
   );
-  return [...lines, '', harness(result), ...result.missing].join('\n');
+}
+
+function markdown([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (row: readonly string[]) => `| ${row.map((text) => text.trim()).join(' | ')} |`;
+  return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
 
 export function writePage(result: Result): string {
-  const [head = [], ...rows] = cells(result);
-  const line = (row: readonly string[]) => `| ${row.map((text) => text.trim()).join(' | ')} |`;
   return `# Benchmarks
 
 Written by \`npm run bench -- --write-docs\` on ${result.at.slice(0, 10)}: ${result.system}, ${result.cores} cores,
 shared by the gateway, the load and the upstream. Medians of ${result.rounds} interleaved rounds, ${result.seconds} s a measurement;
 in brackets the ratio to nginx.
 
-${[line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')}
+${markdown(cells(result))}
 
-${[harness(result), ...result.missing].join('\n\n')}
+## Targets
+
+${markdown(targetsIn(result))}
+
+## The run
+
+${[harness(result), machineLine(result), ...result.missing].join('\n\n')}
+
+${doesLines(result)
+  .map((line) => `- ${line}`)
+  .join('\n')}
 
 ## How it is measured
 
@@ -123,10 +176,12 @@ ${[harness(result), ...result.missing].join('\n\n')}
   so that its compilers rest.
 - *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. CPU and memory are those of the
   gateway's whole process tree, as the system counts them.
+  The event loop is the main thread; compilers, the collector and SQLite's writer have threads of their own.
 - *CPU per streamed chunk*: 40 streams of a chunk every 5 ms.
 - *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both less what the upstream takes when asked directly.
 - *Memory at 500 streams*: the highest seen while 500 streams of a chunk every 50 ms are open. A chunk is *late* when it arrives more than 50 ms after it was sent.
   That is after the requests and chunks above, so garbage lies about as it does in service. What takes the memory: decision 0034.
+- *Two processes beside one*: gateway, load and upstream share the cores. Requests a second of two processes are scaled to two whole cores: \`cores used by load and upstream\` are subtracted.
 - *Cold start*: from the start of the process, on an empty database, to its first answer to a chat request.
 `;
 }

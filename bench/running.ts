@@ -97,6 +97,28 @@ export async function load(request: Load, boundSeconds: number): Promise<LoadRep
   return JSON.parse(text);
 }
 
+/** Runs the load generator and passes on the report of each interval. Resolves when it ends. */
+export async function watchLoad(
+  request: Load & { everySeconds: number },
+  boundSeconds: number,
+  report: (interval: LoadReport) => void,
+): Promise<void> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts'), JSON.stringify(request)], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    timeout: boundSeconds * 1000,
+  });
+  const decoder = new TextDecoder();
+  let carry = '';
+  for await (const bytes of child.stdout) {
+    const lines = (carry + decoder.decode(bytes, { stream: true })).split('\n');
+    carry = lines.pop() ?? '';
+    for (const line of lines) report(JSON.parse(line));
+  }
+  if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
