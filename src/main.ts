@@ -43,6 +43,7 @@ const opener: CliDeps = {
   version,
   terminal: { out, err: (line) => void process.stderr.write(`${line}\n`) },
   now: Date.now,
+  wait: (ms) => Bun.sleep(ms).then(() => true),
   server: (asked) => readAdminServer(env, asked),
   ask: askServer,
   store,

@@ -30,6 +30,8 @@ export interface CliDeps {
   readonly version: string;
   readonly terminal: Terminal;
   now(): number;
+  /** Waits. `false`: the command has to end. */
+  wait(ms: number): Promise<boolean>;
   /** The server and key to use. Throws an Error if there is no key. */
   server(asked: AdminServerOptions): CliServer;
   readonly ask: SendRequest;

@@ -17,7 +17,7 @@ export function printRows(open: CliDeps, given: Given, rows: readonly PrintedRow
 /** Prints one object, one line per member. */
 export function printRow(open: CliDeps, given: Given, row: PrintedRow): void {
   if (given.json) {
-    open.terminal.out(JSON.stringify(row, plain));
+    open.terminal.out(jsonOf(row));
     return;
   }
   const width = Math.max(...Object.keys(row).map((name) => name.length));
@@ -50,6 +50,9 @@ function cellText(cell: Cell): string {
   if (typeof cell === 'bigint') return writeMoney(cell);
   return Array.isArray(cell) ? cell.join(',') : String(cell);
 }
+
+/** One line of JSON. */
+export const jsonOf = (row: PrintedRow): string => JSON.stringify(row, plain);
 
 function plain(_member: string, value: unknown): unknown {
   return typeof value === 'bigint' ? writeMoney(value) : value;

@@ -1,25 +1,69 @@
 /** Commands for records: calls and the audit log. */
-import { moneyIn } from './admin-client.ts';
+import { moneyIn, type Query } from './admin-client.ts';
+import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { type PrintedRow, printRows } from './printed.ts';
+import { jsonOf, type PrintedRow, printRows } from './printed.ts';
 import type { ShownCall, ShownChange, ShownUsage } from './shown.ts';
 
 const SHOWN = 20;
 const MOST = 1000;
 
+const FILTERS = ['account', 'key', 'model', 'outcome', 'from', 'to'] as const;
+
 const calls: Command = {
   name: 'calls',
-  usage: '[--account ACCOUNT] [--limit COUNT]',
-  summary: `Lists the latest calls, ${SHOWN} by default.`,
-  options: { account: { type: 'string' }, limit: { type: 'string' } },
+  usage: `${FILTERS.map((name) => `[--${name} ${name.toUpperCase()}]`).join(' ')} [--limit COUNT] [--follow]`,
+  summary: `Lists the latest calls, ${SHOWN} by default; with --follow also those that end from now on, until it is stopped.`,
+  options: {
+    ...Object.fromEntries(FILTERS.map((name) => [name, { type: 'string' as const }])),
+    limit: { type: 'string' },
+    follow: { type: 'boolean' },
+  },
   async run(open, given) {
-    const query = { limit: readLimit(given), account: given.option('account') };
-    const { data } = await adminOf(open, given).get<{ data: ShownCall[] }>('/calls', query);
+    const query = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
+    const admin = adminOf(open, given);
+    const latest = async (limit: number, more: Query = {}) =>
+      (await admin.get<{ data: ShownCall[] }>('/calls', { ...query, ...more, limit })).data;
+    const data = await latest(readLimit(given));
+    if (given.flag('follow')) return follow(open, given, data, latest);
     printRows(open, given, data.map(rowOf), 'There are no calls yet.');
     return 0;
   },
 };
+
+/** Calls are recorded when they end, so one that began earlier may follow one that began later. */
+const LONGEST_CALL_MS = 900_000;
+const FOLLOW_MS = 1000;
+
+async function follow(
+  open: CliDeps,
+  given: Given,
+  first: readonly ShownCall[],
+  latest: (limit: number, more?: Query) => Promise<ShownCall[]>,
+): Promise<number> {
+  const show = (calls: readonly ShownCall[]) => {
+    for (const call of [...calls].reverse()) open.terminal.out(given.json ? jsonOf(rowOf(call)) : lineOf(call));
+  };
+  show(first);
+  // What the first page did not show is older.
+  let seen = new Set((await latest(MOST)).map(({ id }) => id));
+  for (const { id } of first) seen.add(id);
+  while (await open.wait(FOLLOW_MS)) {
+    const from = new Date(open.now() - LONGEST_CALL_MS).toISOString();
+    const page = await latest(MOST, given.option('from') === undefined ? { from } : {});
+    const fresh = page.filter(({ id }) => !seen.has(id));
+    if (fresh.length === MOST) open.terminal.err('Some calls are not shown: there are too many. Use more filters.');
+    show(fresh);
+    seen = new Set(page.map(({ id }) => id));
+  }
+  return 0;
+}
+
+function lineOf({ id, at, model, provider, status, outcome, errorCode, durationMs, cost }: ShownCall): string {
+  const ended = errorCode == null ? outcome : `${outcome} (${errorCode})`;
+  return [at, status, ended, model, provider, `${Math.round(durationMs)} ms`, `${cost} USD`, id].join('  ');
+}
 
 function readLimit(given: Given): number {
   const limit = Number(given.option('limit') ?? SHOWN);

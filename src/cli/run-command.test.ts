@@ -3,9 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { callRow } from '../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
+import type { CallRow } from '../store/store.ts';
 import type { CliDeps, Probed } from './cli-deps.ts';
 
 let folder: string;
@@ -313,4 +315,33 @@ test('secrets rotate reports how many providers were re-encrypted', async () => 
   });
   const [recorded] = JSON.parse((await run('audit', '--limit', '1', '--json')).out);
   expect(recorded).toMatchObject({ action: 'secrets.rotated', after: '{"from":"MODELPORT_SECRET_KEY","providers":2}' });
+});
+
+test('calls --follow prints each call once, also one that began before others', async () => {
+  const record = (id: string, at: number, more: Partial<CallRow> = {}) => {
+    const call = callRow({ id, at, account: edge.account, ...more });
+    return edge.store.ledger([{ type: 'resolve', callId: id, amount: 0n, call }]);
+  };
+  const now = Date.now();
+  await record('call_1', now - 3000);
+  await record('call_2', now - 2000, { outcome: 'failed', errorCode: 'upstream_failed', status: 502 });
+  const turns = [
+    () => record('call_4', now),
+    () => record('call_3', now - 60_000, { model: 'n' }),
+    () => Promise.resolve([]),
+  ];
+  let turn = 0;
+  const wait = async (ms: number) => {
+    expect(ms).toBeGreaterThan(0);
+    await turns[turn]?.();
+    return turn++ < turns.length;
+  };
+  const { code, err, out } = await runOver({ wait }, 'calls', '--follow', '--limit', '1', '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out.split('\n').map((line) => JSON.parse(line).id)).toEqual(['call_2', 'call_4', 'call_3']);
+  const lines = (await runOver({}, 'calls', '--follow', '--outcome', 'failed')).out;
+  expect(lines).toContain('  502  failed (upstream_failed)  m  p  5 ms  0 USD  call_2');
+  expect(lines).not.toContain('call_1');
+  const ofModel = await run('calls', '--model', 'n', '--from', new Date(now - 90_000).toISOString(), '--json');
+  expect(JSON.parse(ofModel.out)).toMatchObject([{ id: 'call_3' }]);
 });

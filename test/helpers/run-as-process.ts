@@ -35,6 +35,7 @@ export async function runAsProcess(
     version: '1.2.3',
     terminal: { out: (line) => void out.push(line), err: (line) => void err.push(line) },
     now: Date.now,
+    wait: () => Promise.resolve(false),
     server: ({ url = edge.address }) => ({ url, key: edge.adminKey, keyFrom: 'the test', certificate: undefined }),
     ask: askServer,
     store,
