@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import { SQL } from 'bun';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import { hasPostgres } from '../../test/helpers/postgres.ts';
+import type { Database, Statement } from './database.ts';
 import type { CallRow } from './store.ts';
+import { usageTable } from './tables/usage-table.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number
@@ -63,4 +67,34 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await store.usage({ ...range, groupBy: ['key'] })).toHaveLength(2);
     await store.close();
   });
+});
+
+test.skipIf(!hasPostgres)('on Postgres a report by account and day reads each day by its hours', async () => {
+  const { settings, tamper, store } = await freshStore(ENGINES.at(-1)!);
+  await store.close();
+  const [first, days] = [494_000, 30];
+  await tamper(`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
+    SELECT 'acc_' || k % 10, ${first} + h, 'key_' || k, 'm', 1, 1, 1, 1
+    FROM generate_series(0, ${days * 24 - 1}) AS h, generate_series(0, 49) AS k`);
+  const asked: Statement[] = [];
+  const all = async (statement: Statement) => {
+    asked.push(statement);
+    return [];
+  };
+  const hour = 3_600_000;
+  const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
+  const { usage } = usageTable({ all } as unknown as Database);
+  await usage({ from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods });
+  const [{ text, values }] = asked as [Statement];
+  const sql = new SQL({ url: settings.databaseUrl!, max: 1 });
+  // As in the connections of the store.
+  await sql.unsafe('SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan').simple();
+  await sql.unsafe(`PREPARE report AS ${text}`).simple();
+  const plan: { [column: string]: string }[] = await sql
+    .unsafe(`EXPLAIN EXECUTE report (${values.join(', ')})`)
+    .simple();
+  await sql.close();
+  const lines = plan.map((row) => Object.values(row)[0]).join('\n');
+  expect(lines).toContain('call_sums_by_hour');
+  expect(lines).not.toContain('call_sums_pkey');
 });

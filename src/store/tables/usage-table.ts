@@ -87,8 +87,13 @@ function callsOf(
     ${where([...conditionsOf(only), sql`at >= ${part.from}`, sql`at < ${part.to}`])} ${groupedBy(columns.length)} LIMIT ${limit}`;
 }
 
-const columnsOf = (groupBy: readonly UsageGroup[], hour: string): string[] =>
-  groupBy.map((group) => (group === 'hour' ? hour : group));
+/**
+ * Accounts are an expression so that Postgres does not read a whole index in their order. It plans a parameter as limit as if few lines were
+ * enough, and a report by account and day over 144,000 sums took longer than 15 s instead of 0.9 s.
+ */
+function columnsOf(groupBy: readonly UsageGroup[], hour: string): string[] {
+  return groupBy.map((group) => (group === 'hour' ? hour : group === 'account' ? "account || '' AS account" : group));
+}
 
 /** By position: a column of the query may have the name of one of the table. */
 function groupedBy(columns: number): Statement {
