@@ -20,6 +20,7 @@ import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskDeps } from '../../src/tasks/task-deps.ts';
+import { createEvents } from '../../src/telemetry/create-events.ts';
 import { createTransport, type Transport } from '../../src/transport/transport.ts';
 import { VIDEO_FORMATS } from '../helpers/video-formats.ts';
 import type { OtherReply } from './other-replies.ts';
@@ -129,7 +130,7 @@ export async function openMutationDeps(
     signing: { now, token: () => Promise.resolve('token') },
     now,
     random: () => 0.5,
-    log() {},
+    events: createEvents([], (thrown) => reportError(String(thrown))),
     // Faults of a provider are reported to the operator too, and ignored here.
     reportError(sentence: string, cause: unknown) {
       if (isOurs(cause)) reportError(`${sentence} ${Bun.inspect(cause)}`);
