@@ -43,8 +43,8 @@ export class WrittenBody implements OutgoingBody {
   }
 
   set(name: string, value: Json | undefined): void {
-    if (value === undefined) delete this.#members[name];
-    else this.#members[name] = value;
+    if (value !== undefined) this.#members[name] = value;
+    else if (this.#members[name] !== undefined) delete this.#members[name];
   }
 
   members(): JsonObject {

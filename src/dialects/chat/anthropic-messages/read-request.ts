@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { isEmpty, isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
@@ -46,39 +46,40 @@ export function readCall(request: WireRequest): ChatCall {
   const output = readOutput(body);
   const toolChoice = readToolChoice(body.tool_choice);
   const extras = readExtras(body as JsonObject);
-  const { user_id: user, ...metadata } = (body.metadata ?? {}) as { user_id?: string | null } & JsonObject;
   const serverTier = body.service_tier === 'standard_only' ? 'default' : body.service_tier;
-  return {
+  const call: ChatCall = {
     kind: 'chat',
     model: body.model,
-    origin: {
-      dialect: ANTHROPIC_MESSAGES,
-      body: bytes,
-      unsaid: () => unknownMembers(body as JsonObject, known()),
-      ...(dropped && { dropped }),
-    },
+    origin: { dialect: ANTHROPIC_MESSAGES, body: bytes, unsaid: () => unknownMembers(body as JsonObject, known()) },
     extras,
     headers,
     stream: body.stream ?? false,
     messages: readMessages(body),
-    tools: (body.tools ?? []).map((tool, index) => readTool(tool as JsonObject, `tools[${index}]`)),
+    tools: body.tools ? body.tools.map((tool, index) => readTool(tool as JsonObject, `tools[${index}]`)) : [],
     sampling: readSampling(body),
     maxOutputTokens: body.max_tokens,
     wantsUsage: true,
-    ...(toolChoice && { toolChoice }),
-    ...(body.tool_choice?.disable_parallel_tool_use === true && { parallelToolCalls: false }),
-    ...(reasoning && { reasoning }),
-    ...(output && { output }),
-    ...(typeof user === 'string' && { user }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(typeof serverTier === 'string' && { serviceTier: serverTier }),
   };
+  if (dropped) call.origin.dropped = dropped;
+  if (toolChoice) call.toolChoice = toolChoice;
+  if (body.tool_choice?.disable_parallel_tool_use === true) call.parallelToolCalls = false;
+  if (reasoning) call.reasoning = reasoning;
+  if (output) call.output = output;
+  if (body.metadata) readMetadata(call, body.metadata as JsonObject);
+  if (typeof serverTier === 'string') call.serviceTier = serverTier;
+  return call;
+}
+
+function readMetadata(call: ChatCall, { user_id: user, ...metadata }: JsonObject): void {
+  if (typeof user === 'string') call.user = user;
+  if (!isEmpty(metadata)) call.metadata = metadata;
 }
 
 function readHeaders(headers: WireRequest['headers']): { [name: string]: string } {
-  const version = clientVersion(headers);
+  const read: { [name: string]: string } = { 'anthropic-version': clientVersion(headers) };
   const beta = headers.get('anthropic-beta');
-  return { 'anthropic-version': version, ...(beta !== null && beta !== '' && { 'anthropic-beta': beta }) };
+  if (beta !== null && beta !== '') read['anthropic-beta'] = beta;
+  return read;
 }
 
 function readMessages(body: MessagesRequest): Message[] {
@@ -87,18 +88,18 @@ function readMessages(body: MessagesRequest): Message[] {
   if (system.length > 0) messages.push({ role: 'system', parts: system });
   for (const [index, { role, content }] of body.messages.entries()) {
     const parts = readContent(content, `messages[${index}].content`);
-    if (role === 'user') messages.push(...readUserTurn(parts));
+    if (role === 'user' && parts.some(isResult)) messages.push(...readResults(parts));
     else messages.push({ role, parts });
   }
   return messages;
 }
 
+const isResult = ({ type }: Part) => type === 'tool-result';
+
 /** Tool results in a user turn become a tool message. They come first and together. */
-function readUserTurn(parts: Part[]): Message[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  if (results.length === 0) return [{ role: 'user', parts }];
-  const others = parts.filter((part) => part.type !== 'tool-result');
-  const turn: Message[] = [{ role: 'tool', parts: results }];
+function readResults(parts: Part[]): Message[] {
+  const others = parts.filter((part) => !isResult(part));
+  const turn: Message[] = [{ role: 'tool', parts: parts.filter(isResult) }];
   if (others.length > 0) turn.push({ role: 'user', parts: others });
   return turn;
 }
@@ -162,16 +163,22 @@ function readOutput({ output_config, output_format }: MessagesRequest): OutputFo
   return { type: 'json-schema', name: 'output', schema: format.schema as JsonObject, strict: true };
 }
 
-function readSampling({ temperature, top_p, top_k, stop_sequences }: MessagesRequest): Sampling {
-  return {
-    ...(typeof temperature === 'number' && { temperature }),
-    ...(typeof top_p === 'number' && { topP: top_p }),
-    ...(typeof top_k === 'number' && { topK: top_k }),
-    ...(stop_sequences && stop_sequences.length > 0 && { stop: stop_sequences }),
-  };
+function readSampling({ temperature, top_p: topP, top_k: topK, stop_sequences: stop }: MessagesRequest): Sampling {
+  const sampling: Sampling = {};
+  if (typeof temperature === 'number') sampling.temperature = temperature;
+  if (typeof topP === 'number') sampling.topP = topP;
+  if (typeof topK === 'number') sampling.topK = topK;
+  if (stop && stop.length > 0) sampling.stop = stop;
+  return sampling;
 }
 
 function readExtras(body: JsonObject): { [dialect: string]: JsonObject } {
-  const unknown = Object.entries(body).filter((entry): entry is [string, Json] => !SAID.has(entry[0]));
-  return unknown.length > 0 ? { [ANTHROPIC_MESSAGES]: Object.fromEntries(unknown) } : {};
+  if (!hasUnsaid(body)) return {};
+  const unknown = Object.entries(body).filter(([member]) => !SAID.has(member));
+  return { [ANTHROPIC_MESSAGES]: Object.fromEntries(unknown) };
+}
+
+function hasUnsaid(body: JsonObject): boolean {
+  for (const member in body) if (!SAID.has(member)) return true;
+  return false;
 }

@@ -86,7 +86,10 @@ function nameOf(item: Json): string | undefined {
   return typeof body.name === 'string' ? body.name : undefined;
 }
 
+const NO_TOOLS: JsonMembers = {};
+
 export function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): JsonMembers {
+  if (call.tools.length === 0) return NO_TOOLS;
   const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => bareName(item)) : []);
   const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
   const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);

@@ -47,9 +47,11 @@ export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Se
   };
   for (const message of call.messages) {
     if (message.parts.length > 0 && message.parts.every(isReadElsewhere)) continue;
-    const results = message.parts.filter((part) => part.type === 'tool-result');
-    for (const result of results) written.push(writeToolResult(result, message, script, handed));
-    if (results.length === message.parts.length && results.length > 0) continue;
+    if (message.parts.some(isResult)) {
+      const results = message.parts.filter(isResult);
+      for (const result of results) written.push(writeToolResult(result, message, script, handed));
+      if (results.length === message.parts.length) continue;
+    }
     hand();
     written.push(writeMessage(message, script));
   }
@@ -62,21 +64,26 @@ function isReadElsewhere(part: Part): boolean {
   return part.type === 'native' && part.dialect !== OPENAI_CHAT && part.isReadElsewhere === true;
 }
 
+function isResult(part: Part): part is ToolResultPart {
+  return part.type === 'tool-result';
+}
+
 function writeMessage(message: Message, script: ChatWriteOptions): JsonObject {
-  const { role, originRole, name } = message;
-  const named = name === undefined ? {} : { name };
-  const parts = message.parts.filter((part) => part.type !== 'tool-result');
+  const { name } = message;
+  const written = writeTurn(message, script);
+  if (name !== undefined && message.role !== 'tool') written.name = name;
+  return written;
+}
+
+function writeTurn({ role, originRole, parts: all }: Message, script: ChatWriteOptions): JsonObject {
+  const parts = all.some(isResult) ? all.filter((part) => !isResult(part)) : all;
   switch (role) {
     case 'system':
-      return {
-        role: originRole === 'developer' ? 'developer' : 'system',
-        content: writeText(parts, script),
-        ...named,
-      };
+      return { role: originRole === 'developer' ? 'developer' : 'system', content: writeText(parts, script) };
     case 'user':
-      return { role, content: writeContent(parts, script), ...named };
+      return { role, content: writeContent(parts, script) };
     case 'assistant':
-      return { role, ...writeAssistant(parts, script), ...named };
+      return { role, ...writeAssistant(parts, script) };
     case 'tool':
       // Parts beside tool results are the user's.
       return { role: 'user', content: writeContent(parts, script) };
