@@ -22,6 +22,18 @@ export function textIn(bytes: Uint8Array, from: number, to: number): string {
   return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
 }
 
+/** As Node and Bun have it. Its types leave out the methods for one encoding, which do not read the encoding's name. */
+interface Latin1Buffer extends Buffer {
+  latin1Slice(from: number, to: number): string;
+}
+
+/** The same of bytes below 128, in half the time. */
+export function asciiIn(bytes: Uint8Array, from: number, to: number): string {
+  return bytes instanceof Buffer
+    ? (bytes as Latin1Buffer).latin1Slice(from, to)
+    : decoder.decode(bytes.subarray(from, to));
+}
+
 /** Fewer bytes are compared one by one. */
 const FEW_BYTES = 32;
 /** A range of up to so many bytes is copied and compared as a whole: `equals` and `copy` take half the time of `compare` with a range. */

@@ -97,7 +97,11 @@ export class CallContext implements PendingCall, AdmittedCall {
   estimatedInput: number;
   hold: Hold;
   covered: Money;
+  // What every chunk of a stream reads stands together in memory.
   meter: Meter;
+  /** What the call was charged, once it is concluded. */
+  concluded: Promise<Money> | undefined;
+  firstByteMs: number | undefined;
   media: AddressedMedia | undefined;
   readonly chain: Chain | undefined;
   readonly pace: Admitted;
@@ -130,13 +134,10 @@ export class CallContext implements PendingCall, AdmittedCall {
   signatureOwner: string | undefined;
   /** Collects the reply, where there is reasoning in it. */
   collector: ReasoningCollector | undefined;
-  firstByteMs: number | undefined;
   /** Our own count, where the provider's usage report was not believed. */
   disputed: Usage | undefined;
   /** Of a key with a cache. */
   cache: CachedCall | undefined;
-  /** What the call was charged, once it is concluded. */
-  concluded: Promise<Money> | undefined;
   /** The calls under way, of which this is one until it is concluded. */
   readonly underWay: Set<CallContext>;
 

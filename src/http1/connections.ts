@@ -279,6 +279,8 @@ class Connection implements Source, ReplySink {
   head(status: number, headers: HeaderLines): void {
     const { current } = this;
     if (!current) return;
+    // Only a request without an answer is sent again.
+    this.request = undefined;
     current.begin(status, headers);
     this.receiver = receiverFor(current, headers, this);
   }

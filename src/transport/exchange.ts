@@ -185,13 +185,15 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   /** Bytes have arrived. */
   push(bytes: Uint8Array): void {
-    if (this.failure || bytes.length === 0) return;
+    if (bytes.length === 0) return;
+    // Once it has failed it has no receiver, unless that has paused.
     if (this.taker && !this.isHeld) {
       // The time is recorded by `look`, because reading a clock for every piece costs more.
       this.hasPoured = true;
       this.taker.bytes(bytes);
       return;
     }
+    if (this.failure) return;
     this.unlimited();
     this.hasRead = true;
     if (this.waiting) {

@@ -110,6 +110,8 @@ export async function readStream(
   return new WholeUpstream(all, same);
 }
 
+const NO_FRAMES: Frame[] = [];
+
 /** What comes after the end of a reply means nothing. */
 const NOBODY: ByteTaker = { bytes() {}, end() {}, failed() {} };
 
@@ -159,8 +161,12 @@ export async function readStart(
       return Promise.resolve(frames);
     },
     pour(taker) {
-      taker.frames(first);
-      if (!ended) exchange.pour(framesTo(taker, reader));
+      const frames = first;
+      // They would be kept as long as the stream.
+      first = NO_FRAMES;
+      pending = NO_FRAMES;
+      taker.frames(frames);
+      if (!ended) exchange.pour(new FrameFeed(taker, reader));
       return exchange;
     },
   };
@@ -180,22 +186,32 @@ function throwFirstError(exchange: Exchange, frames: readonly Frame[]): void {
 }
 
 /** Hands the frames in the arriving bytes to `taker`. An error of the reader is reported as one of the reply. */
-function framesTo(taker: FrameTaker, reader: Reader): ByteTaker {
-  return {
-    bytes(bytes) {
-      try {
-        taker.frames(reader.read(bytes));
-      } catch (thrown) {
-        taker.failed(asGatewayError(thrown));
-      }
-    },
-    end() {
-      try {
-        taker.frames(reader.end());
-      } catch (thrown) {
-        taker.failed(asGatewayError(thrown));
-      }
-    },
-    failed: (failure) => taker.failed(failure),
-  };
+class FrameFeed implements ByteTaker {
+  private readonly taker: FrameTaker;
+  private readonly reader: Reader;
+
+  constructor(taker: FrameTaker, reader: Reader) {
+    this.taker = taker;
+    this.reader = reader;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    try {
+      this.taker.frames(this.reader.read(bytes));
+    } catch (thrown) {
+      this.taker.failed(asGatewayError(thrown));
+    }
+  }
+
+  end(): void {
+    try {
+      this.taker.frames(this.reader.end());
+    } catch (thrown) {
+      this.taker.failed(asGatewayError(thrown));
+    }
+  }
+
+  failed(failure: GatewayError): void {
+    this.taker.failed(failure);
+  }
 }

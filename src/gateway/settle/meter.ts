@@ -14,6 +14,8 @@ function isToolRun({ type, name }: JsonObject): boolean {
   return type === 'server_tool_use' ? name === 'web_search' : typeof type === 'string' && TOOL_RUN.test(type);
 }
 
+type Counters = readonly [UsageCounter, ...UsageCounter[]];
+
 export class Meter {
   /** The reply has ended properly. */
   complete = false;
@@ -25,7 +27,9 @@ export class Meter {
   /** How many choices have ended. */
   finished = 0;
   /** One, or one for each upstream call that the call was split into. */
-  private counters: readonly [UsageCounter, ...UsageCounter[]] = [new UsageCounter()];
+  private counters: Counters = [new UsageCounter()];
+  /** The counter, where it is one. */
+  private single: UsageCounter | undefined = this.counters[0];
   /** Choices of each. */
   private width = Number.POSITIVE_INFINITY;
   /** Parts whose deltas are not text, by choice and part. */
@@ -42,7 +46,7 @@ export class Meter {
 
   /** The reply comes from several upstream calls with `width` choices each, which share `prompts` inputs. */
   split(calls: number, width: number, prompts: number): void {
-    this.counters = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
+    this.use([new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())]);
     this.width = width;
     this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
   }
@@ -54,16 +58,21 @@ export class Meter {
     const after = new UsageCounter();
     // It goes on in the text that is open: no start of a part comes that would show it.
     after.speaks = true;
-    this.counters = [before, after];
+    this.use([before, after]);
     this.isContinued = true;
     this.isAsked = false;
     this.inputOfEach = estimatedInput;
   }
 
+  private use(counters: Counters): void {
+    this.counters = counters;
+    this.single = counters.length === 1 ? counters[0] : undefined;
+  }
+
   /** An empty meter for the same call. */
   anew(): Meter {
     const meter = new Meter(this.inputOfEach);
-    meter.counters = [new UsageCounter(), ...this.counters.slice(1).map(() => new UsageCounter())];
+    meter.use([new UsageCounter(), ...this.counters.slice(1).map(() => new UsageCounter())]);
     meter.width = this.width;
     return meter;
   }
@@ -88,7 +97,8 @@ export class Meter {
   /** One more text of this part: what its `part-delta` says, without the event. */
   seeText(choice: number, part: number, text: string): void {
     this.delivered = true;
-    this.seeDelta(choice, part, text);
+    if (this.single && !this.media) this.single.addText(text);
+    else this.seeDelta(choice, part, text);
   }
 
   see(events: readonly ReplyEvent[]): void {

@@ -1,7 +1,7 @@
 /** Counts what one upstream call has reported and delivered so far. */
 import type { Usage } from '../../canonical/usage.ts';
 
-/** Small texts are joined in groups: a string for each takes more memory than its characters. */
+/** Small texts are joined in groups: a string for each takes more memory than its characters, and a list of them another object per chunk. */
 const JOINED_AT = 64;
 /** An estimate for base64 audio, compressed or not, used only where the provider reported nothing. */
 const AUDIO_CHARACTERS_PER_TOKEN = 1000;
@@ -17,7 +17,9 @@ export class UsageCounter {
   /** What an upstream call that is over has used. */
   fixed: Usage | undefined;
   private joined = '';
-  private small: string[] | undefined;
+  /** The last small texts, and how many. */
+  private small = '';
+  private smalls = 0;
   private bytes = 0;
   private audioCharacters = 0;
   private images = 0;
@@ -46,11 +48,12 @@ export class UsageCounter {
   addText(text: string): void {
     this.delivered = true;
     this.bytes += text.length;
-    this.small ??= [];
-    this.small.push(text);
-    if (this.small.length < JOINED_AT) return;
-    this.joined += this.small.join('');
-    this.small.length = 0;
+    this.small += text;
+    if (++this.smalls < JOINED_AT) return;
+    // The engine keeps the texts of a concatenation apart until one of its characters is needed.
+    if (this.small.charCodeAt(0) >= 0) this.joined += this.small;
+    this.small = '';
+    this.smalls = 0;
   }
 
   addAudio(base64: string): void {
@@ -69,7 +72,7 @@ export class UsageCounter {
   }
 
   text(): string {
-    return this.small ? this.joined + this.small.join('') : this.joined;
+    return this.joined + this.small;
   }
 
   /** The usage, with `input` tokens where the provider reported none. The tokens of the text are estimated unless given. */

@@ -3,7 +3,7 @@
  * the largest part of an event's cost.
  */
 import { BACKSLASH, QUOTE } from '../../../canonical/ascii.ts';
-import { bytesEqualAt, sliceBytes, textIn } from '../../../canonical/bytes.ts';
+import { asciiIn, bytesEqualAt, sliceBytes, textIn } from '../../../canonical/bytes.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Likeness } from '../../dialect.ts';
@@ -54,6 +54,7 @@ const MOST_IN_VAIN = 4;
 
 const LAST_CONTROL = 31;
 const LINE_END = 10;
+const FIRST_NOT_ASCII = 128;
 
 const encoder = new TextEncoder();
 
@@ -104,15 +105,17 @@ class RepeatMatcher {
     const from = at + example.before.length;
     let to = from;
     let isEscaped = false;
+    let bits = 0;
     for (let byte = bytes[to]; byte !== QUOTE; byte = bytes[++to]) {
       if (byte === undefined || byte <= LAST_CONTROL) return -1;
+      bits |= byte;
       if (byte !== BACKSLASH) continue;
       isEscaped = true;
       to++;
     }
     // An empty text is not a match.
     if (to === from || !bytesEqualAt(bytes, to, example.after)) return -1;
-    const text = textIn(bytes, from, to);
+    const text = bits < FIRST_NOT_ASCII ? asciiIn(bytes, from, to) : textIn(bytes, from, to);
     try {
       this.text = isEscaped ? JSON.parse(`"${text}"`) : text;
     } catch {
@@ -136,6 +139,8 @@ class RepeatMatcher {
 /** Reads a stream most of whose events are like the one before. */
 export abstract class RepeatReader extends SseReader {
   readonly #matcher: RepeatMatcher;
+  /** The next byte begins an event of a reply that has not ended. */
+  #isAtEvent = false;
 
   /** `deltaOf`: the object in an event's payload that has the text as a member. */
   constructor(deltaOf: (payload: JsonObject) => JsonObject | undefined) {
@@ -149,7 +154,7 @@ export abstract class RepeatReader extends SseReader {
   override read(chunk: Uint8Array): Frame[] {
     let frames: Frame[] = [];
     let at = 0;
-    if (this.cutter.isBetweenEvents && !this.isOver) {
+    if (this.#isAtEvent) {
       for (let end = this.#matcher.find(chunk, 0); end > 0; end = this.#matcher.find(chunk, at)) {
         const frame = this.#frame(sliceBytes(chunk, at, end));
         if (at === 0) frames = [frame];
@@ -159,6 +164,7 @@ export abstract class RepeatReader extends SseReader {
       if (at === chunk.length) return frames;
     }
     const others = this.frames(at === 0 ? chunk : chunk.subarray(at));
+    this.#isAtEvent = this.cutter.isBetweenEvents && !this.isOver;
     return at === 0 ? others : [...frames, ...others];
   }
 
