@@ -39,6 +39,9 @@ export interface Exchange {
 /** With this much waiting the source pauses, so a slow client makes its upstream wait. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
+/** How exactly the silence of a stream is measured. */
+const LOOKS_PER_SILENCE = 64;
+
 /** Shared, because most responses bring one piece, and then an array of one: nothing is added to this one. */
 const NONE: Uint8Array[] = [];
 
@@ -128,7 +131,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.deadline = this.wholeDeadline;
   }
 
-  look(now: number): void {
+  look(now: number): number {
     if (this.hasPoured) {
       this.hasPoured = false;
       if (!this.isHeld) this.awaitMore();
@@ -141,6 +144,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     if (this.deadline <= now) this.expire();
     else if (this.answerDeadline <= now)
       this.fail(new GatewayError('upstream_timeout', 'The upstream did not begin to answer in time.'));
+    // The limits before the answer begin at any time; from then on only silence and the whole call are limited.
+    return this.taker ? Math.min(now + this.limits.silenceMs / LOOKS_PER_SILENCE, this.deadline) : now;
   }
 
   answered(): void {

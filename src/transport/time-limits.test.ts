@@ -9,6 +9,7 @@ test('all that is watched is looked at in each round, also while others leave', 
     look() {
       looks[name]++;
       act();
+      return 0;
     },
   });
   const rounds = Promise.withResolvers<void>();
@@ -37,4 +38,33 @@ test('all that is watched is looked at in each round, also while others leave', 
   await again.promise;
   watch.delete(late);
   expect(looks).toMatchObject({ first: 2, second: 0, fourth: 3, last: before });
+});
+
+test('one that need not look yet is left out, also at another place, until its time has come', async () => {
+  const watch = createWatch();
+  const looks = { resting: 0, due: 0 };
+  const rounds = Promise.withResolvers<void>();
+  const leaving: Watched = { place: -1, look: () => 0 };
+  const resting: Watched = {
+    place: -1,
+    look() {
+      looks.resting++;
+      return Number.POSITIVE_INFINITY;
+    },
+  };
+  const due: Watched = {
+    place: -1,
+    look(now) {
+      looks.due++;
+      if (looks.due === 3) rounds.resolve();
+      // The last one takes its place.
+      watch.delete(leaving);
+      return now + 1;
+    },
+  };
+  for (const one of [leaving, due, resting]) watch.add(one);
+  await rounds.promise;
+  for (const one of [due, resting]) watch.delete(one);
+  expect(resting.place).toBe(-1);
+  expect(looks).toEqual({ resting: 1, due: 3 });
 });
