@@ -46,6 +46,7 @@ import { createEvents } from './telemetry/create-events.ts';
 import type { Events } from './telemetry/events.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
+import { createRefusedCalls, type RefusedCalls } from './telemetry/refused-calls.ts';
 import { createTracing, type Tracing } from './telemetry/traces/tracing.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
@@ -61,6 +62,7 @@ export interface App {
   gateway: Gateway;
   metrics: Metrics;
   events: Events;
+  refusals: RefusedCalls;
   videos: VideoTasks;
   files: Files;
   /** Processes tasks until it is stopped. */
@@ -120,7 +122,8 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
   const tracing =
     config.traces && createTracing(config.traces, transport, { version, instance: owner, lost: reportError });
-  const events = openEvents(log, metrics, tracing, reportError);
+  const refusals = createRefusedCalls({ store, now, reportError });
+  const events = openEvents(log, metrics, tracing, refusals, reportError);
   const catalog = openCatalog(defaults, store, log, lease, events);
   const memory = createMemory(store.kept, config.kept);
   const counter = createTokenCounter();
@@ -196,6 +199,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     gateway,
     metrics,
     events,
+    refusals,
     ...tasks,
     apply,
     applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
@@ -226,9 +230,15 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
 const configuredName = (model: Model | undefined) => model && (model.wildcard ?? model.name);
 
 /** Log, metrics and, where they are exported, traces are told what happens. */
-function openEvents(log: Log, metrics: Metrics, tracing: Tracing | undefined, reportError: App['reportError']): Events {
+function openEvents(
+  log: Log,
+  metrics: Metrics,
+  tracing: Tracing | undefined,
+  refusals: RefusedCalls,
+  reportError: App['reportError'],
+): Events {
   if (tracing) metrics.add(tracing.families);
-  const sinks = [createLogSink(log), metrics.sink, ...(tracing ? [tracing.sink] : [])];
+  const sinks = [createLogSink(log), metrics.sink, refusals.sink, ...(tracing ? [tracing.sink] : [])];
   return createEvents(sinks, (thrown) => reportError('An event could not be recorded.', thrown));
 }
 

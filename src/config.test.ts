@@ -71,6 +71,7 @@ test('without settings everything has its default, and the Config is frozen', ()
     jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
     maxImages: 10,
     showProvider: true,
+    showAttempts: false,
     unpricedExtras: 'tools',
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,

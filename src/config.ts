@@ -110,6 +110,8 @@ export interface Config {
   maxImages: number;
   /** Whether callers are told which provider answered. */
   showProvider: boolean;
+  /** Whether callers see the providers that their calls were sent to. */
+  showAttempts: boolean;
   unpricedExtras: 'refuse' | 'tools' | 'allow';
   /** Private addresses and ranges that may be fetched for clients. */
   fetchAllowed: readonly string[];
@@ -301,9 +303,10 @@ function secretNames(providerVariables: readonly ProviderVariables[]): Set<strin
 }
 
 /** Settings of requests and their answers. */
-function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras' | 'showProvider'> {
+function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras' | 'showProvider' | 'showAttempts'> {
   return {
     showProvider: readWord(env, 'MODELPORT_SHOW_PROVIDER', ['true', 'false'] as const) === 'true',
+    showAttempts: readWord(env, 'MODELPORT_SHOW_ATTEMPTS', ['true', 'false'] as const) === 'true',
     maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
     unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'tools', 'allow'] as const),
   };

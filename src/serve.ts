@@ -117,6 +117,7 @@ async function serveAlone(
       publicUrl: config.publicUrl,
       uploadFolder: config.dataDir,
       trustedProxies: config.trustedProxies,
+      showAttempts: config.showAttempts,
       metrics: { token: config.metricsToken, isOpen: config.metrics === 'open' },
     },
     now: Date.now,

@@ -21,6 +21,7 @@ import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import type { CallTrace } from '../telemetry/events.ts';
+import { receiptOf } from '../telemetry/receipt.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Chain, Ready } from './admit/candidate.ts';
 import { TOOL_FORMATS } from './admit/extra-members.ts';
@@ -254,11 +255,15 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   const failure = conclusion.outcome === 'aborted' ? undefined : conclusion.error;
   context.attempt?.ended(failure, output, tokens);
   const record = recordOf(context, ending, used, cost);
+  const { trace } = context;
+  fill(trace, context, conclusion.error);
+  record.receipt = JSON.stringify(receiptOf(trace));
+  if (trace.labels.tags) record.tags = trace.labels.tags;
   try {
     await deps.ledger.settle(context.hold, record);
     if (context.cache) await context.cache.keep(deps, { record, isDoubted: isDoubted(context) });
   } finally {
-    ended(context, record, conclusion.error);
+    trace.ended(record);
     context.underWay.delete(context);
     context.release?.();
     context.load.end();
@@ -266,17 +271,17 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   return cost;
 }
 
-/** Tells the sinks. */
-function ended(
-  { trace, warnings, route: { decision }, hold }: CallContext,
-  record: CallRow,
-  error?: GatewayError,
+/** What the trace does not know before the end of the call. */
+function fill(
+  trace: CallTrace,
+  { warnings, route: { decision }, hold, pace }: CallContext,
+  error: GatewayError | undefined,
 ): void {
   trace.warnings = warnings;
   trace.error = error;
   trace.hold = hold.amount;
+  trace.limits = pace.limits;
   if (decision) trace.route = () => routeOf(decision);
-  trace.ended(record);
 }
 
 /** The order of the targets and its reasons: `main/gpt-4o affinity`. */

@@ -49,11 +49,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
       const { headers } = request;
-      trace.headers = headers;
       const { call: told, models } = readRequest(dialect, request);
       const wished = takeWishes(told, models, request);
       const read = wished?.call ?? told;
-      trace.asks(read);
+      trace.asks(read, headers, request.hasOwnHeaders !== false);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       boundCall(call);
       call.receivedSeconds = Math.floor(at / 1000);

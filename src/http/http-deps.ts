@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
+import type { RefusedCalls } from '../telemetry/refused-calls.ts';
 import type { JsonBounds } from './json-scan.ts';
 import type { MetricsGate } from './routes/status/metrics-guard.ts';
 
@@ -42,6 +43,8 @@ export interface HttpDeps {
   readiness(): Promise<Readiness>;
   metrics: Pick<Metrics, 'answered' | 'called' | 'write'>;
   events: Pick<Events, 'configChanged'>;
+  /** Calls that were refused and may not be in the store yet. */
+  refusals: Pick<RefusedCalls, 'flush'>;
   settings: EdgeSettings;
   now(): number;
   /** Reports a problem that needs the operator's attention. */
@@ -63,6 +66,8 @@ interface EdgeSettings {
   uploadFolder: string;
   /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: readonly string[];
+  /** Callers see the providers that their calls were sent to. */
+  showAttempts: boolean;
   /** Who may read `/metrics`. */
   metrics: MetricsGate;
 }

@@ -14,6 +14,7 @@ import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
+import { OWN_CALL_ROUTES } from './routes/public/call-routes.ts';
 import { COUNT_ROUTES } from './routes/public/count-routes.ts';
 import { FILE_ROUTES } from './routes/public/file-routes.ts';
 import { GoogleQuery, googlePaths } from './routes/public/google-path.ts';
@@ -206,6 +207,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...VIDEO_ROUTES,
   ...FILE_ROUTES,
   ...BILLING_ROUTES,
+  ...OWN_CALL_ROUTES,
   ...ACCOUNT_ROUTES,
   ...MONEY_ROUTES,
   ...EXPLAIN_ROUTES,

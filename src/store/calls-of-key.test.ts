@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import type { CallFilter, CallRow, LedgerStep } from './store.ts';
+import type { CallFilter, CallRow, LedgerStep, RefusedCallRow } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HOUR_MS = 3_600_000;
@@ -16,8 +16,72 @@ const CALLS = Array.from(
       at: NOON + index * QUARTER_MS,
       key: index % 37 === 0 ? 'key_rare' : index === 100 ? 'key_once' : 'key_1',
       model: Math.floor(index / 12) % 2 === 0 ? 'model_1' : 'model_2',
+      provider: index % 50 === 3 ? 'spare' : 'main',
+      ...(index % 3 === 0 && { tags: index % 6 === 0 ? ['batch', 'team-a'] : ['batch'] }),
+      ...(index % 11 === 5 && { outcome: 'failed', status: 502, errorCode: 'upstream_failed' }),
+      ...(index % 40 === 7 && { outcome: 'refused', status: 400, errorCode: 'upstream_refused' }),
     }),
 );
+
+/** Refused before they were admitted: at the times of calls, so that pages end between them. */
+const REFUSED = Array.from(
+  { length: 60 },
+  (_, index): RefusedCallRow => ({
+    id: `refused_${String(index).padStart(4, '0')}`,
+    at: NOON + index * QUARTER_MS * 4,
+    ...(index % 4 !== 0 && { account: 'acc_1', key: index % 8 === 1 ? 'key_rare' : 'key_1' }),
+    model: 'model_1',
+    dialect: 'openai-chat',
+    stream: false,
+    status: index % 4 === 0 ? 401 : 429,
+    errorCode: index % 4 === 0 ? 'invalid_api_key' : 'rate_limited',
+    durationMs: 0.4,
+    receipt: '{"attempts":[]}',
+  }),
+);
+
+interface Found {
+  id: string;
+  at: number;
+}
+
+/** What a list has to show, newest first. */
+function meant(filter: Partial<CallFilter>): string[] {
+  const {
+    account,
+    key,
+    model,
+    provider,
+    status,
+    error,
+    outcome,
+    tag,
+    from = 0,
+    to = Number.POSITIVE_INFINITY,
+  } = filter;
+  const isMeant = (call: CallRow) =>
+    (account ?? call.account) === call.account &&
+    (key ?? call.key) === call.key &&
+    (model ?? call.model) === call.model &&
+    (provider ?? call.provider) === call.provider &&
+    (status ?? call.status) === call.status &&
+    (error ?? call.errorCode) === call.errorCode &&
+    (outcome ?? call.outcome) === call.outcome &&
+    (tag === undefined || call.tags?.includes(tag) === true);
+  const asks = status !== undefined || error !== undefined || outcome === 'refused';
+  const withRefused = asks && provider === undefined && tag === undefined && (outcome ?? 'refused') === 'refused';
+  const isRefused = (call: RefusedCallRow) =>
+    (account ?? call.account) === call.account &&
+    (key ?? call.key) === call.key &&
+    (model ?? call.model) === call.model &&
+    (status ?? call.status) === call.status &&
+    (error ?? call.errorCode) === call.errorCode;
+  const found: Found[] = [...CALLS.filter(isMeant), ...(withRefused ? REFUSED.filter(isRefused) : [])];
+  return found
+    .filter(({ at }) => at >= from && at < to)
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id);
+}
 
 const FILTERS: readonly Partial<CallFilter>[] = [
   { key: 'key_rare' },
@@ -28,19 +92,33 @@ const FILTERS: readonly Partial<CallFilter>[] = [
   { key: 'key_rare', account: 'acc_2' },
   { model: 'model_2', from: NOON + 20 * QUARTER_MS + 1, to: NOON + 230 * QUARTER_MS - 1 },
   { key: 'key_rare', from: NOON + 37 * QUARTER_MS, to: NOON + 74 * QUARTER_MS },
+  { provider: 'spare' },
+  { provider: 'spare', key: 'key_1', account: 'acc_1' },
+  { provider: 'none' },
+  { status: 200, key: 'key_rare' },
+  { status: 502 },
+  { status: 429, account: 'acc_1' },
+  { status: 401, from: NOON + 9 * QUARTER_MS },
+  { error: 'upstream_failed', key: 'key_1', model: 'model_2' },
+  { error: 'rate_limited', key: 'key_rare' },
+  { error: 'upstream_failed', tag: 'batch', provider: 'main' },
+  { outcome: 'ok', key: 'key_rare' },
+  { outcome: 'refused' },
+  { outcome: 'failed', status: 502, account: 'acc_1', to: NOON + 200 * QUARTER_MS },
+  { tag: 'batch' },
+  { tag: 'team-a', status: 200, account: 'acc_1', model: 'model_2' },
+  { tag: 'none' },
 ];
 
 test.each(ENGINES)(
-  '$name: pages of a key or a model contain the same calls as a filtered list of all calls',
+  '$name: pages of every filter contain the same calls as a filtered list of all calls',
   async (engine) => {
     const { store } = await freshStore(engine);
     await store.createAccount({ id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON });
     await store.ledger(CALLS.map((call): LedgerStep => ({ type: 'resolve', callId: call.id, amount: 0n, call })));
+    await store.refused(REFUSED);
     for (const filter of FILTERS) {
-      const { account = 'acc_1', key, model, from = 0, to = Number.POSITIVE_INFINITY } = filter;
-      const isMeant = (call: CallRow) =>
-        (key ?? call.key) === call.key && (model ?? call.model) === call.model && account === call.account;
-      const expected = CALLS.filter((call) => isMeant(call) && call.at >= from && call.at < to).map(({ id }) => id);
+      const expected = meant(filter);
       for (const limit of [1, 3, 50]) {
         const seen: string[] = [];
         for (let more = true; more; ) {
@@ -49,9 +127,16 @@ test.each(ENGINES)(
           seen.push(...page.map(({ id }) => id));
           more = page.length === limit;
         }
-        expect(seen, JSON.stringify({ ...filter, limit })).toEqual(expected.toReversed());
+        expect(seen, JSON.stringify({ ...filter, limit })).toEqual(expected);
       }
     }
+    expect(await store.call('refused_0001')).toMatchObject({ status: 429, receipt: '{"attempts":[]}' });
+    await store.tidy(NOON + 60 * HOUR_MS);
+    // Those of the last day are left.
+    expect(await store.calls({ error: 'rate_limited', limit: 100 })).toHaveLength(18);
+    await store.tidy(NOON + 72 * HOUR_MS, NOON + 48 * HOUR_MS);
+    const tagged = await store.calls({ tag: 'batch', limit: 1000 });
+    expect(tagged.length).toBeLessThan(CALLS.filter(({ tags }) => tags).length);
     await store.close();
   },
   60_000,

@@ -196,6 +196,26 @@ export interface CallRow {
   saved?: Money;
   durationMs: number;
   firstByteMs?: number;
+  /** What its sender files it under. */
+  tags?: readonly string[];
+  /** Its receipt as JSON text. Lists leave it out. */
+  receipt?: string;
+}
+
+/** A call that was refused before it was admitted. */
+export interface RefusedCallRow {
+  id: string;
+  at: number;
+  /** Absent: nobody is known who sent it. */
+  account?: string;
+  key?: string;
+  model?: string;
+  dialect: string;
+  stream: boolean;
+  status: number;
+  errorCode: string;
+  durationMs: number;
+  receipt: string;
 }
 
 /** A price version. Immutable. `components` is a Price as JSON text. */
@@ -345,7 +365,12 @@ export interface CallFilter extends Page {
   account?: string;
   key?: string;
   model?: string;
+  provider?: string;
+  status?: number;
   outcome?: CallOutcome;
+  /** The code of its error. */
+  error?: string;
+  tag?: string;
   from?: number;
   to?: number;
 }

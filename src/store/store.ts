@@ -26,6 +26,7 @@ import type {
   Page,
   PriceRow,
   ProviderRow,
+  RefusedCallRow,
   UsageGroup,
   UsageSum,
 } from './rows.ts';
@@ -58,6 +59,7 @@ export type {
   Page,
   PriceRow,
   ProviderRow,
+  RefusedCallRow,
   TargetRow,
   UsageGroup,
   UsageSum,
@@ -139,8 +141,13 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   /** Newest first. */
   audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
 
+  /** With its receipt. Calls that were refused before they were admitted are found too, for a day. */
   call(id: string): Promise<CallRow | undefined>;
-  /** Newest first. */
+  /** The charge of the call, with what was corrected since. Oldest first. */
+  entriesOfCall(id: string): Promise<EntryRow[]>;
+  /** Records calls that were not admitted. */
+  refused(calls: readonly RefusedCallRow[]): Promise<void>;
+  /** Newest first. With a `status`, `error` or `outcome` also those that were not admitted. */
   calls(filter: CallFilter): Promise<CallRow[]>;
   /**
    * Sums of calls that began in [`from`, `to`), read from hourly sums, by time and then by name. `periods` also groups by the time from each

@@ -4,9 +4,11 @@
  */
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
+import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AttemptListener, AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { CallRow } from '../store/store.ts';
+import { type CallLabels, type LabelledCall, labelsOf, NO_LABELS, type RequestHeaders } from './call-labels.ts';
 import type { CallSpan } from './traces/call-span.ts';
 
 /** Something that an operator has changed. */
@@ -39,10 +41,6 @@ export interface EventSink {
 
 export type Events = Required<EventSink>;
 
-interface RequestHeaders {
-  get(name: string): string | null | undefined;
-}
-
 const NONE: readonly never[] = [];
 
 /** What is known about one call, filled in by its steps. The sinks get it with every event of the call. */
@@ -56,6 +54,8 @@ export class CallTrace implements AttemptListener {
   readonly dialect: string;
   /** The headers of the request, once it was read. */
   headers: RequestHeaders | undefined;
+  /** What its sender says about it. */
+  labels: CallLabels = NO_LABELS;
   /** Absent: nobody is known who sent the call. */
   account: string | undefined;
   key: string | undefined;
@@ -74,6 +74,8 @@ export class CallTrace implements AttemptListener {
   span: CallSpan | undefined;
   /** The order of the targets, with the reason of each; absent: there was one. `main/gpt-4o affinity`. */
   route: (() => readonly string[]) | undefined;
+  /** What was left of the caller's rate limits. */
+  limits: RateLimits | undefined;
   /** Why it failed or was refused. Its message is for the client, its cause for the operator. */
   error: GatewayError | undefined;
   /** Of an admitted call, once it is known. */
@@ -93,10 +95,12 @@ export class CallTrace implements AttemptListener {
     this.key = key;
   }
 
-  /** What it asks for. */
-  asks({ model, stream }: { model: string; stream: boolean }): void {
-    this.model = model;
-    this.stream = stream;
+  /** What it asks for. `hasOwnHeaders`: there may be headers of the gateway's own. */
+  asks(call: LabelledCall & { model: string; stream: boolean }, headers: RequestHeaders, hasOwnHeaders: boolean): void {
+    this.headers = headers;
+    this.model = call.model;
+    this.stream = call.stream;
+    this.labels = labelsOf(call, headers, hasOwnHeaders);
   }
 
   admitted(hold: Money): void {

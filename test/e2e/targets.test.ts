@@ -75,3 +75,61 @@ describe('time limits and targets', () => {
     expect(stage.journal()).toHaveLength(1);
   });
 });
+
+describe('receipts', () => {
+  const asCaller = (key: string, id: string) =>
+    fetch(`${scene.gateway.url}/v1/calls/${id}`, { headers: { authorization: `Bearer ${key}` } });
+
+  test('an admin sees every attempt, the charge and its entries; the caller sees the call without providers', async () => {
+    const stage = await scene.stage({ targets: 2 });
+    stage.scriptTarget(0, errorAnswer(503, 'Overloaded.'));
+    stage.scriptTarget(1, wholeAnswer('from the second'));
+    const { headers } = await whole(stage);
+    const id = headers.get('x-request-id') ?? '';
+    const call = await scene.gateway.admin<{ [member: string]: unknown }>('GET', `/calls/${id}`);
+    const [first, second] = call.attempts as { [member: string]: unknown }[];
+    expect(first).toMatchObject({ status: 503, outcome: 'failed', error: { code: 'upstream_failed' } });
+    expect(second).toMatchObject({ status: 200, outcome: 'ok' });
+    expect(first?.provider).not.toBe(second?.provider);
+    expect(call.charge).toEqual([
+      { component: 'input', quantity: 11, rate: '0.000001', amount: '0.000011' },
+      { component: 'output', quantity: 7, rate: '0.000004', amount: '0.000028' },
+    ]);
+    expect(call.cost).toBe('0.000039');
+    expect(call.entries).toMatchObject([{ kind: 'charge', amount: '-0.000039' }]);
+    expect(Number(call.hold)).toBeGreaterThan(0.000039);
+    const own = await (await asCaller(stage.caller.key, id)).text();
+    expect(JSON.parse(own)).toMatchObject({ id, cost: '0.000039', attempts: [{ status: 503 }, { status: 200 }] });
+    expect(own).not.toContain(String(first?.provider));
+    expect(own).not.toContain('Overloaded');
+    const stranger = await scene.stage();
+    expect((await asCaller(stranger.caller.key, id)).status).toBe(404);
+  });
+
+  test('a refused call has a receipt and is in lists that ask for it', async () => {
+    const stage = await scene.stage();
+    const refused = await stage.post('/v1/chat/completions', {
+      model: 'no-such-model',
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(refused.status).toBe(404);
+    const id = refused.headers.get('x-request-id') ?? '';
+    const call = await scene.gateway.admin('GET', `/calls/${id}`);
+    expect(call).toMatchObject({
+      status: 404,
+      outcome: 'refused',
+      errorCode: 'model_not_found',
+      attempts: [],
+      cost: '0',
+    });
+    expect((await asCaller(stage.caller.key, id)).status).toBe(200);
+    const { data } = await scene.gateway.admin<{ data: { id: string }[] }>(
+      'GET',
+      '/calls?status=404&error=model_not_found',
+    );
+    expect(data.map((one) => one.id)).toContain(id);
+    const { account } = stage.caller;
+    const all = await scene.gateway.admin<{ data: object[] }>('GET', `/calls?account=${account}`);
+    expect(all.data).toEqual([]);
+  });
+});

@@ -28,7 +28,7 @@ import { createEvents } from '../../src/telemetry/create-events.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import type { TestDatabase } from './engines.ts';
 
-const NO_EVENTS = createEvents([], () => {});
+const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
@@ -120,7 +120,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       reportError: () => {},
     }),
     readiness: createReadiness({ ask: () => store.ready() }),
-    ...{ metrics: createMetrics(Date.now()), events: NO_EVENTS },
+    ...{ ...NO_TELEMETRY, metrics: createMetrics(Date.now()) },
     settings: {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,
@@ -128,7 +128,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       isSecure: false,
       publicUrl: undefined,
       uploadFolder: folder,
-      trustedProxies: [],
+      ...{ trustedProxies: [], showAttempts: false },
       metrics: { token: undefined, isOpen: false },
     },
     now: Date.now,

@@ -67,6 +67,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
   }),
   ...tagged('Billing', {
     'GET /v1/balance': ['getBalance'],
+    'GET /v1/calls/{id}': ['getOwnCall', { path: { id: 'req_1Zk3v9' } }],
     'GET /v1/usage': ['getUsage', { query: { group_by: 'model' } }],
     'POST /v1/redeem': ['redeemCode', { request: { code: 'mp-4J7K-9Q2M-XW3T' } }],
     'GET /v1/dashboard/billing/subscription': ['getSubscription'],

@@ -33,7 +33,7 @@ export function charge(usage: Usage, price: Price): Money {
   if (usage.images) addImages(sum, usage, price);
   let cost = sum.total();
   if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
-  if (price.perCall !== undefined) cost += BigInt(calls(usage)) * price.perCall;
+  if (price.perCall !== undefined) cost += BigInt(countedCalls(usage)) * price.perCall;
   if (usage.serverToolCalls !== undefined) cost += chargeTools(usage, price);
   if (usage.hedge) cost += charge(usage.hedge.usage, price);
   return cost;
@@ -52,23 +52,33 @@ function addShare(sum: RateSum, left: number, count: number | undefined, rate: P
 
 /** By the image; if the model has no such price and no tokens were reported, by estimated tokens. */
 function addImages(sum: RateSum, usage: Usage, price: Price): void {
-  const images = units(usage.images);
-  const each = pricePiece(price.images, price.perImage, usage);
-  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined) sum.add(images, each * PICO_PER_NANO);
-  else sum.add(images, BigInt(IMAGE_TOKENS) * price.imageOutput);
+  const { quantity, rate } = chargedImages(usage, price);
+  sum.add(quantity, rate);
 }
 
-function chargeTools({ serverToolCalls, freeToolCalls }: Usage, { perToolCall = 0n, perToolUse = 0n }: Price): Money {
-  const charged = Math.max(0, units(serverToolCalls) - units(freeToolCalls));
+export function chargedImages(usage: Usage, price: Price): { quantity: number; rate: Pico } {
+  const quantity = units(usage.images);
+  const each = pricePiece(price.images, price.perImage, usage);
+  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
+    return { quantity, rate: each * PICO_PER_NANO };
+  return { quantity, rate: BigInt(IMAGE_TOKENS) * price.imageOutput };
+}
+
+export function chargedToolCalls({ serverToolCalls, freeToolCalls }: Usage): number {
+  return Math.max(0, units(serverToolCalls) - units(freeToolCalls));
+}
+
+function chargeTools(usage: Usage, { perToolCall = 0n, perToolUse = 0n }: Price): Money {
+  const charged = chargedToolCalls(usage);
   return charged === 0 ? 0n : BigInt(charged) * perToolCall + perToolUse;
 }
 
 /** Several videos count as several calls; so do the searches of a reranking call, if the provider counts them. */
-function calls({ searches, videos }: Usage): number {
+export function countedCalls({ searches, videos }: Usage): number {
   return Math.max(1, units(searches ?? videos));
 }
 
 /** A provider's figure as a whole number of units. Invalid and negative figures become 0. */
-function units(count: number | undefined): number {
+export function units(count: number | undefined): number {
   return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
 }

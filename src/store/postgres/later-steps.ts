@@ -37,4 +37,33 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN saved bigint NOT NULL DEFAULT 0;
   ALTER TABLE call_sums ADD COLUMN saved bigint NOT NULL DEFAULT 0;
   `,
+  // Receipts and tags of calls, calls that were refused before they were admitted, and indexes for what admins look for.
+  `
+  ALTER TABLE calls ADD COLUMN receipt text COLLATE "C";
+  CREATE INDEX calls_by_provider ON calls (provider, at, id);
+  CREATE INDEX calls_by_outcome ON calls (outcome, at, id) WHERE outcome <> 'ok';
+  CREATE INDEX calls_by_status ON calls (status, at, id) WHERE status <> 200;
+  CREATE INDEX calls_by_error ON calls (error_code, at, id) WHERE error_code IS NOT NULL;
+  CREATE TABLE call_tags (
+    tag text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tag, at, id)
+  );
+  CREATE INDEX call_tags_by_time ON call_tags (at);
+  CREATE TABLE refused_calls (
+    id text COLLATE "C" PRIMARY KEY,
+    at bigint NOT NULL,
+    account text COLLATE "C",
+    key text COLLATE "C",
+    model text COLLATE "C",
+    dialect text COLLATE "C" NOT NULL,
+    stream bigint NOT NULL,
+    status bigint NOT NULL,
+    error_code text COLLATE "C" NOT NULL,
+    duration_ms bigint NOT NULL,
+    receipt text COLLATE "C" NOT NULL
+  );
+  CREATE INDEX refused_calls_by_time ON refused_calls (at, id);
+  `,
 ];

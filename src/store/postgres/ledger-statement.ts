@@ -23,7 +23,7 @@ export interface DecidedBatch {
 }
 
 const CALL_COLUMNS =
-  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint, saved bigint';
+  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint, saved bigint, receipt text';
 
 /**
  * The columns of the tables that a batch may contain, in the order of their parameters. Each is sent as a JSON array of objects, which
@@ -40,6 +40,7 @@ const TABLES = {
     'account text, seq bigint, kind text, amount bigint, balance_after bigint, counter text, call_id text, note text, idempotency_key text, at bigint, hash text',
   recorded: CALL_COLUMNS,
   completed: CALL_COLUMNS,
+  tagged: 'tag text, at bigint, id text',
   summed:
     'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint, saved bigint',
   spent:
@@ -68,6 +69,7 @@ const COMPLETED_COLUMNS = [
   'output_tokens',
   'completion_seq',
   'saved',
+  'receipt',
 ] as const;
 
 /**
@@ -89,6 +91,7 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
     rows,
   ) => `UPDATE calls SET provisional = 0, ${COMPLETED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}
   FROM ${rows} WHERE calls.id = x.id AND calls.at = x.at AND (SELECT open FROM gate)`,
+  tagged: (rows) => `INSERT INTO call_tags SELECT * FROM ${rows} WHERE (SELECT open FROM gate) ON CONFLICT DO NOTHING`,
   summed: (rows) => `INSERT INTO call_sums AS sums SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost,
     input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens, saved = sums.saved + excluded.saved`,
@@ -182,6 +185,7 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
     entered: changes.entries.map(entryColumns),
     recorded: changes.calls.map((call) => callColumns(call, call.entrySeq)),
     completed: changes.completed.map((call) => callColumns(call, undefined)),
+    tagged: [...changes.calls, ...changes.completed].flatMap(tagColumns),
     summed: sumCalls(changes.calls, changes.completed).map(({ inputTokens, outputTokens, cost, saved, ...sum }) => ({
       ...sum,
       cost: `${cost}`,
@@ -314,5 +318,12 @@ function callColumns({ row, completionSeq, tokens }: RecordedCall | CompletedCal
     provisional: row.provisional ? 1 : 0,
     completion_seq: completionSeq,
     saved: `${row.saved ?? 0n}`,
+    receipt: row.receipt,
   };
+}
+
+const NO_TAGS: readonly object[] = [];
+
+function tagColumns({ row: { tags, at, id } }: RecordedCall | CompletedCall): readonly object[] {
+  return tags ? tags.map((tag) => ({ tag, at, id })) : NO_TAGS;
 }

@@ -1,5 +1,7 @@
 /** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
+
 import { raw, sql } from '../database.ts';
+import { forgetRefused } from '../tables/refused-call-table.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
 export const DAY_MS = 86_400_000;
@@ -23,6 +25,7 @@ export async function tidyCalls(
   for (let day = today; day < today + DAYS_AHEAD; day++) {
     await transact((run) => makePartition(run, day));
   }
+  await transact((run) => run(forgetRefused(now)));
   if (keepFrom !== undefined) await transact((run) => dropPartitions(run, keepFrom));
 }
 
@@ -51,4 +54,5 @@ async function dropPartitions(run: RunStatement, keepFrom: number): Promise<void
   await run(raw(`SET LOCAL lock_timeout = '2s'`));
   for (const { name } of old) await run(raw(`DROP TABLE ${name}`));
   await run(sql`DELETE FROM calls_of_other_days WHERE at < ${dropped}`);
+  await run(sql`DELETE FROM call_tags WHERE at < ${dropped}`);
 }

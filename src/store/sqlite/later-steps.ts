@@ -72,4 +72,35 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     hash TEXT
   ) STRICT;
   `,
+  // Receipts and tags of calls, calls that were refused before they were admitted, and indexes for what admins look for.
+  `
+  ALTER TABLE calls ADD COLUMN receipt TEXT;
+  ALTER TABLE unfiled_calls ADD COLUMN receipt TEXT;
+  ALTER TABLE unfiled_calls ADD COLUMN tags TEXT;
+  CREATE INDEX calls_by_provider ON calls (provider, at, id);
+  CREATE INDEX calls_by_outcome ON calls (outcome, at, id) WHERE outcome <> 'ok';
+  CREATE INDEX calls_by_status ON calls (status, at, id) WHERE status <> 200;
+  CREATE INDEX calls_by_error ON calls (error_code, at, id) WHERE error_code IS NOT NULL;
+  CREATE TABLE call_tags (
+    tag TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (tag, at, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX call_tags_by_time ON call_tags (at);
+  CREATE TABLE refused_calls (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    account TEXT,
+    key TEXT,
+    model TEXT,
+    dialect TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    error_code TEXT NOT NULL,
+    duration_ms INTEGER NOT NULL,
+    receipt TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX refused_calls_by_time ON refused_calls (at, id);
+  `,
 ];

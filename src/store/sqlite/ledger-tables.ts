@@ -2,7 +2,7 @@
 import type { Database } from 'bun:sqlite';
 import { type CallSum, type CompletedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
-import type { EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
+import type { CallRow, EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import type { BooksColumns } from '../tables/books-columns.ts';
@@ -178,12 +178,16 @@ function prepareEntry(db: Database): (entry: EntryRow) => void {
 function prepareCalls(db: Database): (changes: LedgerChanges) => void {
   const enter = prepareEntry(db);
   const record = db.prepare(
-    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addSum = prepareSum(db);
+  const tagCall = prepareTags(db);
   return ({ entries, calls }) => {
     for (const entry of entries) if (entry.kind === 'charge') enter(entry);
-    for (const call of calls) record.run(...callValues(call));
+    for (const call of calls) {
+      record.run(...callValues(call));
+      tagCall(call.row);
+    }
     for (const sum of sumCalls(calls, [])) addSum(sum);
   };
 }
@@ -192,11 +196,28 @@ function prepareCompletion(db: Database): (call: CompletedCall) => void {
   const update = db.prepare(
     `UPDATE calls SET provisional = 0, provider = ?, target_model = ?, dialect = ?, upstream_dialect = ?, stream = ?, status = ?,
        outcome = ?, error_code = ?, attempts = ?, cost = ?, price_id = ?, usage = ?, duration_ms = ?, first_byte_ms = ?,
-       input_tokens = ?, output_tokens = ?, completion_seq = ?, saved = ?
+       input_tokens = ?, output_tokens = ?, completion_seq = ?, saved = ?, receipt = ?
      WHERE id = ?`,
   );
+  const tagCall = prepareTags(db);
   return ({ row: c, completionSeq, tokens }) => {
-    update.run(...settledValues(c), tokens.input, tokens.output, completionSeq ?? null, c.saved ?? 0n, c.id);
+    update.run(
+      ...settledValues(c),
+      tokens.input,
+      tokens.output,
+      completionSeq ?? null,
+      c.saved ?? 0n,
+      c.receipt ?? null,
+      c.id,
+    );
+    tagCall(c);
+  };
+}
+
+function prepareTags(db: Database): (call: CallRow) => void {
+  const insert = db.prepare('INSERT INTO call_tags (tag, at, id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+  return ({ tags, at, id }) => {
+    if (tags) for (const tag of tags) insert.run(tag, at, id);
   };
 }
 

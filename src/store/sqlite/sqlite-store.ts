@@ -10,6 +10,7 @@ import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
+import { forgetRefused } from '../tables/refused-call-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
 import { backUpSqlite, restoreSqlite } from './backup.ts';
 import { createCheckpointer } from './checkpointer.ts';
@@ -75,7 +76,8 @@ export async function openSqliteStore(
         return true;
       }),
 
-    async tidy(_now, keepFrom) {
+    async tidy(now, keepFrom) {
+      await db.transact(() => db.run(forgetRefused(now)));
       if (keepFrom === undefined) return;
       while (await dropCalls(db, keepFrom)) await breath();
     },
@@ -93,6 +95,7 @@ function dropCalls(db: SqliteConnection, before: number): Promise<boolean> {
       text: 'DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE at < $1 ORDER BY at LIMIT $2) RETURNING id',
       values: [before, DROPPED_AT_ONCE],
     });
+    if (dropped.length < DROPPED_AT_ONCE) db.run({ text: 'DELETE FROM call_tags WHERE at < $1', values: [before] });
     return dropped.length === DROPPED_AT_ONCE;
   });
 }

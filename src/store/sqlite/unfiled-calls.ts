@@ -9,20 +9,21 @@ import { CALL_COLUMNS, callValues } from './call-values.ts';
 /** Leaves the calls of a batch unfiled, each with its charge. */
 export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
   const insert = db.prepare(
-    `INSERT INTO unfiled_calls (${CALL_COLUMNS}, charge, balance_after, charged_at, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO unfiled_calls (${CALL_COLUMNS}, tags, charge, balance_after, charged_at, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return ({ calls, entries }) => {
     // Charges are in the order of their calls.
     const charges = entries.filter(({ kind }) => kind === 'charge').values();
     for (const call of calls) {
+      const tags = call.row.tags ? JSON.stringify(call.row.tags) : null;
       if (call.entrySeq === undefined) {
-        insert.run(...callValues(call), null, null, null, null);
+        insert.run(...callValues(call), tags, null, null, null, null);
         continue;
       }
       const { value: charge } = charges.next();
       if (charge?.callId !== call.row.id) throw new Error(`The charge of call ${call.row.id} is missing in its batch.`);
-      insert.run(...callValues(call), charge.amount, charge.balanceAfter, charge.at, charge.hash);
+      insert.run(...callValues(call), tags, charge.amount, charge.balanceAfter, charge.at, charge.hash);
     }
   };
 }
@@ -50,11 +51,15 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
        input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
        saved = saved + excluded.saved`,
   );
+  const tag = db.query(
+    `INSERT INTO call_tags (tag, at, id) SELECT tags.value, unfiled_calls.at, unfiled_calls.id
+     FROM unfiled_calls, json_each(unfiled_calls.tags) AS tags WHERE seq <= ? AND tags IS NOT NULL ON CONFLICT DO NOTHING`,
+  );
   const remove = db.query('DELETE FROM unfiled_calls WHERE seq <= ?');
   return (limit) => {
     const { last = null, calls = 0 } = oldest.get(limit) ?? {};
     if (last === null) return false;
-    for (const statement of [record, enter, add, remove]) statement.run(last);
+    for (const statement of [record, enter, add, tag, remove]) statement.run(last);
     return calls === limit;
   };
 }

@@ -5,6 +5,18 @@ import { HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
 import type { CallFilter, CallOutcome, CallRow } from '../rows.ts';
 import type { Store } from '../store.ts';
+import { type EntryColumns, toEntry } from './book-tables.ts';
+import {
+  type Cursor,
+  conditionsOf,
+  finderOf,
+  findsFew,
+  includesRefused,
+  newestOf,
+  orderOf,
+  sourceOf,
+} from './call-filter.ts';
+import { insertRefused, refusedCall, refusedCalls } from './refused-call-table.ts';
 
 interface CallColumns {
   id: string;
@@ -28,6 +40,7 @@ interface CallColumns {
   duration_ms: bigint;
   first_byte_ms: bigint | null;
   provisional: bigint;
+  receipt: string | null;
 }
 
 /** What the ledger rules need of a recorded call. */
@@ -47,26 +60,47 @@ export function toFormer(row: FormerColumns): FormerCall {
   return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional !== 0n };
 }
 
-export function callTable(db: Database): Pick<Store, 'call' | 'calls'> {
-  async function page(filter: CallFilter): Promise<CallRow[]> {
+export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> {
+  async function page(filter: CallFilter, cursor: Cursor | undefined, finder = finderOf(filter)): Promise<CallRow[]> {
     const rows = await db.all<CallColumns>(
-      sql`SELECT * FROM calls ${where(conditionsOf(filter))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`,
+      sql`SELECT calls.* FROM ${sourceOf(finder)} ${where(conditionsOf(filter, finder, cursor))}
+        ORDER BY ${orderOf(finder)} LIMIT ${filter.limit}`,
     );
     return rows.map(toCall);
   }
 
+  /** `undefined`: there is no such call, so no page after it. */
+  async function cursorAt(id: string): Promise<Cursor | undefined> {
+    const [row] = await db.all<{ at: bigint }>(
+      sql`SELECT at FROM calls WHERE id = ${id} UNION ALL SELECT at FROM refused_calls WHERE id = ${id}`,
+    );
+    return row && { at: Number(row.at), id };
+  }
+
+  /** Hour by hour of those that have calls of the key or model, until the page is full. */
+  async function byHours(filter: CallFilter, cursor: Cursor | undefined): Promise<CallRow[]> {
+    const rows: CallRow[] = [];
+    let to = Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, cursor ? cursor.at + 1 : Number.MAX_SAFE_INTEGER);
+    for (;;) {
+      const { times, isAll } = await timesOf(filter, to);
+      for (const time of times) {
+        rows.push(...(await page({ ...filter, ...time, limit: filter.limit - rows.length }, cursor, 'time')));
+        if (rows.length === filter.limit) return rows;
+        to = time.from;
+      }
+      if (isAll) return rows;
+    }
+  }
+
   /** Times of calls of a key or model, newest first. Uses the hourly sums to skip the hours without such calls. */
-  async function timesOf({ account, key, model, from = 0, to = Number.MAX_SAFE_INTEGER, after, limit }: CallFilter) {
-    const [last] =
-      after === undefined ? [] : await db.all<{ at: bigint }>(sql`SELECT at FROM calls WHERE id = ${after}`);
-    const end = last ? Math.min(to, Number(last.at) + 1) : to;
+  async function timesOf({ account, key, model, from = 0, limit }: CallFilter, end: number) {
     const conditions = [
       account === undefined ? undefined : sql`account = ${account}`,
       key === undefined ? undefined : sql`key = ${key}`,
       model === undefined ? undefined : sql`model = ${model}`,
       sql`hour >= ${Math.floor(from / HOUR_MS)} AND hour < ${Math.ceil(end / HOUR_MS)}`,
     ];
-    // Each hour contains a call; those of the newest hour may all be after the end.
+    // Each hour contains a call; those of the newest hour may all be after the end, and others may not be what is looked for.
     const hours = await db.all<{ hour: bigint }>(
       sql`SELECT DISTINCT hour FROM call_sums ${where(conditions)} ORDER BY hour DESC LIMIT ${limit + 1}`,
     );
@@ -77,42 +111,41 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls'> {
       if (newer && newer.from === start + HOUR_MS) newer.from = start;
       else times.push({ from: start, to: start + HOUR_MS });
     }
-    return times.map((time) => ({ from: Math.max(from, time.from), to: Math.min(end, time.to) }));
+    return {
+      times: times.map((time) => ({ from: Math.max(from, time.from), to: Math.min(end, time.to) })),
+      isAll: hours.length <= limit,
+    };
   }
 
   return {
     async call(id) {
       const [row] = await db.all<CallColumns>(sql`SELECT * FROM calls WHERE id = ${id}`);
-      return row && toCall(row);
+      if (!row) return refusedCall(db, id);
+      return { ...toCall(row), ...(row.receipt !== null && { receipt: row.receipt }) };
     },
 
     async calls(filter) {
-      // The sums do not distinguish outcomes.
-      if (filter.outcome !== undefined || (filter.key === undefined && filter.model === undefined)) return page(filter);
-      const rows: CallRow[] = [];
-      for (const time of await timesOf(filter)) {
-        rows.push(...(await page({ ...filter, ...time, limit: filter.limit - rows.length })));
-        if (rows.length === filter.limit) break;
-      }
-      return rows;
+      const cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
+      if (filter.after !== undefined && !cursor) return [];
+      const ofHours = !findsFew(filter) && (filter.key !== undefined || filter.model !== undefined);
+      const admitted = await (ofHours ? byHours(filter, cursor) : page(filter, cursor));
+      if (!includesRefused(filter)) return admitted;
+      return newestOf(admitted, await refusedCalls(db, filter, cursor), filter.limit);
+    },
+
+    async entriesOfCall(id) {
+      const rows = await db.all<EntryColumns>(
+        sql`SELECT entries.* FROM entries JOIN calls ON entries.account = calls.account AND entries.seq = calls.entry_seq
+            WHERE calls.id = ${id}
+          UNION ALL SELECT * FROM entries WHERE call_id = ${id} AND call_id IS NOT NULL AND kind <> 'charge' ORDER BY seq`,
+      );
+      return rows.map(toEntry);
+    },
+
+    async refused(calls) {
+      if (calls.length > 0) await db.all(insertRefused(calls));
     },
   };
-}
-
-/** Written exactly as in the index. */
-const DISPUTED = raw("outcome = 'disputed'");
-
-function conditionsOf(filter: CallFilter): (Statement | undefined)[] {
-  const { account, key, model, outcome, from, to, after } = filter;
-  return [
-    account === undefined ? undefined : sql`account = ${account}`,
-    key === undefined ? undefined : sql`key = ${key}`,
-    model === undefined ? undefined : sql`model = ${model}`,
-    outcome === undefined ? undefined : outcome === 'disputed' ? DISPUTED : sql`outcome = ${outcome}`,
-    from === undefined ? undefined : sql`at >= ${from}`,
-    to === undefined ? undefined : sql`at < ${to}`,
-    after === undefined ? undefined : sql`(at, id) < (SELECT at, id FROM calls WHERE id = ${after})`,
-  ];
 }
 
 function toCall(row: CallColumns): CallRow {

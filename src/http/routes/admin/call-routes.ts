@@ -8,6 +8,7 @@ import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
+import { chargeOf, entriesOf, RECEIPT, receiptIn } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
@@ -29,12 +30,18 @@ const CallQuery = Type.Object({
   account: Type.Optional(Type.String({ description: "an account's id or name" })),
   key: Type.Optional(Type.String({ description: "a key's id" })),
   model: Type.Optional(Type.String()),
+  provider: Type.Optional(Type.String({ description: 'that answered, or was tried last' })),
+  status: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 599, description: 'the HTTP status of the response, such as 429' }),
+  ),
+  error: Type.Optional(Type.String({ description: "an error's code, such as rate_limited" })),
+  tag: Type.Optional(Type.String({ description: 'one of the tags of the header `x-modelport-tags`' })),
   outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
   from: Type.Optional(TimeAsked),
   to: Type.Optional(TimeAsked),
 });
 
-const Call = Type.Object({
+const CALL = {
   id: Type.String(),
   account: Type.String(),
   key: Type.String(),
@@ -68,7 +75,9 @@ const Call = Type.Object({
       decision: Type.Optional(Type.String({ description: 'accept or reject; absent if undecided' })),
     }),
   ),
-});
+};
+const Call = Type.Object(CALL);
+const CallWithReceipt = Type.Object({ ...CALL, ...RECEIPT });
 
 const Decided = Type.Object(
   { decision: Type.Union([Type.Literal('accept'), Type.Literal('reject')]) },
@@ -79,11 +88,12 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/calls', {
     gate: 'admin',
     summary:
-      'Lists calls, latest first. With `Accept: text/csv` or `application/x-ndjson` all calls that match, or the first `limit`, are streamed in that format.',
+      'Lists calls, latest first. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv` or `application/x-ndjson` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
     answer: async (deps, { query, headers }) => {
       const filter = await filterOf(deps, query);
+      await deps.refusals.flush();
       const format = formatOf(headers.get('accept'));
       if (format !== 'json') {
         const write = (call: CallRow) => withDispute(deps.store, call);
@@ -99,12 +109,18 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/calls/:id', {
     gate: 'admin',
-    summary: 'Shows one call, by the x-request-id of its response.',
-    reply: Call,
-    answer: async ({ store }, { path }) => {
+    summary: 'Shows one call with its receipt, by the x-request-id of its response.',
+    reply: CallWithReceipt,
+    answer: async ({ store, refusals }, { path }) => {
+      await refusals.flush();
       const call = await store.call(path.id ?? '');
       if (!call) throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
-      return withDispute(store, call);
+      const [written, charge, entries] = await Promise.all([
+        withDispute(store, call),
+        chargeOf(store, call),
+        entriesOf(store, call),
+      ]);
+      return { ...written, ...receiptIn(call), charge, entries };
     },
   }),
   route('POST', '/admin/v1/calls/:id/dispute', {
@@ -124,12 +140,16 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
 
 async function filterOf(
   deps: HttpDeps,
-  { account, key, model, outcome, from, to }: Static<typeof CallQuery>,
+  { account, key, model, provider, status, error, tag, outcome, from, to }: Static<typeof CallQuery>,
 ): Promise<Omit<CallFilter, 'limit' | 'after'>> {
   return {
     ...(account !== undefined && { account: (await accountNamed(deps.store, account)).id }),
     ...(key !== undefined && { key }),
     ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+    ...(tag !== undefined && { tag }),
     ...(outcome !== undefined && { outcome }),
     ...(from !== undefined && { from: timeOf(from, 'from') }),
     ...(to !== undefined && { to: timeOf(to, 'to') }),
@@ -137,7 +157,7 @@ async function filterOf(
 }
 
 async function withDispute(store: Store, call: CallRow): Promise<object> {
-  const { saved, ...rest } = call;
+  const { saved, receipt: _, tags: __, ...rest } = call;
   const amounts = { cost: writeMoney(call.cost), ...(saved !== undefined && { saved: writeMoney(saved) }) };
   const written = { ...rest, at: writeTime(call.at), ...amounts };
   const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;

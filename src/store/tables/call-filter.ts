@@ -1,0 +1,89 @@
+/** Which calls a list shows, and by which index they are found. */
+import { raw, type Statement, sql } from '../database.ts';
+import type { CallFilter, CallRow } from '../rows.ts';
+
+/** The call after which a page begins. */
+export interface Cursor {
+  at: number;
+  id: string;
+}
+
+/**
+ * What finds the calls, the rarest first: failures are few, so their indexes hold little else. The others are conditions that are checked
+ * row by row, written so that no plan begins with them: planners know nothing of how they go together.
+ */
+type Finder = 'error' | 'outcome' | 'status' | 'tag' | 'provider' | 'account' | 'time';
+
+const IS_GOOD: { readonly [finder in Finder]?: (filter: CallFilter) => boolean } = {
+  error: ({ error }) => error !== undefined,
+  outcome: ({ outcome }) => outcome !== undefined && outcome !== 'ok',
+  status: ({ status }) => status !== undefined && status !== OK,
+  tag: ({ tag }) => tag !== undefined,
+  provider: ({ provider }) => provider !== undefined,
+  account: ({ account }) => account !== undefined,
+};
+
+const OK = 200;
+const FINDERS = Object.keys(IS_GOOD) as readonly Finder[];
+
+export function finderOf(filter: CallFilter): Finder {
+  return FINDERS.find((finder) => IS_GOOD[finder]?.(filter)) ?? 'time';
+}
+
+/** Whether few calls are found by another index than those of key and model. */
+export function findsFew(filter: CallFilter): boolean {
+  return ['error', 'outcome', 'status', 'tag'].includes(finderOf(filter));
+}
+
+/** Calls that were not admitted may be among what is looked for. */
+export function includesRefused({ status, error, outcome, provider, tag }: CallFilter): boolean {
+  if (provider !== undefined || tag !== undefined) return false;
+  if (outcome !== undefined && outcome !== 'refused') return false;
+  return status !== undefined || error !== undefined || outcome !== undefined;
+}
+
+/** `calls` and, where a tag finds them, `tagged`. */
+export function sourceOf(finder: Finder): Statement {
+  return raw(finder === 'tag' ? 'call_tags AS tagged CROSS JOIN calls' : 'calls');
+}
+
+/** The columns that order the page. */
+export const orderOf = (finder: Finder): Statement =>
+  raw(finder === 'tag' ? 'tagged.at DESC, tagged.id DESC' : 'at DESC, id DESC');
+
+export function conditionsOf(
+  filter: CallFilter,
+  finder: Finder,
+  cursor: Cursor | undefined,
+): (Statement | undefined)[] {
+  const { account, key, model, provider, status, outcome, error, tag, from, to } = filter;
+  const side = raw(finder === 'tag' ? 'tagged.' : 'calls.');
+  const text = (name: Finder | undefined, column: string, value: string | undefined) =>
+    value === undefined ? undefined : sql`${raw(name === finder ? column : `${column} || ''`)} = ${value}`;
+  return [
+    finder === 'tag' ? sql`tagged.tag = ${tag ?? ''} AND calls.id = tagged.id AND calls.at = tagged.at` : undefined,
+    tag === undefined || finder === 'tag'
+      ? undefined
+      : sql`EXISTS (SELECT 1 FROM call_tags WHERE call_tags.tag = ${tag} AND call_tags.at = calls.at AND call_tags.id = calls.id)`,
+    text('error', 'error_code', error),
+    text('provider', 'provider', provider),
+    text('account', 'account', account),
+    text(undefined, 'key', key),
+    text(undefined, 'model', model),
+    // Written as the conditions of the indexes: a parameter would not show that they hold.
+    outcome === undefined ? undefined : text('outcome', 'outcome', outcome),
+    finder === 'outcome' ? raw(outcome === 'disputed' ? "outcome = 'disputed'" : "outcome <> 'ok'") : undefined,
+    status === undefined ? undefined : sql`${raw(finder === 'status' ? 'status' : 'status + 0')} = ${status}`,
+    finder === 'status' ? raw(`status <> ${OK}`) : undefined,
+    finder === 'error' ? raw('error_code IS NOT NULL') : undefined,
+    from === undefined ? undefined : sql`${side}at >= ${from}`,
+    to === undefined ? undefined : sql`${side}at < ${to}`,
+    cursor && sql`(${side}at, ${side}id) < (${cursor.at}, ${cursor.id})`,
+  ];
+}
+
+/** Of two pages, each newest first. */
+export function newestOf(some: readonly CallRow[], others: readonly CallRow[], limit: number): CallRow[] {
+  const all = [...some, ...others].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
+  return all.slice(0, limit);
+}

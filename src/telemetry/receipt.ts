@@ -1,0 +1,104 @@
+/** The receipt of a call: what its record does not say. Stored with the record, as one JSON text, in the same transaction. */
+import { writeMoney } from '../canonical/money.ts';
+import type { RateLimits } from '../canonical/rate-limits.ts';
+import type { AttemptRecord } from '../routing/tracked-attempt.ts';
+import type { CallTrace } from './events.ts';
+
+/** One attempt at a target, in milliseconds: `startedMs` since the call began, the others since the attempt started. */
+export interface ReceiptAttempt {
+  provider: string;
+  target: string;
+  /** The last four characters. */
+  credential?: string;
+  /** The HTTP status; absent: no response came. */
+  status?: number;
+  outcome: string;
+  startedMs: number;
+  /** Until the first token of a stream, or the whole response. */
+  firstTokenMs?: number;
+  durationMs?: number;
+  error?: { code: string; message?: string };
+}
+
+export interface Receipt {
+  /** The `x-request-id` that the client gave. */
+  clientRequestId?: string;
+  user?: string;
+  metadata?: object;
+  tags?: readonly string[];
+  /** In USD: what was held. */
+  hold?: string;
+  /** Until the hold was taken. */
+  admittedMs?: number;
+  /** The targets in the order to try them, each with the reason of its place. */
+  route?: readonly string[];
+  attempts: readonly ReceiptAttempt[];
+  /** What translation dropped or approximated. */
+  losses?: readonly string[];
+  /** What was left of the caller's rate limits. */
+  limits?: RateLimits;
+  /** Why it was refused or failed. */
+  error?: { code: string; message: string; param?: string };
+}
+
+/** The last ones explain how a call ended. */
+const MOST_ATTEMPTS = 32;
+const MOST_LINES = 32;
+const LONGEST_TEXT = 300;
+const LONGEST_METADATA = 2048;
+
+/** Member by member, only what there is: the text of a plain call stays short. */
+export function receiptOf(trace: CallTrace): Receipt {
+  const { labels, error, warnings, route, limits, hold, at } = trace;
+  const receipt: Receipt = { attempts: trace.attempts.slice(-MOST_ATTEMPTS).map((attempt) => attemptOf(attempt, at)) };
+  if (labels.clientRequestId !== undefined) receipt.clientRequestId = labels.clientRequestId;
+  if (labels.user !== undefined) receipt.user = bounded(labels.user);
+  const metadata = labels.metadata && boundedMetadata(labels.metadata);
+  if (metadata) receipt.metadata = metadata;
+  if (labels.tags) receipt.tags = labels.tags;
+  if (hold !== undefined) receipt.hold = writeMoney(hold);
+  if (trace.admittedMs !== undefined) receipt.admittedMs = Math.round(trace.admittedMs * 10) / 10;
+  if (route) receipt.route = route().slice(0, MOST_LINES);
+  if (warnings.length > 0) receipt.losses = warnings.slice(0, MOST_LINES).map(bounded);
+  if (limits) receipt.limits = limits;
+  if (error) {
+    receipt.error = { code: error.code, message: bounded(error.message) };
+    if (error.param !== undefined) receipt.error.param = bounded(error.param);
+  }
+  return receipt;
+}
+
+function attemptOf(attempt: AttemptRecord, at: number): ReceiptAttempt {
+  const { target, credential, status, outcome, startedAt, answeredAt, endedAt, errorCode, message } = attempt;
+  const { provider, id } = target;
+  const one: ReceiptAttempt = { provider, target: id, outcome, startedMs: Math.max(0, startedAt - at) };
+  const last4 = lastFour(credential);
+  if (last4 !== undefined) one.credential = last4;
+  if (status > 0) one.status = status;
+  if (answeredAt > 0) one.firstTokenMs = Math.max(0, answeredAt - startedAt);
+  if (endedAt > 0) one.durationMs = Math.max(0, endedAt - startedAt);
+  if (errorCode !== undefined) {
+    one.error = { code: errorCode };
+    if (message !== undefined) one.error.message = bounded(message);
+  }
+  return one;
+}
+
+/** Of a short secret they would tell too much. */
+function lastFour(credential: string | undefined): string | undefined {
+  return credential === undefined || credential.length < 12 ? undefined : credential.slice(-4);
+}
+
+const bounded = (text: string) => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text);
+
+/** Its first members, as many as fit. */
+function boundedMetadata(metadata: object): object | undefined {
+  const kept: [string, unknown][] = [];
+  let left = LONGEST_METADATA;
+  for (const [name, value] of Object.entries(metadata)) {
+    left -= name.length + JSON.stringify(value).length;
+    if (left < 0) break;
+    kept.push([name, value]);
+  }
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
