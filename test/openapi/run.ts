@@ -158,7 +158,7 @@ class Client {
 
   async #parameter(path: string): Promise<string | undefined> {
     if (path === '/files/{file}') return (await this.#untilVideo()).split('/').at(-1);
-    if (path.startsWith('/admin/v1/calls/')) {
+    if (path.startsWith('/admin/v1/calls/') || path.startsWith('/v1/calls/')) {
       const { data } = await this.#gateway.admin<{ data: { id: string }[] }>('GET', '/calls?limit=1');
       return data[0]?.id;
     }
