@@ -120,8 +120,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const defaults = providerDefaults(config);
   const lease = openProbeLease(config);
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
-  const tracing =
-    config.traces && createTracing(config.traces, transport, { version, instance: owner, lost: reportError });
+  const tracing = openTracing(config, transport, { version, instance: owner, lost: reportError });
   const refusals = createRefusedCalls({ store, now, reportError });
   const events = openEvents(log, metrics, tracing, refusals, reportError);
   const catalog = openCatalog(defaults, store, log, lease, events);
@@ -230,6 +229,9 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
 const configuredName = (model: Model | undefined) => model && (model.wildcard ?? model.name);
 
 /** Log, metrics and, where they are exported, traces are told what happens. */
+const openTracing = ({ traces }: Config, transport: Transport, options: Parameters<typeof createTracing>[2]) =>
+  traces && createTracing(traces, transport, options);
+
 function openEvents(
   log: Log,
   metrics: Metrics,

@@ -202,22 +202,6 @@ export interface CallRow {
   receipt?: string;
 }
 
-/** A call that was refused before it was admitted. */
-export interface RefusedCallRow {
-  id: string;
-  at: number;
-  /** Absent: nobody is known who sent it. */
-  account?: string;
-  key?: string;
-  model?: string;
-  dialect: string;
-  stream: boolean;
-  status: number;
-  errorCode: string;
-  durationMs: number;
-  receipt: string;
-}
-
 /** A price version. Immutable. `components` is a Price as JSON text. */
 export interface PriceRow {
   id: string;

@@ -6,6 +6,7 @@ import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Readiness } from './readiness.ts';
+import type { RefusedCallRow } from './refused-call-row.ts';
 import type {
   AccountChange,
   AccountRow,
@@ -26,7 +27,6 @@ import type {
   Page,
   PriceRow,
   ProviderRow,
-  RefusedCallRow,
   UsageGroup,
   UsageSum,
 } from './rows.ts';
@@ -34,6 +34,7 @@ import type { TaskStore } from './tasks.ts';
 import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
+export type { RefusedCallRow } from './refused-call-row.ts';
 export type {
   AccountChange,
   AccountRow,
@@ -59,7 +60,6 @@ export type {
   Page,
   PriceRow,
   ProviderRow,
-  RefusedCallRow,
   TargetRow,
   UsageGroup,
   UsageSum,

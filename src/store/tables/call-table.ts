@@ -2,7 +2,7 @@
 import type { Usage } from '../../canonical/usage.ts';
 import type { FormerCall } from '../call-sums.ts';
 import { HOUR_MS } from '../call-sums.ts';
-import { type Database, raw, type Statement, sql, where } from '../database.ts';
+import { type Database, sql, where } from '../database.ts';
 import type { CallFilter, CallOutcome, CallRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';

@@ -1,6 +1,7 @@
 /** Calls that were refused before they were admitted. They have no hold and no charge, and are kept for a day. */
 import { type Database, joined, type Statement, sql, where } from '../database.ts';
-import type { CallFilter, CallRow, RefusedCallRow } from '../rows.ts';
+import type { RefusedCallRow } from '../refused-call-row.ts';
+import type { CallFilter, CallRow } from '../rows.ts';
 import type { Cursor } from './call-filter.ts';
 
 const KEPT_MS = 86_400_000;

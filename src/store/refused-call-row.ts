@@ -1,0 +1,15 @@
+/** A call that was refused before it was admitted. */
+export interface RefusedCallRow {
+  id: string;
+  at: number;
+  /** Absent: nobody is known who sent it. */
+  account?: string;
+  key?: string;
+  model?: string;
+  dialect: string;
+  stream: boolean;
+  status: number;
+  errorCode: string;
+  durationMs: number;
+  receipt: string;
+}
