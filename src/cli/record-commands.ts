@@ -9,19 +9,21 @@ import type { ShownCall, ShownChange, ShownUsage } from './shown.ts';
 const SHOWN = 20;
 const MOST = 1000;
 
-const FILTERS = ['account', 'key', 'model', 'outcome', 'from', 'to'] as const;
+const FILTERS = ['account', 'key', 'model', 'provider', 'status', 'outcome', 'error', 'tag', 'from', 'to'] as const;
 
 const calls: Command = {
   name: 'calls',
-  usage: `${FILTERS.map((name) => `[--${name} ${name.toUpperCase()}]`).join(' ')} [--limit COUNT] [--follow]`,
+  usage: `${FILTERS.map((name) => `[--${name} ${name.toUpperCase()}]`).join(' ')} [--cost-above USD] [--limit COUNT] [--follow]`,
   summary: `Lists the latest calls, ${SHOWN} by default; with --follow also those that end from now on, until it is stopped.`,
   options: {
     ...Object.fromEntries(FILTERS.map((name) => [name, { type: 'string' as const }])),
+    'cost-above': { type: 'string' },
     limit: { type: 'string' },
     follow: { type: 'boolean' },
   },
   async run(open, given) {
-    const query = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
+    const filters = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
+    const query = { ...filters, cost_above: given.option('cost-above') };
     const admin = adminOf(open, given);
     const latest = async (limit: number, more: Query = {}) =>
       (await admin.get<{ data: ShownCall[] }>('/calls', { ...query, ...more, limit })).data;

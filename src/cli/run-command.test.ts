@@ -344,4 +344,9 @@ test('calls --follow prints each call once, also one that began before others', 
   expect(lines).not.toContain('call_1');
   const ofModel = await run('calls', '--model', 'n', '--from', new Date(now - 90_000).toISOString(), '--json');
   expect(JSON.parse(ofModel.out)).toMatchObject([{ id: 'call_3' }]);
+  const some = async (...filters: string[]) => JSON.parse((await run('calls', '--json', ...filters)).out).length;
+  expect(await some('--status', '502', '--error', 'upstream_failed', '--provider', 'p')).toBe(1);
+  expect(await some('--tag', 'none')).toBe(0);
+  expect(await some('--key', 'key_1', '--cost-above', '0.5')).toBe(0);
+  expect((await run('calls', '--cost-above', 'much')).err).toContain('"cost_above" must be an amount');
 });

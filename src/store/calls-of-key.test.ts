@@ -17,6 +17,7 @@ const CALLS = Array.from(
       key: index % 37 === 0 ? 'key_rare' : index === 100 ? 'key_once' : 'key_1',
       model: Math.floor(index / 12) % 2 === 0 ? 'model_1' : 'model_2',
       provider: index % 50 === 3 ? 'spare' : 'main',
+      cost: index % 29 === 1 ? 900n : BigInt(index % 5),
       ...(index % 3 === 0 && { tags: index % 6 === 0 ? ['batch', 'team-a'] : ['batch'] }),
       ...(index % 11 === 5 && { outcome: 'failed', status: 502, errorCode: 'upstream_failed' }),
       ...(index % 40 === 7 && { outcome: 'refused', status: 400, errorCode: 'upstream_refused' }),
@@ -56,6 +57,7 @@ function meant(filter: Partial<CallFilter>): string[] {
     error,
     outcome,
     tag,
+    costAbove,
     from = 0,
     to = Number.POSITIVE_INFINITY,
   } = filter;
@@ -67,9 +69,15 @@ function meant(filter: Partial<CallFilter>): string[] {
     (status ?? call.status) === call.status &&
     (error ?? call.errorCode) === call.errorCode &&
     (outcome ?? call.outcome) === call.outcome &&
-    (tag === undefined || call.tags?.includes(tag) === true);
+    (tag === undefined || call.tags?.includes(tag) === true) &&
+    (costAbove === undefined || call.cost > costAbove);
   const asks = status !== undefined || error !== undefined || outcome === 'refused';
-  const withRefused = asks && provider === undefined && tag === undefined && (outcome ?? 'refused') === 'refused';
+  const withRefused =
+    asks &&
+    costAbove === undefined &&
+    provider === undefined &&
+    tag === undefined &&
+    (outcome ?? 'refused') === 'refused';
   const isRefused = (call: RefusedCallRow) =>
     (account ?? call.account) === call.account &&
     (key ?? call.key) === call.key &&
@@ -108,6 +116,11 @@ const FILTERS: readonly Partial<CallFilter>[] = [
   { tag: 'batch' },
   { tag: 'team-a', status: 200, account: 'acc_1', model: 'model_2' },
   { tag: 'none' },
+  { costAbove: 4n },
+  { costAbove: 900n },
+  { costAbove: 2n, key: 'key_rare', from: NOON + 3 * QUARTER_MS },
+  { costAbove: 100n, tag: 'batch', account: 'acc_1' },
+  { costAbove: 0n, status: 502 },
 ];
 
 test.each(ENGINES)(
@@ -115,7 +128,9 @@ test.each(ENGINES)(
   async (engine) => {
     const { store } = await freshStore(engine);
     await store.createAccount({ id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON });
-    await store.ledger(CALLS.map((call): LedgerStep => ({ type: 'resolve', callId: call.id, amount: 0n, call })));
+    await store.ledger(
+      CALLS.map((call): LedgerStep => ({ type: 'resolve', callId: call.id, amount: call.cost, call })),
+    );
     await store.refused(REFUSED);
     for (const filter of FILTERS) {
       const expected = meant(filter);
@@ -127,7 +142,7 @@ test.each(ENGINES)(
           seen.push(...page.map(({ id }) => id));
           more = page.length === limit;
         }
-        expect(seen, JSON.stringify({ ...filter, limit })).toEqual(expected);
+        expect(seen, Bun.inspect({ ...filter, limit })).toEqual(expected);
       }
     }
     expect(await store.call('refused_0001')).toMatchObject({ status: 429, receipt: '{"attempts":[]}' });

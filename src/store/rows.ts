@@ -355,6 +355,8 @@ export interface CallFilter extends Page {
   /** The code of its error. */
   error?: string;
   tag?: string;
+  /** The call cost more than this. */
+  costAbove?: Money;
   from?: number;
   to?: number;
 }

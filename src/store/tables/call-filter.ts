@@ -36,8 +36,8 @@ export function findsFew(filter: CallFilter): boolean {
 }
 
 /** Calls that were not admitted may be among what is looked for. */
-export function includesRefused({ status, error, outcome, provider, tag }: CallFilter): boolean {
-  if (provider !== undefined || tag !== undefined) return false;
+export function includesRefused({ status, error, outcome, provider, tag, costAbove }: CallFilter): boolean {
+  if (provider !== undefined || tag !== undefined || (costAbove ?? -1n) >= 0n) return false;
   if (outcome !== undefined && outcome !== 'refused') return false;
   return status !== undefined || error !== undefined || outcome !== undefined;
 }
@@ -56,7 +56,7 @@ export function conditionsOf(
   finder: Finder,
   cursor: Cursor | undefined,
 ): (Statement | undefined)[] {
-  const { account, key, model, provider, status, outcome, error, tag, from, to } = filter;
+  const { account, key, model, provider, status, outcome, error, tag, costAbove, from, to } = filter;
   const side = raw(finder === 'tag' ? 'tagged.' : 'calls.');
   const text = (name: Finder | undefined, column: string, value: string | undefined) =>
     value === undefined ? undefined : sql`${raw(name === finder ? column : `${column} || ''`)} = ${value}`;
@@ -76,6 +76,7 @@ export function conditionsOf(
     status === undefined ? undefined : sql`${raw(finder === 'status' ? 'status' : 'status + 0')} = ${status}`,
     finder === 'status' ? raw(`status <> ${OK}`) : undefined,
     finder === 'error' ? raw('error_code IS NOT NULL') : undefined,
+    costAbove === undefined ? undefined : sql`cost > ${costAbove}`,
     from === undefined ? undefined : sql`${side}at >= ${from}`,
     to === undefined ? undefined : sql`${side}at < ${to}`,
     cursor && sql`(${side}at, ${side}id) < (${cursor.at}, ${cursor.id})`,

@@ -77,7 +77,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     return row && { at: Number(row.at), id };
   }
 
-  /** Hour by hour of those that have calls of the key or model, until the page is full. */
+  /** Hour by hour of those that may have calls of the key, model or cost, until the page is full. */
   async function byHours(filter: CallFilter, cursor: Cursor | undefined): Promise<CallRow[]> {
     const rows: CallRow[] = [];
     let to = Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, cursor ? cursor.at + 1 : Number.MAX_SAFE_INTEGER);
@@ -92,12 +92,14 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     }
   }
 
-  /** Times of calls of a key or model, newest first. Uses the hourly sums to skip the hours without such calls. */
-  async function timesOf({ account, key, model, from = 0, limit }: CallFilter, end: number) {
+  /** Times of calls of a key, model or cost, newest first. Uses the hourly sums to skip the hours without such calls. */
+  async function timesOf({ account, key, model, costAbove, from = 0, limit }: CallFilter, end: number) {
     const conditions = [
       account === undefined ? undefined : sql`account = ${account}`,
       key === undefined ? undefined : sql`key = ${key}`,
       model === undefined ? undefined : sql`model = ${model}`,
+      // No call costs more than all calls of its hour.
+      costAbove === undefined ? undefined : sql`cost > ${costAbove}`,
       sql`hour >= ${Math.floor(from / HOUR_MS)} AND hour < ${Math.ceil(end / HOUR_MS)}`,
     ];
     // Each hour contains a call; those of the newest hour may all be after the end, and others may not be what is looked for.
@@ -127,7 +129,8 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     async calls(filter) {
       const cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
       if (filter.after !== undefined && !cursor) return [];
-      const ofHours = !findsFew(filter) && (filter.key !== undefined || filter.model !== undefined);
+      const ofHours =
+        !findsFew(filter) && [filter.key, filter.model, filter.costAbove].some((one) => one !== undefined);
       const admitted = await (ofHours ? byHours(filter, cursor) : page(filter, cursor));
       if (!includesRefused(filter)) return admitted;
       return newestOf(admitted, await refusedCalls(db, filter, cursor), filter.limit);

@@ -6,7 +6,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
-import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { chargeOf, entriesOf, RECEIPT, receiptIn } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -37,6 +37,10 @@ const CallQuery = Type.Object({
   error: Type.Optional(Type.String({ description: "an error's code, such as rate_limited" })),
   tag: Type.Optional(Type.String({ description: 'one of the tags of the header `x-modelport-tags`' })),
   outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
+  cost_above: Type.Optional({
+    ...UsdAsked,
+    description: 'calls that cost more than this amount in USD, such as "0.50"',
+  }),
   from: Type.Optional(TimeAsked),
   to: Type.Optional(TimeAsked),
 });
@@ -140,7 +144,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
 
 async function filterOf(
   deps: HttpDeps,
-  { account, key, model, provider, status, error, tag, outcome, from, to }: Static<typeof CallQuery>,
+  { account, key, model, provider, status, error, tag, outcome, cost_above, from, to }: Static<typeof CallQuery>,
 ): Promise<Omit<CallFilter, 'limit' | 'after'>> {
   return {
     ...(account !== undefined && { account: (await accountNamed(deps.store, account)).id }),
@@ -151,6 +155,7 @@ async function filterOf(
     ...(error !== undefined && { error }),
     ...(tag !== undefined && { tag }),
     ...(outcome !== undefined && { outcome }),
+    ...(cost_above !== undefined && { costAbove: moneyOf(cost_above, 'cost_above') }),
     ...(from !== undefined && { from: timeOf(from, 'from') }),
     ...(to !== undefined && { to: timeOf(to, 'to') }),
   };
