@@ -9,13 +9,15 @@ interface RequestHeaders {
 
 export class CallSpan {
   readonly traceId: string;
-  readonly spanId = newSpanId();
   readonly parentSpanId: string | undefined;
   readonly state: string;
   readonly isSampled: boolean;
-  /** Identifiers of the spans of attempts, in the order in which they were asked for. */
-  private attempts: AttemptRecord[] = [];
-  private ids: string[] = [];
+  /** Drawn when it is needed: a call that is not exported needs none. */
+  private ownId: string | undefined;
+  /** The attempts whose spans have identifiers: nearly always one. */
+  private first: AttemptRecord | undefined;
+  private firstId = '';
+  private others: Map<AttemptRecord, string> | undefined;
 
   constructor(headers: RequestHeaders | undefined, sampler: Sampler) {
     const parent = headers && readParent(headers);
@@ -25,12 +27,21 @@ export class CallSpan {
     this.isSampled = sampler.samples(this.traceId, parent);
   }
 
+  get spanId(): string {
+    this.ownId ??= newSpanId();
+    return this.ownId;
+  }
+
   idOf(attempt: AttemptRecord): string {
-    const at = this.attempts.indexOf(attempt);
-    if (at >= 0) return this.ids[at]!;
-    const id = newSpanId();
-    this.attempts.push(attempt);
-    this.ids.push(id);
+    if (attempt === this.first) return this.firstId;
+    if (!this.first) {
+      this.first = attempt;
+      this.firstId = newSpanId();
+      return this.firstId;
+    }
+    this.others ??= new Map();
+    const id = this.others.get(attempt) ?? newSpanId();
+    this.others.set(attempt, id);
     return id;
   }
 

@@ -48,9 +48,8 @@ export function writeParent(traceId: string, spanId: string, isSampled: boolean)
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** Random bytes are drawn for many identifiers at once: one system call for each was measured to cost more than the rest of a span. */
-const POOL = new Uint8Array(4096);
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+/** Random bytes are drawn for many identifiers at once: a system call for each costs more than the rest of a span. */
+const POOL = Buffer.alloc(4096);
 let used = POOL.length;
 
 function randomHex(bytes: number): string {
@@ -58,9 +57,8 @@ function randomHex(bytes: number): string {
     crypto.getRandomValues(POOL);
     used = 0;
   }
-  let text = '';
-  for (const end = used + bytes; used < end; used++) text += HEX[POOL[used]!];
-  return text;
+  used += bytes;
+  return POOL.toString('hex', used - bytes, used);
 }
 
 export const newTraceId = (): string => randomHex(16);

@@ -5,7 +5,7 @@ import type { CallRow } from '../../store/store.ts';
 import type { CallTrace, EventSink } from '../events.ts';
 import { CallSpan } from './call-span.ts';
 import { ATTRIBUTES, operationOf, providerNameOf } from './names.ts';
-import { type AttributeValue, type Span, writeSpan } from './otlp-json.ts';
+import { AttributeList, type Span, writeSpan } from './otlp-json.ts';
 import type { Sampler } from './sampler.ts';
 
 export interface TraceSinkSettings {
@@ -50,7 +50,7 @@ function hasFailed({ attempts }: CallTrace, { outcome }: CallRow): boolean {
 
 function callSpan(call: CallTrace, record: CallRow, span: CallSpan): Span {
   const { error } = call;
-  const { usage, firstByteMs, status, outcome } = record;
+  const { outcome } = record;
   const isError = outcome === 'failed' || outcome === 'broken';
   return {
     ...inTrace(span),
@@ -61,28 +61,37 @@ function callSpan(call: CallTrace, record: CallRow, span: CallSpan): Span {
     startMs: call.at,
     endMs: call.at + record.durationMs,
     error: isError ? (error?.message ?? outcome) : undefined,
-    attributes: {
-      [ATTRIBUTES.operation]: operationOf(call.dialect),
-      [ATTRIBUTES.provider]: providerOf(call.attempts.at(-1), record.provider),
-      [ATTRIBUTES.requestModel]: record.model,
-      [ATTRIBUTES.responseModel]: record.targetModel || undefined,
-      ...usageAttributes(usage),
-      [ATTRIBUTES.cost]: Number(record.cost) / 1e9,
-      [ATTRIBUTES.firstChunk]: record.stream && firstByteMs !== undefined ? firstByteMs / 1000 : undefined,
-      [ATTRIBUTES.langfuseStart]:
-        record.stream && firstByteMs !== undefined ? new Date(call.at + firstByteMs).toISOString() : undefined,
-      [ATTRIBUTES.errorType]: record.errorCode,
-      [ATTRIBUTES.status]: status,
-      [ATTRIBUTES.requestId]: call.id,
-      [ATTRIBUTES.account]: call.account,
-      [ATTRIBUTES.key]: call.key,
-      [ATTRIBUTES.format]: call.dialect,
-      [ATTRIBUTES.isStream]: record.stream,
-      [ATTRIBUTES.outcome]: outcome,
-      [ATTRIBUTES.providerEntry]: record.provider || undefined,
-      [ATTRIBUTES.attempts]: record.attempts,
-    },
+    attributes: callAttributes(call, record),
   };
+}
+
+function callAttributes(call: CallTrace, record: CallRow): AttributeList {
+  const { firstByteMs, stream } = record;
+  const list = withUsage(opening(call), record.usage)
+    .string(ATTRIBUTES.provider, providerOf(call.attempts.at(-1), record.provider))
+    .string(ATTRIBUTES.requestModel, record.model)
+    .string(ATTRIBUTES.responseModel, record.targetModel || undefined)
+    .number(ATTRIBUTES.cost, Number(record.cost) / 1e9)
+    .string(ATTRIBUTES.errorType, record.errorCode)
+    .integer(ATTRIBUTES.status, record.status)
+    .boolean(ATTRIBUTES.isStream, stream)
+    .string(ATTRIBUTES.outcome, record.outcome)
+    .string(ATTRIBUTES.providerEntry, record.provider || undefined)
+    .integer(ATTRIBUTES.attempts, record.attempts);
+  if (!stream || firstByteMs === undefined) return list;
+  return list
+    .number(ATTRIBUTES.firstChunk, firstByteMs / 1000)
+    .string(ATTRIBUTES.langfuseStart, new Date(call.at + firstByteMs).toISOString());
+}
+
+/** What the span of every call has, also of one that was not admitted. */
+function opening(call: CallTrace): AttributeList {
+  return new AttributeList()
+    .string(ATTRIBUTES.operation, operationOf(call.dialect))
+    .string(ATTRIBUTES.requestId, call.id)
+    .string(ATTRIBUTES.account, call.account)
+    .string(ATTRIBUTES.key, call.key)
+    .string(ATTRIBUTES.format, call.dialect);
 }
 
 /** Without the model: what the client sent may be any text. */
@@ -97,17 +106,11 @@ function refusedSpan(call: CallTrace, span: CallSpan, durationMs: number): Span 
     startMs: call.at,
     endMs: call.at + durationMs,
     error: error && error.status >= 500 ? error.message : undefined,
-    attributes: {
-      [ATTRIBUTES.operation]: operationOf(call.dialect),
-      [ATTRIBUTES.langfuseType]: 'span',
-      [ATTRIBUTES.errorType]: error?.code,
-      [ATTRIBUTES.status]: error?.status,
-      [ATTRIBUTES.requestId]: call.id,
-      [ATTRIBUTES.account]: call.account,
-      [ATTRIBUTES.key]: call.key,
-      [ATTRIBUTES.format]: call.dialect,
-      [ATTRIBUTES.outcome]: 'not admitted',
-    },
+    attributes: opening(call)
+      .string(ATTRIBUTES.langfuseType, 'span')
+      .string(ATTRIBUTES.errorType, error?.code)
+      .integer(ATTRIBUTES.status, error?.status)
+      .string(ATTRIBUTES.outcome, 'not admitted'),
   };
 }
 
@@ -123,19 +126,18 @@ function attemptSpan(call: CallTrace, attempt: AttemptRecord, span: CallSpan): S
     startMs: startedAt,
     endMs: endedAt || answeredAt || startedAt,
     error: outcome === 'failed' ? (message ?? errorCode ?? outcome) : undefined,
-    attributes: {
-      [ATTRIBUTES.operation]: operationOf(call.dialect),
-      [ATTRIBUTES.provider]: providerOf(attempt, target.provider),
-      [ATTRIBUTES.requestModel]: model,
+    attributes: new AttributeList()
+      .string(ATTRIBUTES.operation, operationOf(call.dialect))
+      .string(ATTRIBUTES.provider, providerOf(attempt, target.provider))
+      .string(ATTRIBUTES.requestModel, model)
       // The tokens are on the span of the call: counted here too they would count twice.
-      [ATTRIBUTES.langfuseType]: 'span',
-      [ATTRIBUTES.firstChunk]: answeredAt > 0 ? (answeredAt - startedAt) / 1000 : undefined,
-      [ATTRIBUTES.errorType]: errorCode,
-      [ATTRIBUTES.status]: status > 0 ? status : undefined,
-      [ATTRIBUTES.outcome]: outcome,
-      [ATTRIBUTES.providerEntry]: target.provider,
-      [ATTRIBUTES.target]: target.id,
-    },
+      .string(ATTRIBUTES.langfuseType, 'span')
+      .number(ATTRIBUTES.firstChunk, answeredAt > 0 ? (answeredAt - startedAt) / 1000 : undefined)
+      .string(ATTRIBUTES.errorType, errorCode)
+      .integer(ATTRIBUTES.status, status > 0 ? status : undefined)
+      .string(ATTRIBUTES.outcome, outcome)
+      .string(ATTRIBUTES.providerEntry, target.provider)
+      .string(ATTRIBUTES.target, target.id),
   };
 }
 
@@ -146,24 +148,22 @@ function providerOf(attempt: AttemptRecord | undefined, entry: string): string {
   return providerNameOf(type ?? (entry === '' ? 'unknown' : entry));
 }
 
-function usageAttributes(usage: Usage | undefined): { [name: string]: AttributeValue } {
-  if (!usage) return {};
+function withUsage(list: AttributeList, usage: Usage | undefined): AttributeList {
+  if (!usage) return list;
   const { input, output, cachedInput, cacheWrite = 0, cacheWriteHour = 0, reasoning } = usage;
   const written = cacheWrite + cacheWriteHour;
-  const attributes: { [name: string]: AttributeValue } = {
-    [ATTRIBUTES.inputTokens]: input,
-    [ATTRIBUTES.outputTokens]: output,
-  };
-  if (!cachedInput && !written && !reasoning) return attributes;
-  attributes[ATTRIBUTES.cachedInput] = cachedInput;
-  attributes[ATTRIBUTES.cacheWrite] = written || undefined;
-  attributes[ATTRIBUTES.reasoning] = reasoning;
-  attributes[ATTRIBUTES.langfuseUsage] = JSON.stringify({
+  list.integer(ATTRIBUTES.inputTokens, input).integer(ATTRIBUTES.outputTokens, output);
+  if (!cachedInput && !written && !reasoning) return list;
+  const kinds = {
     input: Math.max(0, input - (cachedInput ?? 0) - written),
     output: Math.max(0, output - (reasoning ?? 0)),
     ...(cachedInput && { input_cached_tokens: cachedInput }),
     ...(written && { input_cache_creation: written }),
     ...(reasoning && { output_reasoning_tokens: reasoning }),
-  });
-  return attributes;
+  };
+  return list
+    .integer(ATTRIBUTES.cachedInput, cachedInput)
+    .integer(ATTRIBUTES.cacheWrite, written || undefined)
+    .integer(ATTRIBUTES.reasoning, reasoning)
+    .string(ATTRIBUTES.langfuseUsage, JSON.stringify(kinds));
 }

@@ -4,7 +4,7 @@ import type { Transport } from '../../transport/transport.ts';
 import type { EventSink } from '../events.ts';
 import type { MetricFamily } from '../metrics/family.ts';
 import { createExporter, type ExportAnswer } from './exporter.ts';
-import { type AttributeValue, writeAttributes } from './otlp-json.ts';
+import { AttributeList } from './otlp-json.ts';
 import { createSampler, type SamplerName } from './sampler.ts';
 import { createTraceSink } from './trace-sink.ts';
 
@@ -39,13 +39,11 @@ export function createTracing(
   transport: Transport,
   { version, instance, lost }: { version: string; instance: string; lost(sentence: string, cause: unknown): void },
 ): Tracing {
-  const resource: { [name: string]: AttributeValue } = {
-    ...settings.resource,
-    'service.version': version,
-    'service.instance.id': instance,
-  };
+  const resource = new AttributeList();
+  const attributes = { ...settings.resource, 'service.version': version, 'service.instance.id': instance };
+  for (const [name, value] of Object.entries(attributes)) resource.string(JSON.stringify(name).slice(1, -1), value);
   const exporter = createExporter({
-    resource: writeAttributes(resource),
+    resource: resource.written,
     version,
     post: (body) => post(settings, transport, body),
     wait(ms, over) {
