@@ -45,6 +45,8 @@ const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
 const MANY_STREAMS = 5000;
 const MANY_EVERY_MS = 500;
+/** Long enough that all streams are open at the same time. */
+const MANY_SECONDS = 20;
 const SETTLE_MS = 2000;
 
 export async function measureBaseline(endpoint: Endpoint, seconds: number): Promise<Baseline> {
@@ -83,7 +85,7 @@ export async function measurePeer(
   const highest = memory.stop();
   await Bun.sleep(SETTLE_MS);
   const memoryAfterMb = treeUse(peer.pid).residentMb;
-  const memoryManyStreamsMb = hasManyStreams ? await memoryOfMany(peer, seconds) : Number.NaN;
+  const memoryManyStreamsMb = hasManyStreams ? await memoryOfMany(peer) : Number.NaN;
   return {
     requestsPerSecond: requests.report.answers / requests.report.seconds,
     cpuPerRequestUs: requests.microseconds / requests.report.answers,
@@ -172,9 +174,9 @@ async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
 }
 
 /** NaN if streams failed, for instance where a process may not open so many files. */
-async function memoryOfMany(peer: Running, seconds: number): Promise<number> {
+async function memoryOfMany(peer: Running): Promise<number> {
   const memory = sampleMemory(peer);
-  const { failures } = await heldStreams(peer, MANY_STREAMS, MANY_EVERY_MS, seconds);
+  const { failures } = await heldStreams(peer, MANY_STREAMS, MANY_EVERY_MS, MANY_SECONDS);
   const { residentMb } = memory.stop();
   return failures === 0 ? residentMb : Number.NaN;
 }
