@@ -10,6 +10,7 @@ import { costOf, nanoCost } from '../helpers/scene.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { verifySignature } from '../helpers/signature-v4.ts';
+import { stagePool } from '../helpers/stage-pool.ts';
 import { FORMATS, heard, origin, questionOf, readBack } from './any-format.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
@@ -33,6 +34,7 @@ function recordedMeaning(recorded: RecordedCase) {
 
 describe('Bedrock by Converse', () => {
   const cases = recordedCases('bedrock-converse').filter(({ status }) => status === 200);
+  const stages = stagePool(() => scene.stage(BEDROCK));
   test.each(FORMATS)(
     'every recording reaches a client of %s and is charged by its usage',
     (format) =>
@@ -40,12 +42,13 @@ describe('Bedrock by Converse', () => {
         cases,
         ({ file }) => file,
         async (recorded) => {
-          const stage = await scene.stage(BEDROCK);
+          const stage = await stages.take();
           stage.script({ fixture: recorded.file, chunking: { seed: cases.indexOf(recorded) + 1 } });
           const { usage, ...meant } = recordedMeaning(recorded);
           expect(await readBack(format, await ask(stage, format, recorded.stream), recorded.stream)).toEqual(meant);
           const call = await stage.settledCall();
           expect(call.outcome).toBe('ok');
+          stages.giveBack(stage, call);
           if (usage) expect(nanoCost(call)).toBe(costOf({ ...usage, cachedInput: usage.cachedInput ?? 0 }));
         },
       ),

@@ -6,6 +6,7 @@ import type { CallView } from '../helpers/gateway-process.ts';
 import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
+import { stagePool } from '../helpers/stage-pool.ts';
 import type { Chunking } from '../upstream/answer.ts';
 
 interface Wire {
@@ -156,12 +157,16 @@ describe('recorded replies in their own format', () => {
     const all = recordedCases(wire).filter((recorded) => recorded.status === 200);
     const unnamed = (text: string) => text.replaceAll(name, '').trim();
 
+    const stages = stagePool(() => scene.stage({ type, upstreamModel, maxOutputTokens: MOST_OUTPUT }));
+
     async function relayed(recorded: RecordedCase, chunking: Chunking): Promise<string> {
-      const stage = await scene.stage({ type, upstreamModel, maxOutputTokens: MOST_OUTPUT });
+      const stage = await stages.take();
       stage.script({ fixture: recorded.file, chunking });
       const response = await ask(stage, recorded.stream);
       const text = await textOf(response);
-      assertCharge(await stage.settledCall(), usage(jsonOf(recorded)));
+      const call = await stage.settledCall();
+      assertCharge(call, usage(jsonOf(recorded)));
+      stages.giveBack(stage, call);
       return text;
     }
     test(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { atLeast, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../helpers/fixtures.ts';
 import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
+import { stagePool } from '../helpers/stage-pool.ts';
 import type { Chunking } from '../upstream/answer.ts';
 
 const CUTTINGS: readonly Chunking[] = ['event', 'byte', 'whole', { seed: 1 }, { seed: 2 }, { seed: 3 }];
@@ -87,14 +88,16 @@ describe('recorded streams pass byte for byte', () => {
     expect(WELL_FORMED.length).toBeGreaterThanOrEqual(atLeast(50));
   });
 
+  const free = stagePool(() => scene.stage({ model: `public/model-${++stages}` }));
   for (const chunking of CUTTINGS) {
     test(`cut by ${JSON.stringify(chunking)}`, async () => {
       await sideBySide(
         WELL_FORMED,
         (recorded) => recorded.file,
         async (recorded) => {
-          const stage = await scene.stage({ model: `public/${recorded.provider}-${++stages}` });
+          const stage = await free.take();
           const text = withoutBill(await relayed(stage, recorded, chunking), recorded);
+          free.giveBack(stage, await stage.settledCall());
           const wanted = renamed(recorded, stage.model);
           if (text !== wanted) throw new Error(firstDifference(text, wanted));
         },
