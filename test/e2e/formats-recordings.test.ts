@@ -1,6 +1,7 @@
 /** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '../helpers/broken-stream.ts';
+import { withoutCost } from '../helpers/cost-comment.ts';
 import { type RecordedCase, recordedCases, replyBytes } from '../helpers/fixtures.ts';
 import type { CallView } from '../helpers/gateway-process.ts';
 import { costOf, nanoCost, type Stage } from '../helpers/scene.ts';
@@ -167,7 +168,7 @@ describe('recorded replies in their own format', () => {
       const call = await stage.settledCall();
       assertCharge(call, usage(jsonOf(recorded)));
       stages.giveBack(stage, call);
-      return text;
+      return withoutCost(text, call);
     }
     test(
       `${wire}: ${all.length} pass byte for byte except the model's name, charged by their usage`,

@@ -1,5 +1,6 @@
 /** Every recorded stream in OpenAI's format passes through the gateway byte for byte, except the model's name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { withoutCost } from '../helpers/cost-comment.ts';
 import { atLeast, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../helpers/fixtures.ts';
 import { type Scene, type Stage, startScene } from '../helpers/scene.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
@@ -96,8 +97,10 @@ describe('recorded streams pass byte for byte', () => {
         (recorded) => recorded.file,
         async (recorded) => {
           const stage = await free.take();
-          const text = withoutBill(await relayed(stage, recorded, chunking), recorded);
-          free.giveBack(stage, await stage.settledCall());
+          const reply = await relayed(stage, recorded, chunking);
+          const call = await stage.settledCall();
+          free.giveBack(stage, call);
+          const text = withoutBill(withoutCost(reply, call), recorded);
           const wanted = renamed(recorded, stage.model);
           if (text !== wanted) throw new Error(firstDifference(text, wanted));
         },
