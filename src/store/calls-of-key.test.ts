@@ -121,6 +121,8 @@ const FILTERS: readonly Partial<CallFilter>[] = [
   { costAbove: 2n, key: 'key_rare', from: NOON + 3 * QUARTER_MS },
   { costAbove: 100n, tag: 'batch', account: 'acc_1' },
   { costAbove: 0n, status: 502 },
+  { error: 'upstream_failed', tag: 'team-a' },
+  { key: 'key_rare', provider: 'main', status: 502 },
 ];
 
 test.each(ENGINES)(

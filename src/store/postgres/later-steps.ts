@@ -66,4 +66,6 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   );
   CREATE INDEX refused_calls_by_time ON refused_calls (at, id);
   `,
+  // Calls of one key, also of one that is rarely used.
+  'CREATE INDEX calls_by_key ON calls (key, at, id);',
 ];

@@ -1,5 +1,5 @@
 /** Which calls a list shows, and by which index they are found. */
-import { raw, type Statement, sql } from '../database.ts';
+import { raw, type Statement, sql, where } from '../database.ts';
 import type { CallFilter, CallRow } from '../rows.ts';
 
 /** The call after which a page begins. */
@@ -9,30 +9,39 @@ export interface Cursor {
 }
 
 /**
- * What finds the calls, the rarest first: failures are few, so their indexes hold little else. The others are conditions that are checked
- * row by row, written so that no plan begins with them: planners know nothing of how they go together.
+ * What finds the calls, by an index that has their order. The other members of the filter are conditions that are checked row by row,
+ * written so that no plan begins with them: planners know nothing of how they go together.
  */
-type Finder = 'error' | 'outcome' | 'status' | 'tag' | 'provider' | 'account' | 'time';
+export type Finder = 'error' | 'outcome' | 'status' | 'tag' | 'key' | 'provider' | 'account' | 'time';
 
-const IS_GOOD: { readonly [finder in Finder]?: (filter: CallFilter) => boolean } = {
+/** The usually rarest first: most calls succeed. */
+const IS_USABLE: { readonly [finder in Finder]?: (filter: CallFilter) => boolean } = {
   error: ({ error }) => error !== undefined,
   outcome: ({ outcome }) => outcome !== undefined && outcome !== 'ok',
   status: ({ status }) => status !== undefined && status !== OK,
   tag: ({ tag }) => tag !== undefined,
+  key: ({ key }) => key !== undefined,
   provider: ({ provider }) => provider !== undefined,
   account: ({ account }) => account !== undefined,
 };
 
 const OK = 200;
-const FINDERS = Object.keys(IS_GOOD) as readonly Finder[];
+const FINDERS = Object.keys(IS_USABLE) as readonly Finder[];
 
-export function finderOf(filter: CallFilter): Finder {
-  return FINDERS.find((finder) => IS_GOOD[finder]?.(filter)) ?? 'time';
-}
+export const findersOf = (filter: CallFilter): readonly Finder[] =>
+  FINDERS.filter((finder) => IS_USABLE[finder]?.(filter));
 
-/** Whether few calls are found by another index than those of key and model. */
-export function findsFew(filter: CallFilter): boolean {
-  return ['error', 'outcome', 'status', 'tag'].includes(finderOf(filter));
+/** Of more calls than this it does not matter which finder has the fewest. */
+const MOST_COUNTED = 1000;
+
+/** How many calls the finder finds, up to a maximum. */
+export function countOf(filter: CallFilter, finder: Finder): Statement {
+  const { limit, from, to } = filter;
+  const alone = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const picked: CallFilter = finder === 'time' ? alone : { ...alone, [finder]: filter[finder] };
+  return sql`SELECT count(*) AS calls FROM (
+    SELECT 1 FROM ${sourceOf(finder)} ${where(conditionsOf(picked, finder, undefined))} LIMIT ${MOST_COUNTED}
+  ) AS found`;
 }
 
 /** Calls that were not admitted may be among what is looked for. */
@@ -68,7 +77,7 @@ export function conditionsOf(
     text('error', 'error_code', error),
     text('provider', 'provider', provider),
     text('account', 'account', account),
-    text(undefined, 'key', key),
+    text('key', 'key', key),
     text(undefined, 'model', model),
     // Written as the conditions of the indexes: a parameter would not show that they hold.
     outcome === undefined ? undefined : text('outcome', 'outcome', outcome),

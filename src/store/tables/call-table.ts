@@ -9,8 +9,9 @@ import { type EntryColumns, toEntry } from './book-tables.ts';
 import {
   type Cursor,
   conditionsOf,
-  finderOf,
-  findsFew,
+  countOf,
+  type Finder,
+  findersOf,
   includesRefused,
   newestOf,
   orderOf,
@@ -61,7 +62,22 @@ export function toFormer(row: FormerColumns): FormerCall {
 }
 
 export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> {
-  async function page(filter: CallFilter, cursor: Cursor | undefined, finder = finderOf(filter)): Promise<CallRow[]> {
+  /** The one that finds the fewest calls. */
+  async function finderFor(filter: CallFilter): Promise<Finder> {
+    const [first = 'time', ...others] = findersOf(filter);
+    if (others.length === 0) return first;
+    let best: Finder = first;
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const finder of [first, ...others]) {
+      const [row] = await db.all<{ calls: bigint }>(countOf(filter, finder));
+      if (Number(row?.calls) >= fewest) continue;
+      fewest = Number(row?.calls);
+      best = finder;
+    }
+    return best;
+  }
+
+  async function page(filter: CallFilter, cursor: Cursor | undefined, finder: Finder): Promise<CallRow[]> {
     const rows = await db.all<CallColumns>(
       sql`SELECT calls.* FROM ${sourceOf(finder)} ${where(conditionsOf(filter, finder, cursor))}
         ORDER BY ${orderOf(finder)} LIMIT ${filter.limit}`,
@@ -129,9 +145,11 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     async calls(filter) {
       const cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
       if (filter.after !== undefined && !cursor) return [];
+      const finder = await finderFor(filter);
+      const isWide = finder === 'account' || finder === 'time';
       const ofHours =
-        !findsFew(filter) && [filter.key, filter.model, filter.costAbove].some((one) => one !== undefined);
-      const admitted = await (ofHours ? byHours(filter, cursor) : page(filter, cursor));
+        (filter.model !== undefined && isWide) || (filter.costAbove !== undefined && (isWide || finder === 'key'));
+      const admitted = await (ofHours ? byHours(filter, cursor) : page(filter, cursor, finder));
       if (!includesRefused(filter)) return admitted;
       return newestOf(admitted, await refusedCalls(db, filter, cursor), filter.limit);
     },
