@@ -42,3 +42,12 @@ test('retired words in names of the code are faults, as complete words of the na
   ]);
   expect(wordFaults([], [{ path: 'src/tasks/task.ts', text: 'const { door } = row;' }], words)).toEqual([]);
 });
+
+test('words that are retired in names of src alone may be names of tests, and words of documents', () => {
+  const words = [{ word: 'said', names: 'src' as const, instead: 'given' }];
+  const text = 'const said = 1;';
+  const files = ['src/a.ts', 'src/a.test.ts', 'test/b.ts'].map((path) => ({ path, text }));
+  expect(wordFaults([{ path: 'a.md', text: 'It is said.' }], files, words)).toEqual([
+    'src/a.ts:1: says "said": write given',
+  ]);
+});

@@ -148,7 +148,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     memory,
     transport,
     guard,
-    shelf: openImageStore(config, tasks.files),
+    imageStore: openImageStore(config, tasks.files),
     provider: providerOf,
     dialect: requiredDialect,
     signing,
@@ -177,7 +177,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
           now(),
         );
         changed?.({ what, row });
-        // What an admin key applies is told of by its request.
+        // What an admin key applies is reported by its request.
         if (actor === 'cli' || actor === 'start') events.configChanged(row);
         return row;
       },

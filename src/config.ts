@@ -108,7 +108,7 @@ export interface Config {
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** The maximum of images per call. */
   maxImages: number;
-  /** Whether callers are told which provider answered. */
+  /** Whether callers may see which provider answered. */
   showProvider: boolean;
   /** Whether callers see the providers that their calls were sent to. */
   showAttempts: boolean;
@@ -370,11 +370,11 @@ function credentialOf(env: Environment, row: ProviderVariables, folder: string):
 }
 
 function settingsOf(env: Environment, { settingVariables = {} }: ProviderVariables): EnvironmentProvider['settings'] {
-  const said = Object.entries(settingVariables).flatMap(([setting, variables]) => {
+  const found = Object.entries(settingVariables).flatMap(([setting, variables]) => {
     const value = variables.map((variable) => env[variable]?.trim()).find(Boolean);
     return value ? [[setting, value]] : [];
   });
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
+  return found.length > 0 ? Object.fromEntries(found) : undefined;
 }
 
 /** Of one object: more names than any request has, few enough to be cheap. */

@@ -45,9 +45,9 @@ const addressOf = (tls: Config['tls'], host: string, port: number) =>
 function introduce({ keys, file, model }: FirstTime, address: string, out: (line: string) => void): void {
   const { apiKey, adminKey } = keys;
   const isShown = file === undefined && (apiKey !== undefined || adminKey !== undefined);
-  const told = isShown ? 'these keys are shown once:' : 'its keys are not shown here.';
+  const keysShown = isShown ? 'these keys are shown once:' : 'its keys are not shown here.';
   out('');
-  out(`This is the first start. The account "default" has its credit; ${told}`);
+  out(`This is the first start. The account "default" has its credit; ${keysShown}`);
   out('');
   out(`  caller key  ${where(apiKey, file, 'MODELPORT_API_KEY')}`);
   out(`  admin key   ${where(adminKey, file, 'MODELPORT_ADMIN_KEY')}`);

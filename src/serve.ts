@@ -91,7 +91,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
   }
 }
 
-/** The handler of SIGHUP; a worker is told by the process that started it. */
+/** The handler of SIGHUP; a worker gets it from the process that started it. */
 let hungUp = () => {};
 
 /** The whole service in this process, or one of several workers. */

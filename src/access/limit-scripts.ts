@@ -7,13 +7,13 @@
  */
 const CLOCK = `
 local clock = redis.call('HMGET', KEYS[1], 'at', 'epoch')
-local said, known, epoch = tonumber(ARGV[1]), tonumber(clock[1]), clock[2]
-local now = known or said
+local given, known, epoch = tonumber(ARGV[1]), tonumber(clock[1]), clock[2]
+local now = known or given
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
-if said and said > now then now = said end
+if given and given > now then now = given end
 local second = math.floor(now / 1000)
 if not known or second > math.floor(known / 1000) then redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now)) end
 if not epoch then
@@ -99,7 +99,7 @@ local function untilEmpty(minute, sum, newest)
   return math.max(0, minute[newest] + WINDOW - minute.at)
 end
 
-local function told(minute)
+local function used_in(minute)
   return minute.at, minute.r, minute.t, untilEmpty(minute, 'r', 'nr'), untilEmpty(minute, 't', 'nt'), minute.calls
 end
 
@@ -125,7 +125,7 @@ for i = 1, (#KEYS - 1) / 2 do
   if limit then
     for _, seen in ipairs(minutes) do keep(seen) end
     keep(minute)
-    return { 0, now, i - 1, limit, after, told(minute) }
+    return { 0, now, i - 1, limit, after, used_in(minute) }
   end
   minutes[i] = minute
 end
@@ -138,7 +138,7 @@ for i, minute in ipairs(minutes) do
     redis.call('EXPIRE', KEYS[i * 2 + 1], KEPT)
     minute.calls = minute.calls + 1
   end
-  for _, figure in ipairs({ told(minute) }) do answer[#answer + 1] = figure end
+  for _, figure in ipairs({ used_in(minute) }) do answer[#answer + 1] = figure end
 end
 return answer
 `;

@@ -9,7 +9,7 @@ export interface ProcessPosition {
 }
 
 /** Usage when the shared counters were last read: of all processes, and of this one. */
-interface Told {
+interface CountedUsage {
   at: number;
   all: Used;
   own: Used;
@@ -17,29 +17,29 @@ interface Told {
 
 export interface Portions {
   /** Stores the usage of all processes and of this one. */
-  told(id: string, all: Used, own: Used): void;
+  counted(id: string, all: Used, own: Used): void;
   /** The part of the limits that this process may use. */
   of(paced: Paced, standing: ProcessPosition): Paced;
   forget(): void;
 }
 
-const TOLD_KEPT = 10_000;
+const MOST_KEPT = 10_000;
 
 /** `clock`: monotonic time in milliseconds. */
 export function createPortions(clock: () => number): Portions {
-  const latest = new Map<string, Told>();
+  const latest = new Map<string, CountedUsage>();
 
   function prune(now: number): void {
     for (const [id, { at }] of latest) if (now - at > WINDOW_SECONDS * 1000) latest.delete(id);
   }
 
   return {
-    told(id, all, own) {
+    counted(id, all, own) {
       const at = clock();
       const known = latest.get(id);
       if (known) Object.assign(known, { at, all, own });
       else {
-        if (latest.size >= TOLD_KEPT) prune(at);
+        if (latest.size >= MOST_KEPT) prune(at);
         latest.set(id, { at, all, own });
       }
     },

@@ -20,7 +20,7 @@ interface WaitingScript {
 const CONNECT_TIMEOUT_MS = 2000;
 const RETRIES = 1_000_000_000;
 
-/** Connects when the first script is run. `answered`: is told how long each script took. */
+/** Connects when the first script is run. `answered` receives how long each script took. */
 export function createRedisLink(url: string, answered?: (ms: number) => void): RedisLink {
   let client: RedisClient | undefined;
   let waiting: WaitingScript[] = [];
@@ -66,11 +66,11 @@ export function createRedisLink(url: string, answered?: (ms: number) => void): R
   }
 
   function send(redis: RedisClient, { script, asked, resolve, reject }: WaitingScript, from: number): void {
-    const told = (answer: unknown) => {
+    const timed = (answer: unknown) => {
       answered?.(performance.now() - from);
       resolve(answer);
     };
-    redis.send('EVALSHA', asked).then(told, (thrown) => {
+    redis.send('EVALSHA', asked).then(timed, (thrown) => {
       // A restarted Redis does not know the script yet.
       const isUnknown = thrown instanceof Error && thrown.message.startsWith('NOSCRIPT');
       if (isUnknown) redis.send('EVAL', [script, ...asked.slice(1)]).then(resolve, reject);

@@ -39,7 +39,7 @@ export interface SharedLimitsSettings {
   beatMs?: number;
   /** Called when Redis stops answering, or answers again. */
   changed(isUp: boolean, cause: unknown): void;
-  /** Is told how long each script in Redis took. */
+  /** Receives how long each script in Redis took. */
   answered?: ((ms: number) => void) | undefined;
 }
 
@@ -60,7 +60,7 @@ interface LimitLease {
   readonly keys: readonly string[];
   /** For each key or account the second in which Redis counted the call. Absent until Redis has. */
   seconds?: string[];
-  /** Set if the call was admitted without Redis, until Redis has been told. */
+  /** Set if the call was admitted without Redis, until Redis counts it, too. */
   forgetReport?: (() => void) | undefined;
   /** Redis did not answer, so whether it admitted the call is unknown. */
   isInDoubt?: boolean;
@@ -159,12 +159,12 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     }
     if (answer[0] === 0) {
       const refused = ask.paced[answer[2] ?? 0];
-      if (refused) portions.told(refused.id, usedIn(answer.slice(5)), local.used(refused.id));
+      if (refused) portions.counted(refused.id, usedIn(answer.slice(5)), local.used(refused.id));
       throw refusalFrom(ask, answer);
     }
     const endLocally = local.note(ask);
     for (const [i, { id }] of ask.paced.entries()) {
-      portions.told(id, usedIn(answer.slice(2 + i * FIGURES)), local.used(id));
+      portions.counted(id, usedIn(answer.slice(2 + i * FIGURES)), local.used(id));
     }
     return begun(lease, endLocally, limitsFrom(ask, answer.slice(2)));
   }

@@ -3,24 +3,24 @@
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Random bytes generated in advance, because one call to the random source costs more than many ids. */
 const pool = Buffer.alloc(4096);
-let drawn = 0;
+let filled = 0;
 let next = 0;
 
 /** `prefix` plus `length` random characters (5.95 bits each). */
 export function newId(prefix: string, length = 24): string {
-  if (next + length > drawn) draw();
+  if (next + length > filled) refill();
   const from = next;
   next += length;
   return prefix + pool.toString('latin1', from, next);
 }
 
-function draw(): void {
+function refill(): void {
   crypto.getRandomValues(pool);
   next = 0;
-  drawn = 0;
+  filled = 0;
   for (const byte of pool) {
     const value = byte & 63;
-    if (value < ALPHABET.length) pool[drawn++] = ALPHABET.charCodeAt(value);
+    if (value < ALPHABET.length) pool[filled++] = ALPHABET.charCodeAt(value);
   }
 }
 

@@ -36,8 +36,8 @@ describe('image sizes are parsed', () => {
     ['512x512', '1024x1024', false],
     ['600x1200', '1024x1536', false],
     ['3:2', '1536x1024', false],
-  ])('the nearest size to %s is %s', (text, said, exact) => {
-    expect(nearestSize(readImageSize(text) ?? {}, SIZES)).toEqual({ said, exact });
+  ])('the nearest size to %s is %s', (text, nearest, exact) => {
+    expect(nearestSize(readImageSize(text) ?? {}, SIZES)).toEqual({ nearest, exact });
   });
 
   test.each([
@@ -45,8 +45,8 @@ describe('image sizes are parsed', () => {
     ['1376x768', '16:9', true],
     ['1000x999', '1:1', true],
     ['1000x300', '16:9', false],
-  ])('%s has approximately the aspect ratio %s', (text, said, exact) => {
-    expect(nearestRatio(readImageSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ said, exact });
+  ])('%s has approximately the aspect ratio %s', (text, nearest, exact) => {
+    expect(nearestRatio(readImageSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ nearest, exact });
   });
 
   const SEEDREAM = { least: 3_686_400, most: 16_777_216, mostRatio: 16 };

@@ -22,12 +22,12 @@ const MOST_PIXELS_A_SIDE = 8192;
 
 /** Parses `1024x1024`, `1024*1024`, `16:9` and `2K`; `auto` is an empty size. `undefined` for other text. */
 export function readImageSize(text: string): ImageSize | undefined {
-  const said = text.trim();
-  if (said === '' || said.toLowerCase() === 'auto') return {};
-  if (FINENESS.test(said)) return { fineness: said.toUpperCase() };
-  const ratio = RATIO.exec(said);
-  if (ratio) return Number(ratio[1]) > 0 && Number(ratio[2]) > 0 ? { aspectRatio: said } : undefined;
-  const pixels = readPixels(said);
+  const trimmed = text.trim();
+  if (trimmed === '' || trimmed.toLowerCase() === 'auto') return {};
+  if (FINENESS.test(trimmed)) return { fineness: trimmed.toUpperCase() };
+  const ratio = RATIO.exec(trimmed);
+  if (ratio) return Number(ratio[1]) > 0 && Number(ratio[2]) > 0 ? { aspectRatio: trimmed } : undefined;
+  const pixels = readPixels(trimmed);
   return pixels && { pixels };
 }
 
@@ -70,7 +70,7 @@ function shapeOf({ pixels, aspectRatio }: ImageSize): number | undefined {
 
 /** The value to send to a model, and whether it equals the requested one. */
 export interface Fitted {
-  said: string;
+  nearest: string;
   exact: boolean;
 }
 
@@ -82,8 +82,8 @@ export function nearestRatio(size: ImageSize, ratios: readonly string[]): Fitted
   const shape = shapeOf(size);
   if (shape === undefined) return undefined;
   const far = (ratio: string) => Math.abs(Math.log(ratioOf(ratio) / shape));
-  const said = ratios.toSorted((a, b) => far(a) - far(b))[0];
-  return said === undefined ? undefined : { said, exact: far(said) <= SAME_SHAPE };
+  const nearest = ratios.toSorted((a, b) => far(a) - far(b))[0];
+  return nearest === undefined ? undefined : { nearest, exact: far(nearest) <= SAME_SHAPE };
 }
 
 /** The nearest of these sizes (`1024x1024`), by aspect ratio first. `undefined` if no size is requested. */
@@ -96,8 +96,8 @@ export function nearestSize(size: ImageSize, sizes: readonly string[]): Fitted |
     const shape = Math.abs(Math.log((width * wanted.height) / (height * wanted.width)));
     return 4 * shape + Math.abs(Math.log((width * height) / asked));
   };
-  const said = sizes.toSorted((a, b) => far(a) - far(b))[0];
-  return said === undefined ? undefined : { said, exact: far(said) < SAME_SHAPE };
+  const nearest = sizes.toSorted((a, b) => far(a) - far(b))[0];
+  return nearest === undefined ? undefined : { nearest, exact: far(nearest) < SAME_SHAPE };
 }
 
 /** The resolution class (`1K` …) of these pixels. */

@@ -101,11 +101,11 @@ export function advance<T extends TaskCourse>(task: T, seen: TaskProgress, now: 
   if (isOver(task)) return task;
   if (seen.state === 'failed') return end(task, { error: seen.error ?? UNKNOWN_FAILURE }, now);
   const begun = task.state === 'in_progress' || seen.state !== 'queued';
-  const said = seen.state === 'completed' ? ALMOST : Math.min(ALMOST, Math.max(0, Math.floor(seen.percent ?? 0)));
+  const reported = seen.state === 'completed' ? ALMOST : Math.min(ALMOST, Math.max(0, Math.floor(seen.percent ?? 0)));
   return {
     ...task,
     state: begun ? 'in_progress' : 'queued',
-    percent: Math.max(task.percent, begun ? said : 0),
+    percent: Math.max(task.percent, begun ? reported : 0),
     ...(begun && { startedAt: task.startedAt ?? now }),
   };
 }

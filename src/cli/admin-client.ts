@@ -64,10 +64,11 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       { accept: 'application/json' },
       { timeoutMs: greetingMs },
     );
-    const said = status === 200 ? membersOf(text) : undefined;
-    if (said?.name !== 'modelport' || typeof said.version !== 'string') throw stranger(url, status, header('location'));
-    if (said.version !== version) warn(skew(url, said.version, version));
-    return said.version;
+    const members = status === 200 ? membersOf(text) : undefined;
+    if (members?.name !== 'modelport' || typeof members.version !== 'string')
+      throw stranger(url, status, header('location'));
+    if (members.version !== version) warn(skew(url, members.version, version));
+    return members.version;
   }
 
   async function request<Reply>(method: string, path: string, body?: object, more: SendOptions = {}): Promise<Reply> {
@@ -86,9 +87,9 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       },
       { body },
     );
-    const said = membersOf(text);
-    if (status === 200 && said) return said as Reply;
-    throw refusal(server, { status, path, said }, { here: version, there: serverVersion });
+    const members = membersOf(text);
+    if (status === 200 && members) return members as Reply;
+    throw refusal(server, { status, path, members }, { here: version, there: serverVersion });
   }
 
   return {
@@ -131,9 +132,9 @@ function unreachable(url: string, thrown: unknown): UsageError {
 }
 
 function stranger(url: string, status: number, location: string | null): UsageError {
-  const said = location === null ? `status ${status}` : `status ${status}, to ${location}`;
+  const answered = location === null ? `status ${status}` : `status ${status}, to ${location}`;
   return new UsageError(
-    `The server at ${url} is not Modelport (${said}). Name the URL of one with --url or MODELPORT_URL.`,
+    `The server at ${url} is not Modelport (${answered}). Name the URL of one with --url or MODELPORT_URL.`,
   );
 }
 
@@ -143,15 +144,15 @@ const skew = (url: string, there: string, here: string): string =>
 interface Refused {
   status: number;
   path: string;
-  said: { [member: string]: unknown } | undefined;
+  members: { [member: string]: unknown } | undefined;
 }
 
 function refusal(
   { url, keyFrom }: CliServer,
-  { status, path, said }: Refused,
+  { status, path, members }: Refused,
   version: { here: string; there: string },
 ) {
-  const error = (said?.error ?? {}) as { code?: unknown; message?: unknown; param?: unknown };
+  const error = (members?.error ?? {}) as { code?: unknown; message?: unknown; param?: unknown };
   if (typeof error.message !== 'string') return misunderstood(url, `status ${status}`);
   if (status === 401) return new RefusedError(`${url} refuses the admin key of ${keyFrom}: ${error.message}`);
   if (status === 403) return new RefusedError(`${url} refuses the key of ${keyFrom}: ${error.message}`);

@@ -9,8 +9,8 @@ export function turnKeys(messages: readonly Message[], index: number, turn: Mess
   const call = turn.parts.find((part) => part.type === 'tool-call');
   const keys: string[] = [];
   if (call && isUnique(call.id)) keys.push(digest(['call', call.id, call.name]));
-  const said = contentOf(turn.parts);
-  if (said.length > 0) keys.push(digest(['turn', ...said, ...askedBefore(messages, index)]));
+  const content = contentOf(turn.parts);
+  if (content.length > 0) keys.push(digest(['turn', ...content, ...askedBefore(messages, index)]));
   return keys;
 }
 

@@ -10,7 +10,7 @@ import { createImageStore, readImageName, removeExpiredImages } from './image-st
 setDefaultTimeout(30_000);
 
 const HOUR = 3_600_000;
-const folder = mkdtempSync(join(tmpdir(), 'modelport-shelf-'));
+const folder = mkdtempSync(join(tmpdir(), 'modelport-images-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let files: Files;
@@ -19,7 +19,7 @@ beforeEach(() => {
   files = folderFiles(folder);
 });
 
-const shelfAt = (at: number) =>
+const storeAt = (at: number) =>
   createImageStore(files, { publicUrl: 'https://models.test', keepMs: HOUR, now: () => at });
 const nameIn = (address: string) => address.slice(address.lastIndexOf('/') + 1);
 
@@ -31,12 +31,12 @@ async function left(): Promise<string[]> {
 
 describe('a stored image', () => {
   test('has a URL that contains only its expiry and type', async () => {
-    const address = await shelfAt(1000).put(Buffer.from('abc'), 'image/webp');
+    const address = await storeAt(1000).put(Buffer.from('abc'), 'image/webp');
     expect(address).toMatch(/^https:\/\/models\.test\/files\/image_[0-9a-z]{9}w_[0-9A-Za-z]{32}$/);
     const name = nameIn(address);
     expect(readImageName(name)).toEqual({ endsAt: 1000 + HOUR, mimeType: 'image/webp' });
     expect(await new Response(files.read(name, { start: 0, end: 3 })).text()).toBe('abc');
-    expect(readImageName(nameIn(await shelfAt(1000).put(Buffer.from('abc'), 'image/x')))?.mimeType).toBe(
+    expect(readImageName(nameIn(await storeAt(1000).put(Buffer.from('abc'), 'image/x')))?.mimeType).toBe(
       'application/octet-stream',
     );
     for (const other of [name.slice(1), `${name}0`, name.replace('w_', 'z_'), 'file_x', '../x', ''])
@@ -48,7 +48,7 @@ describe('a stored image', () => {
       yield Buffer.from('video');
     }
     await files.write('file_film', one(), 10);
-    for (const at of [HOUR, 0, 2 * HOUR]) await shelfAt(at).put(Buffer.from('abc'), 'image/png');
+    for (const at of [HOUR, 0, 2 * HOUR]) await storeAt(at).put(Buffer.from('abc'), 'image/png');
     await removeExpiredImages(files, HOUR);
     expect((await left()).map((name) => readImageName(name)?.endsAt)).toEqual([undefined, 2 * HOUR, 3 * HOUR]);
     await removeExpiredImages(files, 100 * HOUR);
@@ -59,7 +59,7 @@ describe('a stored image', () => {
     async function* one() {
       yield Buffer.from('abc');
     }
-    const name = nameIn(await shelfAt(0).put(Buffer.from('abc'), 'image/png'));
+    const name = nameIn(await storeAt(0).put(Buffer.from('abc'), 'image/png'));
     const earlier = name.replace(/^image_/, 'picture_');
     await files.write(earlier, one(), 10);
     expect(readImageName(earlier)).toEqual({ endsAt: HOUR, mimeType: 'image/png' });
@@ -75,7 +75,7 @@ describe('a stored image', () => {
       yield Buffer.from('abc');
       await stuck.promise;
     }
-    const whole = nameIn(await shelfAt(0).put(Buffer.from('abc'), 'image/png'));
+    const whole = nameIn(await storeAt(0).put(Buffer.from('abc'), 'image/png'));
     await files.remove(whole);
     const writing = files.write(whole, slow(), 10).catch(() => {});
     while ((await left()).length === 0) await Bun.sleep(5);

@@ -11,7 +11,7 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 
 async function admitted(setup: CaseSetup = {}, more = {}): Promise<GatewayCase & { context: CallContext }> {
   const at = await bench.open(setup);
-  return { ...at, context: await admit(at.deps, at.entrant(chatRequest(at.model, more)), at.underWay) };
+  return { ...at, context: await admit(at.deps, at.pendingCall(chatRequest(at.model, more)), at.underWay) };
 }
 
 const OK = { outcome: 'ok', status: 200 } as const;
@@ -40,7 +40,7 @@ describe('the one conclusion', () => {
     await conclude(at.deps, at.context, failed);
     expect([at.underWay.size, at.loads.size, at.unreleased()]).toEqual([0, 0, 0]);
     expect(await at.held()).toBe(0n);
-    await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay);
+    await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay);
   });
 
   test('it is given back too where the ledger cannot settle', async () => {

@@ -143,18 +143,18 @@ export class CallContext implements PendingCall, AdmittedCall {
   readonly underWay: Set<CallContext>;
 
   // Member by member: copying the two objects was measured to cost as much as reading the request.
-  constructor(entrant: PendingCall, admission: AdmittedCall, underWay: Set<CallContext>) {
-    this.id = entrant.id;
-    this.at = entrant.at;
-    this.startedMs = entrant.startedMs;
-    this.dialect = entrant.dialect;
-    this.call = entrant.call;
-    this.caller = entrant.caller;
-    this.trace = entrant.trace;
-    this.strict = entrant.strict;
-    this.release = entrant.release;
-    this.load = entrant.load;
-    this.requestedRouting = entrant.requestedRouting;
+  constructor(pending: PendingCall, admission: AdmittedCall, underWay: Set<CallContext>) {
+    this.id = pending.id;
+    this.at = pending.at;
+    this.startedMs = pending.startedMs;
+    this.dialect = pending.dialect;
+    this.call = pending.call;
+    this.caller = pending.caller;
+    this.trace = pending.trace;
+    this.strict = pending.strict;
+    this.release = pending.release;
+    this.load = pending.load;
+    this.requestedRouting = pending.requestedRouting;
     this.model = admission.model;
     this.route = admission.route;
     this.estimatedInput = admission.estimatedInput;

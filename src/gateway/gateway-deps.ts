@@ -22,7 +22,7 @@ export interface GatewayDeps {
   /** Fetches what clients name by URL, from addresses that are allowed. */
   guard: GuardedFetch;
   /** Where images are stored for clients that want URLs; absent: clients get data URLs. */
-  shelf: ImageStore | undefined;
+  imageStore: ImageStore | undefined;
   /** `undefined`: there is no provider of this type. */
   provider(type: string): Provider | undefined;
   dialect(name: string): ProviderDialect;
@@ -38,14 +38,14 @@ export interface GatewayDeps {
   wait?: ((ms: number, over: () => void) => () => void) | undefined;
   /** In [0, 1). */
   random(): number;
-  /** Is told what happens to calls. */
+  /** Receives what happens to calls. */
   events: Events;
   /** Reports something that an operator must look into. */
   reportError(sentence: string, cause: unknown): void;
 }
 
 export interface GatewaySettings {
-  /** Whether callers are told which provider answered. */
+  /** Whether callers may see which provider answered. */
   showProvider: boolean;
   limits: TimeLimits;
   /** A stream that was sent nothing for so long is sent a keep-alive. */

@@ -49,9 +49,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
       const { headers } = request;
-      const { call: told, models } = readRequest(dialect, request);
-      const wished = takeWishes(told, models, request);
-      const read = wished?.call ?? told;
+      const { call: original, models } = readRequest(dialect, request);
+      const wished = takeWishes(original, models, request);
+      const read = wished?.call ?? original;
       trace.asks(read, headers, request.hasOwnHeaders !== false);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       boundCall(call);

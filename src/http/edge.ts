@@ -167,7 +167,7 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
     if (!caller || row.gate !== 'caller') {
       const done = await answered(request, path, caller, UNCOUNTED);
-      if (caller && row.method !== 'GET') tellChange(deps, row, caller, path);
+      if (caller && row.method !== 'GET') reportChange(deps, row, caller, path);
       return done;
     }
     deps.access.allowScope(caller, row.scope);
@@ -181,13 +181,13 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
 }
 
 /** An admin's request has been carried out. */
-function tellChange(
+function reportChange(
   deps: HttpDeps,
   { method, path }: Documented,
   { key }: Caller,
-  said: { [name: string]: string },
+  named: { [name: string]: string },
 ): void {
-  deps.events.configChanged({ actor: key, action: `${method} ${path}`, subject: Object.values(said).join('/') });
+  deps.events.configChanged({ actor: key, action: `${method} ${path}`, subject: Object.values(named).join('/') });
 }
 
 function sentPath(target: string): string {
@@ -242,8 +242,8 @@ function takes(router: Router<EdgeRoute>, method: string, path: string): boolean
 
 /** The error response in the format of the path's API. */
 function failure(method: string, path: string, error: GatewayError, headers?: { [name: string]: string }): Answer {
-  const { status, body, headers: said } = errorWriterFor(method, path)(error, newId('req_'));
-  return { status, headers: { ...said, ...headers }, body };
+  const { status, body, headers: errorHeaders } = errorWriterFor(method, path)(error, newId('req_'));
+  return { status, headers: { ...errorHeaders, ...headers }, body };
 }
 
 const metricsRoute = route('GET', '/metrics', {

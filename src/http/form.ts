@@ -42,16 +42,17 @@ const MOST_PAIRS = 200;
 
 function membersOf(pairs: readonly Pair[]): JsonObject {
   const members: JsonObject = {};
-  for (const [name, said] of pairs) {
+  for (const [name, value] of pairs) {
     const [, object, member] = MEMBER.exec(name) ?? [];
     if (object !== undefined && member !== undefined) {
       const earlier = members[object];
-      members[object] = { ...(isObject(earlier) && earlier), [member]: said };
+      members[object] = { ...(isObject(earlier) && earlier), [member]: value };
       continue;
     }
     const list = name.endsWith('[]') ? name.slice(0, -2) : name;
     const earlier = members[list];
-    members[list] = earlier === undefined ? said : ([...(Array.isArray(earlier) ? earlier : [earlier]), said] as Json);
+    members[list] =
+      earlier === undefined ? value : ([...(Array.isArray(earlier) ? earlier : [earlier]), value] as Json);
   }
   return members;
 }

@@ -291,10 +291,10 @@ class Connection implements Source, ReplySink {
     else this.more = [bytes];
   }
 
-  end(reusable: boolean, saidIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {
+  end(reusable: boolean, announcedIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {
     this.hasEnded = true;
     this.isReusable = reusable;
-    this.idleMs = Math.min(IDLE_MS, saidIdleMs - IDLE_MARGIN_MS);
+    this.idleMs = Math.min(IDLE_MS, announcedIdleMs - IDLE_MARGIN_MS);
   }
 
   private closed(error: unknown, reject: (error: unknown) => void): void {

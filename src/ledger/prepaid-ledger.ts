@@ -30,7 +30,7 @@ export interface LedgerSettings {
   leaseMs?: number;
   /** How long a settlement is awaited when the store fails. */
   patienceMs?: number;
-  /** Is told the size and the duration of every batch of steps. */
+  /** Receives the size of every batch of steps, and its duration in milliseconds. */
   batchDone?: ((steps: number, ms: number) => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Entering {
 /** A call that waits for a place at one of these credentials. */
 export interface Waiter extends Entering {
   credentials: readonly string[];
-  /** Told once: the credential where it is let in; `undefined`: its time is over. */
+  /** Called once: with the credential when the call may go on; with `undefined` when its time is over. */
   settle(credential: string | undefined): void;
   /** It is the next one now: it asks again when enough tokens have flowed in. */
   wake?(): void;
@@ -58,7 +58,7 @@ interface Pool {
   bucket: TokenBucket | undefined;
 }
 
-/** The places of one provider. The clock is a parameter; who waits is told by whoever keeps the time. */
+/** The places of one provider. Times are parameters: the caller wakes the calls that wait. */
 export class Bulkhead {
   private limits: BulkheadLimits;
   private readonly pools = new Map<string, Pool>();

@@ -35,7 +35,7 @@ export interface Credentials {
     tried?: readonly (string | undefined)[],
     tokens?: number,
   ): string | undefined;
-  /** What is sent counts against what the provider said is left, until it says anew. */
+  /** Counts a request against what the provider last reported as left, until its next report. */
   spend(target: Credentialed, credential: string | undefined, tokens: number): void;
   /** Cools the credential down where the error is about it; says whether it is. */
   failed(target: Credentialed, credential: string | undefined, error: GatewayError, now: number): boolean;
@@ -58,7 +58,7 @@ interface Cooldown {
   until: number;
   limited: boolean;
   /** The provider named the time. */
-  isTold: boolean;
+  isFromProvider: boolean;
 }
 
 /** One limit of a provider, as it stood at `since`, less what was sent since then. */
@@ -93,7 +93,7 @@ export interface CredentialsOptions {
   cooldown?: ((change: CooldownChange) => void) | undefined;
 }
 
-export function createCredentials({ refused, cooldown: told }: CredentialsOptions = {}): Credentials {
+export function createCredentials({ refused, cooldown: reportCooldown }: CredentialsOptions = {}): Credentials {
   /** By `ownKey` what concerns the credential as such, by `limitKey` its rate limit on one model. Empty while all is well. */
   const cooldowns = new Map<string, Cooldown>();
   /** By `limitKey`. Empty while no provider says that little is left. */
@@ -177,15 +177,15 @@ export function createCredentials({ refused, cooldown: told }: CredentialsOption
       const before = cooldowns.get(key);
       const failures = (before?.failures ?? 0) + 1;
       const ms = limited ? limitedMs(error, failures) : backOff(REFUSED_FIRST_MS, LONGEST_MS, failures);
-      const isTold = limited && (error.retryAfterSeconds ?? 0) > 0;
-      cooldowns.set(key, { failures, until: now + ms, limited, isTold });
+      const isFromProvider = limited && (error.retryAfterSeconds ?? 0) > 0;
+      cooldowns.set(key, { failures, until: now + ms, limited, isFromProvider });
       // The wait that it asks for says more than its remaining limits do.
-      if (isTold) allowances.delete(key);
+      if (isFromProvider) allowances.delete(key);
       const place = credential === undefined ? 0 : target.credentials.indexOf(credential) + 1;
       if (!limited && !before) refused?.(target.provider, place, ms / 1000);
-      if (told && (before?.until ?? 0) <= now) {
+      if (reportCooldown && (before?.until ?? 0) <= now) {
         const { provider, id } = target;
-        told({
+        reportCooldown({
           provider,
           ...(limited && { target: id }),
           place,
@@ -222,7 +222,7 @@ export function createCredentials({ refused, cooldown: told }: CredentialsOption
         const isOut = cooldown !== undefined && isCooling(cooldown, now);
         if (!isOut && allowedAt(target, credential, now, 0) <= now) return undefined;
         if (isOut && !cooldown.limited) limited = false;
-        if (isOut && cooldown.limited && !cooldown.isTold) guessed = true;
+        if (isOut && cooldown.limited && !cooldown.isFromProvider) guessed = true;
         until = Math.min(until, untilOf(target, credential, now));
       }
       return { until, limited, ...(guessed && { guessed }) };

@@ -129,7 +129,7 @@ function ordered<T>(targets: readonly T[], score: (target: T) => number | undefi
   return scored.sort((a, b) => (a.score === b.score ? 0 : a.score - b.score)).map(({ target }) => target);
 }
 
-/** The better of two that are drawn at random comes first, so that calls do not all run to the target that was best a moment ago. */
+/** The better of two that are picked at random comes first, so that calls do not all run to the target that was best a moment ago. */
 function betterOfTwo<T extends Ranked>(group: readonly T[], ask: OrderQuestions<T>): T[] {
   const weighed = group.filter(({ weight }) => weight > 0);
   const unweighed = group.filter(({ weight }) => weight === 0);

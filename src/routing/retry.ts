@@ -8,7 +8,7 @@ const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8000;
 /** A rate limit that ends later is the caller's to wait for. */
 const SHORT_WAIT_MS = 5000;
-/** Calls that were told the same time do not come back in the same moment. */
+/** Calls that got the same `retry-after` do not return in the same moment. */
 const SPREAD_MS = 250;
 
 /** The status of a response that tells of trouble at the provider; `undefined`: there was no response. */

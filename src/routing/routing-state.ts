@@ -104,7 +104,7 @@ export class RoutingState<T extends RoutedTarget> {
     this.credentials.keepOnly(targets);
   }
 
-  /** Is told what becomes of the attempts of a call. `key`: its conversation; `model`: the one it calls. */
+  /** Receives what becomes of the attempts of a call. `key`: its conversation; `model`: the one it calls. */
   watcher(model: RoutedModel<T>, call: Call, account: string, key: string | undefined): AttemptWatcher<T> {
     return new CallWatcher(this, model, call, account, key);
   }

@@ -36,7 +36,7 @@ export interface AttemptListener {
   attemptEnded(attempt: AttemptRecord): void;
 }
 
-/** Who is told what became of an attempt. */
+/** Receives what became of an attempt. */
 export interface AttemptWatcher<T extends RoutedTarget> {
   /** Milliseconds since 1970. */
   now(): number;
@@ -93,7 +93,7 @@ export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
     this.startedAt = startedAt;
   }
 
-  /** It is about to be sent. One that is dropped before is not told of. */
+  /** It is about to be sent. One that is dropped before is not reported. */
   follow(listener: AttemptListener): void {
     this.listener = listener;
     listener.attemptStarted(this);

@@ -29,7 +29,7 @@ export interface Wishes {
   dataPolicy?: 'retained' | 'none';
   quantizations?: readonly string[];
   /** The member as the caller wrote it, for a provider that understands it too. */
-  said?: JsonObject;
+  raw?: JsonObject;
 }
 
 /** Members of `provider` that are read. */
@@ -78,7 +78,7 @@ export function readWishes(value: Json): Wishes {
     ...(maxPrice && { maxPrice }),
     ...(dataPolicy && { dataPolicy }),
     ...(quantizations && { quantizations }),
-    said: value,
+    raw: value,
   };
 }
 
@@ -136,7 +136,7 @@ export function wishedTargets<T extends Wished>(targets: readonly T[], wishes: W
 /** Below every priority that an operator can give. */
 const LEAST_PRIORITY = Number.MIN_SAFE_INTEGER + MOST_NAMES;
 
-/** Whether the provider is told the caller's wishes as its own: names that are not ours may be those of its hosts. */
+/** Whether the provider is sent the caller's wishes as its own: names that are not ours may be those of its hosts. */
 export function isPassedOn({ settings }: Pick<Wished, 'settings'>): boolean {
   return settings.callerRouting === 'pass';
 }
@@ -177,11 +177,11 @@ function readMaxPrice(value: Json | undefined): MaxPrice | undefined {
   if (value == null) return undefined;
   if (!isObject(value)) return wrong('provider.max_price', 'must be an object such as {"prompt": 1, "completion": 2}');
   const price: MaxPrice = {};
-  for (const [member, said] of Object.entries(value)) {
+  for (const [member, written] of Object.entries(value)) {
     const path = `provider.max_price.${member}`;
     const name =
       PRICES.find((one) => one === member) ?? wrong(path, `is not known: the members are ${PRICES.join(', ')}`);
-    const amount = typeof said === 'string' && said.trim() !== '' ? Number(said) : said;
+    const amount = typeof written === 'string' && written.trim() !== '' ? Number(written) : written;
     if (typeof amount !== 'number' || !(amount >= 0)) wrong(path, 'must be an amount in USD');
     else price[name] = amount;
   }

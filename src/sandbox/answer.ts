@@ -60,8 +60,11 @@ export function answerChat(call: ChatCall, choice: number, key: string): Sandbox
   const calls = callsOf(call, choice, key);
   if (calls.length > 0) return { ...answer, calls, finish: 'tool-calls' };
   if (call.modalities?.includes('audio')) {
-    const said = chatText(call, choice).slice(0, SPOKEN_CHARACTERS);
-    return { ...answer, audio: { ...speak(said, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: said } };
+    const spoken = chatText(call, choice).slice(0, SPOKEN_CHARACTERS);
+    return {
+      ...answer,
+      audio: { ...speak(spoken, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: spoken },
+    };
   }
   const text = call.output ? tokensOf(valueFor(schemaOf(call))) : tokensOfAtLeast(chatText(call, choice), words);
   return { ...answer, text, stops: call.sampling.stop ?? [] };
@@ -70,10 +73,10 @@ export function answerChat(call: ChatCall, choice: number, key: string): Sandbox
 export function answerCompletion(call: ChatCall, prompt: string, choice: number): SandboxAnswer {
   const suffix = call.completion?.suffix ?? '';
   const end = suffix === '' ? '' : ` It leads up to: ${quote(suffix)}.`;
-  const said = ` ${WHO_I_AM} It goes on from: ${quote(prompt)}.${end}${choiceMark(choice)}`;
+  const sentence = ` ${WHO_I_AM} It goes on from: ${quote(prompt)}.${end}${choiceMark(choice)}`;
   return {
     reasoning: nothing(),
-    text: tokensOfAtLeast(said, readDirectives(prompt).words ?? 0),
+    text: tokensOfAtLeast(sentence, readDirectives(prompt).words ?? 0),
     refusal: nothing(),
     calls: [],
     stops: call.sampling.stop ?? [],
@@ -84,26 +87,26 @@ export function answerCompletion(call: ChatCall, prompt: string, choice: number)
 const nothing = () => tokensOf('');
 
 function chatText(call: ChatCall, choice: number): string {
-  const said = [WHO_I_AM];
+  const sentences = [WHO_I_AM];
   const instructions = call.messages.filter(({ role }) => role === 'system');
   if (instructions.length > 0)
-    said.push(`My instructions: ${quote(instructions.map(({ parts }) => textOf(parts)).join(' '))}.`);
+    sentences.push(`My instructions: ${quote(instructions.map(({ parts }) => textOf(parts)).join(' '))}.`);
   const results = toolResults(call)
     .slice(0, QUOTED_RESULTS)
     .map(({ name, text }) => `${name} said ${quote(text)}`);
   const prompt = lastPrompt(call);
-  if (results.length > 0) said.push(`The tools answered: ${results.join('; ')}.`);
-  else if (prompt !== '') said.push(`You wrote: ${quote(prompt)}.`);
+  if (results.length > 0) sentences.push(`The tools answered: ${results.join('; ')}.`);
+  else if (prompt !== '') sentences.push(`You wrote: ${quote(prompt)}.`);
   const media = mediaNote(call);
-  if (media !== '') said.push(`With it came ${media}.`);
+  if (media !== '') sentences.push(`With it came ${media}.`);
   const signatures = signaturesHandedBack(call);
-  if (signatures > 0) said.push(`Of my earlier thoughts ${signatures} came back with their signatures.`);
-  const turns = call.messages.filter(({ role, parts }) => role === 'user' && parts.some(isSaid)).length;
-  if (turns > 1) said.push(`It is message ${turns} of yours in this conversation.`);
-  return said.join(' ') + choiceMark(choice);
+  if (signatures > 0) sentences.push(`Of my earlier thoughts ${signatures} came back with their signatures.`);
+  const turns = call.messages.filter(({ role, parts }) => role === 'user' && parts.some(isNotResult)).length;
+  if (turns > 1) sentences.push(`It is message ${turns} of yours in this conversation.`);
+  return sentences.join(' ') + choiceMark(choice);
 }
 
-const isSaid = ({ type }: { type: string }) => type !== 'tool-result';
+const isNotResult = ({ type }: { type: string }) => type !== 'tool-result';
 
 const THOUGHTS_BY_EFFORT: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -201,8 +204,8 @@ const LOOKED_AT_CHARACTERS = 4096;
 function isMeant({ name, description = '' }: Callable, prompt: string): boolean {
   if (prompt.includes(mostPlain(name))) return true;
   const words = [...new Set(mostPlain(description.slice(0, LOOKED_AT_CHARACTERS)).match(WORD) ?? [])];
-  const said = words.filter((word) => prompt.includes(word)).length;
-  return said >= 2 && said * 2 >= words.length;
+  const found = words.filter((word) => prompt.includes(word)).length;
+  return found >= 2 && found * 2 >= words.length;
 }
 
 function imageOf(call: ChatCall, answer: SandboxAnswer, choice: number): SandboxAnswer {

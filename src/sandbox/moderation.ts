@@ -70,6 +70,6 @@ function judge(text: string): JsonObject {
 
 /** From 0 to 1, both exclusive. */
 function scoreOf(text: string, words: readonly string[]): number {
-  const said = words.reduce((sum, word) => sum + (text.match(new RegExp(`\\b${word}`, 'gi'))?.length ?? 0), 0);
-  return said / (said + DOUBT);
+  const hits = words.reduce((sum, word) => sum + (text.match(new RegExp(`\\b${word}`, 'gi'))?.length ?? 0), 0);
+  return hits / (hits + DOUBT);
 }

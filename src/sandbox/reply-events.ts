@@ -22,18 +22,18 @@ export interface ReplyHead {
 }
 
 /** Groups of events in order; the first has the start and the input tokens. Each group is generated when it is read. */
-export function replyEvents(told: ReplyPlan): Generator<ReplyEvent[]> {
-  return allEvents(told, inputOf(told.call));
+export function replyEvents(plan: ReplyPlan): Generator<ReplyEvent[]> {
+  return allEvents(plan, inputOf(plan.call));
 }
 
-function* allEvents(told: ReplyPlan, input: ReturnType<typeof inputOf>): Generator<ReplyEvent[]> {
-  const { call, id, createdSeconds, answers } = told;
+function* allEvents(plan: ReplyPlan, input: ReturnType<typeof inputOf>): Generator<ReplyEvent[]> {
+  const { call, id, createdSeconds, answers } = plan;
   yield [
     { type: 'reply-start', id, model: call.model, createdSeconds },
     { type: 'usage', usage: { ...input, output: 0, source: 'partial' } },
   ];
   const ceiling = ceilingOf(call.maxOutputTokens, answers.length);
-  const running = answers.map((answer, choice) => choiceEvents(told, answer, choice, ceiling));
+  const running = answers.map((answer, choice) => choiceEvents(plan, answer, choice, ceiling));
   const counts = { reasoning: 0, imageOutput: 0, audioOutput: 0 };
   let output = 0;
   while (running.length > 0) {
@@ -59,19 +59,19 @@ function* allEvents(told: ReplyPlan, input: ReturnType<typeof inputOf>): Generat
 type ChoiceCount = Required<Pick<Usage, 'output' | 'reasoning' | 'imageOutput' | 'audioOutput'>>;
 
 function* choiceEvents(
-  told: ReplyPlan,
+  plan: ReplyPlan,
   answer: SandboxAnswer,
   choice: number,
   ceiling: number,
 ): Generator<ReplyEvent[], ChoiceCount> {
   const allowance = new OutputTokens(ceiling);
   const parts = new Parts(choice);
-  yield* thoughts(told, answer, parts, allowance);
+  yield* thoughts(plan, answer, parts, allowance);
   const reasoning = allowance.spent;
-  const stop = yield* texts(told, answer, parts, allowance);
+  const stop = yield* texts(plan, answer, parts, allowance);
   const { image, audio, calls } = answer;
   if (image) yield parts.whole({ type: 'image', mimeType: 'image/png' }, base64(image()));
-  if (audio) yield* audioOf(told, audio, parts);
+  if (audio) yield* audioOf(plan, audio, parts);
   yield* callEvents(calls, parts, allowance);
   yield [{ type: 'choice-end', choice, finish: finishOf(answer, allowance, stop) }];
   const imageOutput = image ? IMAGE_TOKENS : 0;

@@ -46,15 +46,15 @@ function tokensIn(query: string, documents: readonly string[]): number {
     throw new GatewayError('invalid_request', `\`query\` must have at most ${MOST.queryTokens} tokens.`, {
       param: 'query',
     });
-  let said = 0;
+  let total = 0;
   for (const document of documents) {
-    said += countTokens(document, MOST.tokens);
-    if (said > MOST.tokens)
+    total += countTokens(document, MOST.tokens);
+    if (total > MOST.tokens)
       throw new GatewayError('invalid_request', `\`documents\` must have at most ${MOST.tokens} tokens together.`, {
         param: 'documents',
       });
   }
-  return said + asked * documents.length;
+  return total + asked * documents.length;
 }
 
 function readDocument(document: Json): string {

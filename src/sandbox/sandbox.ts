@@ -58,17 +58,17 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     if (request.method !== 'POST') throw new GatewayError('method_not_allowed', 'The sandbox takes POST here.');
     const body = new Uint8Array(await request.arrayBuffer());
     const query = new URL(request.url).searchParams;
-    const told = route.tell({ body, headers: request.headers, path: route.path, query }, Math.floor(now() / 1000));
-    const { delayMs, failStatus, paceMs = tokenMs, cut } = readDirectives(told.prompt);
+    const planned = route.tell({ body, headers: request.headers, path: route.path, query }, Math.floor(now() / 1000));
+    const { delayMs, failStatus, paceMs = tokenMs, cut } = readDirectives(planned.prompt);
     if (delayMs !== undefined) await sleep(delayMs, request.signal);
-    if (failStatus !== undefined) throw toldToFail(failStatus);
-    const headers = { 'content-type': told.contentType, 'x-request-id': `req_${told.key}` };
-    if (told.stream) {
-      const pieces = told.pieces(cut ? told.groups() / 2 : undefined);
+    if (failStatus !== undefined) throw directedFailure(failStatus);
+    const headers = { 'content-type': planned.contentType, 'x-request-id': `req_${planned.key}` };
+    if (planned.stream) {
+      const pieces = planned.pieces(cut ? planned.groups() / 2 : undefined);
       const stream = paced(pieces, (signal) => sleep(paceMs, signal), request.signal, cut);
       return new Response(stream, { headers: { ...headers, 'cache-control': 'no-cache' } });
     }
-    const whole = await gather(told.pieces(), request.signal);
+    const whole = await gather(planned.pieces(), request.signal);
     if (!cut) return new Response(whole, { headers });
     const half = [whole.subarray(0, whole.length / 2)].values();
     return new Response(
@@ -159,17 +159,17 @@ function routeOf(pathname: string): SandboxRoute | undefined {
     dialect,
     path,
     tell({ body }) {
-      const said = parseBody(body);
-      if (!isObject(said)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+      const parsed = parseBody(body);
+      if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
       const key = newId('');
-      const { prompt, reply } = whole(said, key);
-      return { prompt, key, contentType: 'application/json', stream: false, ...told(reply) };
+      const { prompt, reply } = whole(parsed, key);
+      return { prompt, key, contentType: 'application/json', stream: false, ...piecesOf(reply) };
     },
   };
 }
 
 /** A non-streaming reply from its text. */
-function told(reply: () => Iterable<string>): Pick<SandboxReply, 'pieces' | 'groups'> {
+function piecesOf(reply: () => Iterable<string>): Pick<SandboxReply, 'pieces' | 'groups'> {
   return {
     *pieces() {
       for (const text of reply()) yield Buffer.from(text);
@@ -228,7 +228,7 @@ function heard(call: TranscriptionCall): SandboxReply {
   const prompt = call.fields.find(([name]) => name === 'prompt')?.[1] ?? '';
   const text = transcriptOf(call);
   const contentType = text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
-  return { prompt, key: newId(''), contentType, stream: false, ...told(() => [text]) };
+  return { prompt, key: newId(''), contentType, stream: false, ...piecesOf(() => [text]) };
 }
 
 function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
@@ -299,7 +299,7 @@ const CODES: { readonly [status: number]: ErrorCode } = {
   529: 'upstream_unavailable',
 };
 
-function toldToFail(status: number): GatewayError {
+function directedFailure(status: number): GatewayError {
   if (status < 400 || status > 599)
     return new GatewayError('invalid_request', 'The status after `[[fail` must be from 400 to 599.');
   const code = CODES[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');

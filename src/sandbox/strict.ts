@@ -89,9 +89,9 @@ function checkChat(body: JsonObject): void {
   checkChatPairs(body.messages);
   eachObject(body.messages, 'messages', (message, path) => {
     const { role, content } = message;
-    const said =
+    const hasContent =
       role === 'assistant' && ['tool_calls', 'function_call', 'refusal', 'audio'].some((one) => message[one]);
-    if (!said) needContent(content, `${path}.content`);
+    if (!hasContent) needContent(content, `${path}.content`);
     eachObject(content, `${path}.content`, (part, at) => {
       checkType(part, at, CHAT_PARTS[String(role)] ?? ANY_CHAT_PARTS);
       checkChatPart(part, at);

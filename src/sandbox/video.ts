@@ -54,8 +54,8 @@ function begun(members: JsonObject, now: number): JsonObject {
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
   if (prompt !== undefined && typeof prompt !== 'string')
     throw new GatewayError('invalid_request', '`prompt` must be a text.', { param: 'prompt' });
-  const said = (prompt ?? '').slice(0, LONGEST_PROMPT);
-  const { failStatus } = readDirectives(said);
+  const shortened = (prompt ?? '').slice(0, LONGEST_PROMPT);
+  const { failStatus } = readDirectives(shortened);
   if (failStatus !== undefined) {
     throw new GatewayError('invalid_request', `The sandbox failed with ${failStatus}, as the prompt asked.`, {
       status: failStatus,
@@ -68,7 +68,7 @@ function begun(members: JsonObject, now: number): JsonObject {
   const job: Job = {
     at: now,
     key: newId('', 12),
-    prompt: said,
+    prompt: shortened,
     width: Number(width ?? DEFAULT.width),
     height: Number(height ?? DEFAULT.height),
     seconds: length,
@@ -83,9 +83,9 @@ function sizesOf({ width, height, seconds }: Job): JsonObject {
 }
 
 function videoOf(id: string, job: Job, now: number): JsonObject {
-  const told = readDirectives(job.prompt);
-  const part = (now - job.at) / makingMs(told);
-  const status = part >= 1 ? (told.refuse ? 'failed' : 'completed') : part > 0.1 ? 'in_progress' : 'queued';
+  const directives = readDirectives(job.prompt);
+  const part = (now - job.at) / makingMs(directives);
+  const status = part >= 1 ? (directives.refuse ? 'failed' : 'completed') : part > 0.1 ? 'in_progress' : 'queued';
   return {
     id,
     object: 'video',
@@ -103,8 +103,8 @@ function videoOf(id: string, job: Job, now: number): JsonObject {
 }
 
 function contentOf(job: Job, now: number): Response {
-  const told = readDirectives(job.prompt);
-  if (now - job.at < makingMs(told)) throw new GatewayError('not_found', 'The video is not finished yet.');
+  const directives = readDirectives(job.prompt);
+  if (now - job.at < makingMs(directives)) throw new GatewayError('not_found', 'The video is not finished yet.');
   const video = Buffer.from(nearestClip(job).base64, 'base64');
   return new Response(video, { headers: { 'content-type': 'video/mp4' } });
 }
@@ -118,7 +118,7 @@ function jobOf(id: string): Job {
     const job: unknown = JSON.parse(Buffer.from(id.replace(/^video_/, ''), 'base64url').toString());
     if (isObject(job) && typeof job.at === 'number') return job as unknown as Job;
   } catch {
-    // Told below.
+    // Sent below.
   }
   throw new GatewayError('not_found', `There is no video \`${id}\`.`);
 }

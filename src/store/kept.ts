@@ -46,6 +46,6 @@ export interface KeptStore {
   /** `false` if there is no such response. */
   forgetResponse(account: string, id: string, now: number): Promise<boolean>;
   signatures(account: string, keys: readonly string[], now: number): Promise<SignatureRow[]>;
-  /** Removes expired rows, and the oldest signatures beyond `mostProofs`, up to a limit. `true` if there are more. */
+  /** Removes expired rows, and the oldest signatures beyond `mostSignatures`, up to a limit. `true` if there are more. */
   sweepKept(now: number, mostSignatures: number): Promise<boolean>;
 }

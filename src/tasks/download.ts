@@ -33,8 +33,8 @@ export async function download(
     return { mimeType: found.mimeType ?? DEFAULT_TYPE, bytes, ...videoOf(video) };
   }
   const answer = await open(deps, provider, target, found);
-  const said = answer.headers.get('content-type')?.split(';')[0]?.trim();
-  const mimeType = found.mimeType ?? (said?.startsWith('video/') ? said : DEFAULT_TYPE);
+  const contentType = answer.headers.get('content-type')?.split(';')[0]?.trim();
+  const mimeType = found.mimeType ?? (contentType?.startsWith('video/') ? contentType : DEFAULT_TYPE);
   try {
     const bytes = await deps.files.write(file, seen(video, piecesOf(answer)), most);
     const isPacked = (answer.headers.get('content-encoding') ?? 'identity') !== 'identity';

@@ -46,9 +46,9 @@ export function together(first: Task, siblings: readonly Task[]): Task {
   const completed = all.filter(({ state }) => state === 'completed');
   const state = stateOf(all, completed.length > 0);
   const { error: _, ...plain } = first;
-  const told = state === 'failed' ? first : plain;
+  const chosen = state === 'failed' ? first : plain;
   return {
-    ...told,
+    ...chosen,
     state,
     percent: Math.floor(all.reduce((sum, one) => sum + (isOver(one) ? 100 : one.percent), 0) / all.length),
     outputs: completed.filter(({ emptied }) => !emptied).flatMap(({ outputs }) => outputs),

@@ -20,10 +20,10 @@ export function quoteVideo(ask: VideoOrder, price: Price): Money {
 }
 
 function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: VideoOrder): number {
-  const isSaid = width !== undefined && height !== undefined;
-  const pixels = isSaid ? width * height : LARGEST.width * LARGEST.height;
+  const hasSize = width !== undefined && height !== undefined;
+  const pixels = hasSize ? width * height : LARGEST.width * LARGEST.height;
   // A resolution does not state the aspect ratio: the largest number of pixels that it can mean is used.
-  const meant = isSaid || resolution === undefined ? 0 : pixelsOfResolution(resolution);
+  const meant = hasSize || resolution === undefined ? 0 : pixelsOfResolution(resolution);
   return Math.ceil((Math.max(pixels, Number.isFinite(meant) ? meant : 0) * fps * seconds) / PIXELS_A_TOKEN);
 }
 
@@ -52,8 +52,8 @@ function mostOf(ask: VideoOrder) {
 }
 
 /** The usage of this number of videos: seconds in total by the provider's report, otherwise as requested; the size as requested. */
-export function videoUsage(ask: VideoOrder, videos: number, said: TaskProgress['billed'] = {}): Usage {
-  const billed = figuresIn(said);
+export function videoUsage(ask: VideoOrder, videos: number, reported: TaskProgress['billed'] = {}): Usage {
+  const billed = figuresIn(reported);
   const { width, height, resolution, quality } = ask;
   const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
   return {

@@ -62,8 +62,8 @@ function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapte
     const { error } = progress;
     if (!error) return progress;
     const { code, message } = error;
-    const told = { code: textWithoutSecrets(code, attempted), message: textWithoutSecrets(message, attempted) };
-    return { ...progress, error: told };
+    const shown = { code: textWithoutSecrets(code, attempted), message: textWithoutSecrets(message, attempted) };
+    return { ...progress, error: shown };
   };
   const started = (one: Started): Started => ({ ...one, seen: seen(one.seen) });
   const { find } = video;

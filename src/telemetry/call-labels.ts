@@ -36,9 +36,9 @@ export function labelsOf(call: LabelledCall, headers: RequestHeaders, hasOwnHead
 }
 
 /** `team-a, batch`: what is too long or too many is left out. */
-function tagsIn(said: string | null | undefined): readonly string[] | undefined {
-  if (!said) return undefined;
-  const tags = new Set(said.split(',').map((tag) => tag.trim()));
+function tagsIn(value: string | null | undefined): readonly string[] | undefined {
+  if (!value) return undefined;
+  const tags = new Set(value.split(',').map((tag) => tag.trim()));
   const kept = [...tags].filter((tag) => tag !== '' && tag.length <= LONGEST_TAG).slice(0, MOST_TAGS);
   return kept.length > 0 ? kept : undefined;
 }

@@ -65,7 +65,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   private sentence = '';
   /** Until when the answer has to begin, whatever else arrives. */
   private answerDeadline = Number.POSITIVE_INFINITY;
-  private said: HeaderLines | Headers | undefined;
+  private answerHeaders: HeaderLines | Headers | undefined;
   private source: Source | undefined;
   private arrived: Uint8Array[] = NONE;
   private arrivedBytes = 0;
@@ -97,8 +97,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   }
 
   get headers(): Headers {
-    const { said } = this;
-    return said instanceof Headers ? said : (said?.toHeaders() ?? new Headers());
+    const { answerHeaders } = this;
+    return answerHeaders instanceof Headers ? answerHeaders : (answerHeaders?.toHeaders() ?? new Headers());
   }
 
   /** No connection has accepted the request. */
@@ -107,7 +107,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   }
 
   header(name: string): string | undefined {
-    return this.said?.get(name) ?? undefined;
+    return this.answerHeaders?.get(name) ?? undefined;
   }
 
   get isOver(): boolean {
@@ -183,7 +183,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   /** The upstream has started its response. */
   begin(status: number, headers: HeaderLines | Headers): void {
     this.status = status;
-    this.said = headers;
+    this.answerHeaders = headers;
     this.limit('firstTokenMs', 'The upstream sent headers and then nothing in time.');
     this.resolveBegun(this);
   }
@@ -258,7 +258,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     else this.awaitMore();
   }
 
-  /** The receiver that is told the end, and nothing after it. */
+  /** The receiver of the end. It receives nothing after it. */
   private lastTaker(): ByteTaker | undefined {
     const { taker } = this;
     this.taker = undefined;

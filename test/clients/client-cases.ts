@@ -160,7 +160,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
   shown(
     25,
     2,
-    'proofs of thinking, own and foreign',
+    'reasoning signatures, own and foreign',
     [SCENARIOS, 'reasoning with tools over several turns'],
     [CASES, 'no proof crosses over'],
   ),

@@ -257,7 +257,7 @@ export function featuresOf({ choices, usage }: Reply): string[] {
     'parallel calls': calls.length > 1,
     'free-text calls': calls.some(({ opens }) => opens.type === 'tool-call' && opens.custom),
     reasoning: parts.some(({ opens, content }) => opens.type === 'reasoning' && content !== ''),
-    'proofs of reasoning': parts.some(({ signature }) => signature),
+    'reasoning signatures': parts.some(({ signature }) => signature),
     images: parts.some(({ opens }) => opens.type === 'image'),
     audio: parts.some(({ opens }) => opens.type === 'audio'),
     citations: parts.some(({ citations }) => citations && citations.length > 0),

@@ -139,7 +139,7 @@ export async function openMutationDeps(
   const gateway = createGateway({
     ...shared,
     memory: createMemory(store.kept, { responsesMs: 1000, signaturesMs: 1000 }),
-    shelf: createImageStore(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
+    imageStore: createImageStore(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
     dialect: (name: string) => providerDialectNamed(name)!,
     countTexts: () => Promise.resolve(0),
     settings: SETTINGS,

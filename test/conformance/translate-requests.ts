@@ -263,7 +263,7 @@ function asksFor(call: ChatCall): string[] {
     'structured output asked': output !== undefined,
     'reasoning asked': reasoning !== undefined,
     'earlier reasoning asked': parts.some(({ type }) => type === 'reasoning'),
-    'proofs asked': parts.some((part) => 'signature' in part && part.signature !== undefined),
+    'reasoning signatures asked': parts.some((part) => 'signature' in part && part.signature !== undefined),
     'cache marks asked': parts.some((part) => 'cache' in part && part.cache !== undefined),
     'stop sequences asked': (sampling.stop?.length ?? 0) > 0,
     'log probabilities asked': sampling.logprobs === true,

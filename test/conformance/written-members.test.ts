@@ -18,7 +18,7 @@ const ALLOWED: { readonly [format: string]: readonly (readonly [path: RegExp, re
     [/tool_calls\[\](<custom>)?\.(custom|id|index|type)/, DOCUMENTED],
     [
       /tool_calls\[\](<function>)?\.extra_content$|^choices\[\]\.delta\.extra_content$/,
-      "Google's own place for a proof, which comes back",
+      "Google's own place for a signature, which comes back",
     ],
     [/annotations\[\]<url_citation>\.index$/, 'the official library adds lists up by it'],
     [/^usage\.(completion|prompt)_tokens_details\.text_tokens$/, SPECIFIED],

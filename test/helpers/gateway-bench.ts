@@ -121,7 +121,7 @@ export interface GatewayCase {
   /** Advances the wall clock. */
   turn(ms: number): void;
   /** A call in this format, read from its body. */
-  entrant(body: object, dialect?: string, headers?: { [name: string]: string }): PendingCall;
+  pendingCall(body: object, dialect?: string, headers?: { [name: string]: string }): PendingCall;
   /** Sends this body through the whole gateway. */
   serve(
     body: object,
@@ -179,7 +179,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       memory,
       transport,
       guard,
-      shelf: undefined,
+      imageStore: undefined,
       provider: providerOf,
       dialect: providerDialect,
       signing: createSigning(transport, now),
@@ -232,7 +232,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       turn(ms) {
         clock += ms;
       },
-      entrant(body, name = 'openai-chat', headers = {}) {
+      pendingCall(body, name = 'openai-chat', headers = {}) {
         const dialect = clientDialect(name);
         const call: Call = dialect.readCall(wireRequest(body, headers, () => {}));
         const load = deps.access.enter(caller, 0);

@@ -115,7 +115,7 @@ export async function startOutgoing(
       },
     },
     guard: { check() {}, fetch: () => Promise.reject(new Error('no fetch')), post: () => Promise.reject(new Error()) },
-    shelf: undefined,
+    imageStore: undefined,
     provider: providerOf,
     dialect: (name: string) => providerDialectNamed(name)!,
     signing: { now, token: () => Promise.resolve('token') },
@@ -160,7 +160,7 @@ async function run(
     });
     const at = Date.now();
     const id = newId('req_');
-    const entrant = {
+    const pendingCall = {
       id,
       at,
       startedMs: performance.now(),
@@ -171,7 +171,7 @@ async function run(
       strict: false,
       load: UNCOUNTED,
     };
-    await attempt(deps, await admit(deps, entrant, new Set()));
+    await attempt(deps, await admit(deps, pendingCall, new Set()));
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     return thrown;

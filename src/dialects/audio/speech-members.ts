@@ -18,6 +18,6 @@ const KNOWN = topMembers(SpeechRequest);
 /** A warning for each such member. */
 export function unknownSpeechMembers({ origin }: SpeechCall): string[] {
   const body = parseBody(origin.body);
-  const said = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));
-  return said.map((member) => `\`${member}\` was dropped: the provider has no such member.`);
+  const unknown = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));
+  return unknown.map((member) => `\`${member}\` was dropped: the provider has no such member.`);
 }

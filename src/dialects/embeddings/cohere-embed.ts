@@ -32,8 +32,8 @@ export const cohereEmbed = providerDialect<EmbedCall>({
 });
 
 function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
-  const said = Object.assign({}, ...Object.values(call.extras)) as JsonObject;
-  const own = typeof said[INPUT_TYPE] === 'string' ? said[INPUT_TYPE] : undefined;
+  const extras = Object.assign({}, ...Object.values(call.extras)) as JsonObject;
+  const own = typeof extras[INPUT_TYPE] === 'string' ? extras[INPUT_TYPE] : undefined;
   const members: JsonObject = {
     model,
     texts: textsOnly(call),

@@ -26,9 +26,9 @@ function isTokenIds(value: Json | undefined): value is number[] {
 const BYTES_PER_TOKEN = 4;
 
 /** The provider's input count. If it is missing or zero it is counted here, because texts are never empty. */
-export function embeddingUsage(call: EmbedCall, said: Json | undefined): Usage {
+export function embeddingUsage(call: EmbedCall, reported: Json | undefined): Usage {
   const counted = countedUsage(call);
-  const input = figure(said);
+  const input = figure(reported);
   return input > 0 ? { ...counted, input, source: 'reported' } : counted;
 }
 

@@ -23,7 +23,7 @@ const NAME = 'openai-embeddings';
 const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 
 /** All other members are extras. */
-const SAID = topMembers(EmbeddingsRequest);
+const DECLARED = topMembers(EmbeddingsRequest);
 const check = memberCheck(EmbeddingsRequest);
 
 export const openaiEmbeddings: Dialect<EmbedCall> = {
@@ -44,8 +44,8 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
 /** On the path `/v1/engines/{model}/embeddings`, the body's model must be the one in the path. */
 function readCall({ body: received, path }: WireRequest): EmbedCall {
   const parsed = parseObject(received);
-  const { body: said, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model, dimensions, encoding_format: encoding, user, input } = check(said);
+  const { body: members, bytes, dropped } = billable(parsed, received, MONEY);
+  const { model, dimensions, encoding_format: encoding, user, input } = check(members);
   if (path.model !== undefined && path.model !== model) {
     throw wrong('model', `must be the model that the path names, \`${path.model}\``);
   }
@@ -54,7 +54,7 @@ function readCall({ body: received, path }: WireRequest): EmbedCall {
     model,
     stream: false,
     origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
-    extras: extrasOf(said, SAID, NAME),
+    extras: extrasOf(members, DECLARED, NAME),
     headers: {},
     inputs: readTexts(input as Json, 'input', MOST_TEXTS),
     encoding: encoding === 'base64' ? 'base64' : 'float',
@@ -109,9 +109,9 @@ function meaningOf(body: JsonObject, call: EmbedCall, { returnsInt8Vectors }: Qu
 /**
  * Providers report the input by its own name or as the total. Zero counts as missing, because texts are never empty.
  */
-function usageOf(said: JsonObject, call: EmbedCall): Usage {
+function usageOf(raw: JsonObject, call: EmbedCall): Usage {
   const counted = countedUsage(call);
-  const read = readUsage({ ...said, prompt_tokens: said.prompt_tokens || (said.total_tokens ?? 0) }, {});
+  const read = readUsage({ ...raw, prompt_tokens: raw.prompt_tokens || (raw.total_tokens ?? 0) }, {});
   return read && read.input > 0 ? { ...counted, ...read, output: 0 } : counted;
 }
 

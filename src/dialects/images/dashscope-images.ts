@@ -73,8 +73,12 @@ function written(call: ImageCall, model: string, all: Quirks, input: JsonObject,
     ...(call.seed !== undefined && { seed: call.seed }),
     ...more,
   };
-  const told = ['seed', 'negativePrompt', ...(input.mask_image_url === undefined ? [] : (['mask'] as const))] as const;
-  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...unsupportedSettings(call, told)] };
+  const handled = [
+    'seed',
+    'negativePrompt',
+    ...(input.mask_image_url === undefined ? [] : (['mask'] as const)),
+  ] as const;
+  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...unsupportedSettings(call, handled)] };
 }
 
 function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string | undefined {

@@ -58,8 +58,8 @@ export function fittedRatio({ size }: ImageCall, ratios: readonly string[], loss
       `The size ${size.pixels.width}x${size.pixels.height} was requested as an aspect ratio: the model chooses its own sizes.`,
     );
   else if (ratio && !ratio.exact)
-    losses.push(`The aspect ratio was changed to ${ratio.said}, the nearest that the model supports.`);
-  return ratio?.said;
+    losses.push(`The aspect ratio was changed to ${ratio.nearest}, the nearest that the model supports.`);
+  return ratio?.nearest;
 }
 
 const WIRE_NAMES = {
@@ -76,9 +76,9 @@ const WIRE_NAMES = {
 } as const;
 
 /** A warning for each setting that the format cannot express. `supported`: those that it can. */
-export function unsupportedSettings(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)[]): string[] {
+export function unsupportedSettings(call: ImageCall, handled: readonly (keyof typeof WIRE_NAMES)[]): string[] {
   const members = (Object.keys(WIRE_NAMES) as (keyof typeof WIRE_NAMES)[]).filter(
-    (member) => call[member] !== undefined && !told.includes(member),
+    (member) => call[member] !== undefined && !handled.includes(member),
   );
   const extras = Object.values(call.extras).flatMap((all) => Object.keys(all));
   const names = [...members.map((member) => WIRE_NAMES[member]), ...extras];

@@ -15,7 +15,7 @@ export function generatedSize(size: ImageSize, quirks: Quirks, losses: string[])
   const { supportsImageSizes = [], supportsImageBounds, requiresImageSize } = quirks;
   const asked = pixelsOf(size);
   if (!asked) return requiresImageSize ? readPixels(supportsImageSizes[0] ?? '') : undefined;
-  const listed = readPixels(nearestSize(size, supportsImageSizes)?.said ?? '');
+  const listed = readPixels(nearestSize(size, supportsImageSizes)?.nearest ?? '');
   const generated = listed ?? (supportsImageBounds ? boundedSize(asked, supportsImageBounds) : asked);
   if (writePixels(generated) !== writePixels(asked))
     losses.push(

@@ -57,10 +57,10 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
       },
     }),
   };
-  const told = (['negativePrompt', 'seed', 'format', 'compression'] as const).filter(
+  const handled = (['negativePrompt', 'seed', 'format', 'compression'] as const).filter(
     (member) => !rejects.includes(member === 'negativePrompt' ? 'negative_prompt' : member),
   );
-  const warnings = [...losses, ...unsupportedSettings(call, told)];
+  const warnings = [...losses, ...unsupportedSettings(call, handled)];
   return { body: encoded({ instances: [{ prompt: call.prompt }], parameters }), warnings };
 }
 

@@ -77,9 +77,9 @@ function readError(status: number, headers: Headers, body: Uint8Array): GatewayE
 
 function asUsual(body: Uint8Array): Uint8Array {
   try {
-    const said: unknown = JSON.parse(new TextDecoder().decode(body));
-    if (!isObject(said) || !Array.isArray(said.errors)) return body;
-    return encoded({ error: { message: said.errors.join(' '), code: said.name ?? null } });
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isObject(parsed) || !Array.isArray(parsed.errors)) return body;
+    return encoded({ error: { message: parsed.errors.join(' '), code: parsed.name ?? null } });
   } catch {
     return body;
   }

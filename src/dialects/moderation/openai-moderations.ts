@@ -38,8 +38,8 @@ export const openaiModerations: Dialect<ModerationCall> = {
 function readCall({ body: received }: WireRequest): ModerationCall {
   const parsed = parseObject(received);
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model = USUAL_MODEL, input: said } = check(body);
-  const input = said as Json;
+  const { model = USUAL_MODEL, input: given } = check(body);
+  const input = given as Json;
   const inputs = Array.isArray(input) ? input : [input];
   if (inputs.length === 0) throw wrong('input', 'must not be empty');
   const texts = inputs.map((one, place) => textOf(one, Array.isArray(input) ? `input[${place}]` : 'input'));
@@ -71,10 +71,10 @@ const BYTES_PER_TOKEN = 4;
 function meaningOf({ id, results, usage }: JsonObject, call: ModerationCall): ReplyEvent[] {
   if (!Array.isArray(results) || !results.every(isObject)) throw unreadable();
   const input = Math.ceil(Buffer.byteLength(call.texts.join('')) / BYTES_PER_TOKEN);
-  const said = isObject(usage) ? readUsage(usage, {}) : undefined;
+  const reported = isObject(usage) ? readUsage(usage, {}) : undefined;
   return [
     { type: 'reply-start', id: typeof id === 'string' ? id : '', model: call.model },
     { type: 'result', result: { type: 'ratings', ratings: results } },
-    { type: 'usage', usage: said && said.input > 0 ? said : { input, output: 0, source: 'counted' } },
+    { type: 'usage', usage: reported && reported.input > 0 ? reported : { input, output: 0, source: 'counted' } },
   ];
 }

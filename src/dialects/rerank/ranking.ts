@@ -28,10 +28,10 @@ export function readRanking(results: Json | undefined, { documents }: RerankCall
  * Otherwise, or if they are zero, tokens are counted here.
  */
 export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: RerankCall): Usage {
-  const said = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
+  const reported = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
   const tokens = isObject(meta) && isObject(meta.tokens) ? meta.tokens.input_tokens : undefined;
-  const input = [said, billed.input_tokens, tokens].map(figure).find((count) => count > 0);
+  const input = [reported, billed.input_tokens, tokens].map(figure).find((count) => count > 0);
   const isCounted = billed.search_units === undefined || Number.isNaN(figure(billed.search_units));
   const searches = isCounted ? undefined : figure(billed.search_units);
   const texts = documents.reduce((sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(query), 0);

@@ -23,7 +23,7 @@ const MONEY: MoneySpelling = {
 };
 const NAME = 'rerank';
 /** All other members are extras. */
-const SAID = topMembers(RerankRequest);
+const DECLARED = topMembers(RerankRequest);
 const check = memberCheck(RerankRequest);
 
 export const rerank: Dialect<RerankCall> = {
@@ -50,7 +50,7 @@ function readCall({ body: received }: WireRequest): RerankCall {
     model,
     stream: false,
     origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
-    extras: extrasOf(body, SAID, NAME),
+    extras: extrasOf(body, DECLARED, NAME),
     headers: {},
     query,
     documents: documents.map((document) => (typeof document === 'string' ? document : document.text)),
@@ -97,11 +97,11 @@ function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {
  * request.
  */
 function normalized(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
-  const said = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
-  return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, said)));
+  const upstreamBody = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
+  return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, upstreamBody)));
 }
 
-function bodyOf(call: RerankCall, { id, result, usage }: Reply, said: JsonObject): JsonObject {
+function bodyOf(call: RerankCall, { id, result, usage }: Reply, upstreamBody: JsonObject): JsonObject {
   const ranking = result?.type === 'ranking' ? result.ranking : [];
   const results = ranking
     .toSorted((a, b) => b.score - a.score)
@@ -114,10 +114,10 @@ function bodyOf(call: RerankCall, { id, result, usage }: Reply, said: JsonObject
   const searches = usage?.searches ?? Math.ceil(call.documents.length / DOCUMENTS_A_SEARCH);
   const meta = { api_version: { version: '1' }, billed_units: { search_units: searches } };
   return {
-    ...said,
+    ...upstreamBody,
     id: id === '' ? `rerank-${call.receivedSeconds ?? 0}` : id,
-    ...('model' in said && { model: call.model }),
+    ...('model' in upstreamBody && { model: call.model }),
     results,
-    meta: isObject(said.meta) ? { ...meta, ...said.meta } : meta,
+    meta: isObject(upstreamBody.meta) ? { ...meta, ...upstreamBody.meta } : meta,
   };
 }

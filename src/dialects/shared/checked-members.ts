@@ -85,11 +85,11 @@ export function typedMembers(schema: TSchema, body: JsonObject): JsonObject {
 /** Collects the members that `Call` has no field for, under the dialect's name. Returns `{}` if there are none. */
 export function extrasOf(
   body: JsonObject,
-  said: ReadonlySet<string>,
+  declared: ReadonlySet<string>,
   dialect: string,
 ): { [dialect: string]: JsonObject } {
   const extras: { [member: string]: Json } = {};
   for (const [member, value] of Object.entries(body))
-    if (value !== undefined && !said.has(member)) extras[member] = value;
+    if (value !== undefined && !declared.has(member)) extras[member] = value;
   return Object.keys(extras).length > 0 ? { [dialect]: extras } : {};
 }

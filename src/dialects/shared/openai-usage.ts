@@ -13,7 +13,7 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   const completion = outputDetails(raw);
   const tools = objectAt(raw, 'server_tool_use_details') ?? objectAt(raw, 'server_tool_use');
   const sent = inputTokens(raw);
-  const said = saidOutput(raw);
+  const reported = reportedOutput(raw);
   const output = outputTokens(raw, quirks);
   const read = firstCount(
     prompt?.cached_tokens,
@@ -36,7 +36,7 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   setCount(usage, 'cacheWrite', cacheWrite);
   setCount(usage, 'audioInput', Math.min(input, firstCount(prompt?.audio_tokens, raw.audio_prompt_tokens)));
   setCount(usage, 'imageInput', Math.min(input, firstCount(prompt?.image_tokens)));
-  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), output - said)));
+  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), output - reported)));
   setCount(usage, 'audioOutput', Math.min(output, firstCount(completion?.audio_tokens)));
   setCount(usage, 'imageOutput', Math.min(output, firstCount(completion?.image_tokens)));
   setCount(usage, 'acceptedPrediction', firstCount(completion?.accepted_prediction_tokens));
@@ -51,19 +51,19 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
  * completion (xAI), and Gemini's reasoning, which Google's OpenAI-compatible API includes only in the total.
  */
 export function outputTokens(raw: JsonObject, quirks: Quirks): number {
-  const said = saidOutput(raw);
+  const reported = reportedOutput(raw);
   const reasoning = reasoningTokens(raw);
   const total = firstCount(raw.total_tokens);
-  if (total === 0) return quirks.returnsReasoningBesideOutput ? said + reasoning : said;
-  const unsaid = Math.max(0, total - inputTokens(raw) - said);
-  if (reasoning > 0) return unsaid === reasoning ? said + unsaid : said;
-  return quirks.returnsReasoningInTotal ? said + unsaid : said;
+  if (total === 0) return quirks.returnsReasoningBesideOutput ? reported + reasoning : reported;
+  const unsaid = Math.max(0, total - inputTokens(raw) - reported);
+  if (reasoning > 0) return unsaid === reasoning ? reported + unsaid : reported;
+  return quirks.returnsReasoningInTotal ? reported + unsaid : reported;
 }
 
 /** The reported output; if there is none, the total minus the input. */
-function saidOutput(raw: JsonObject): number {
-  const said = firstTotal(raw.completion_tokens, raw.output_tokens);
-  return said ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
+function reportedOutput(raw: JsonObject): number {
+  const reported = firstTotal(raw.completion_tokens, raw.output_tokens);
+  return reported ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
 }
 
 /** Writes a usage object (docs/api.md#usage). */

@@ -124,10 +124,10 @@ function countOf(found: readonly VideoMoneyMember[], n: number | undefined, drop
   let count = n;
   for (const { path, name, value } of found) {
     if (!COUNTS.has(name)) continue;
-    const said = Number(value);
-    if (!Number.isInteger(said) || said < least || (n === undefined && said > most))
+    const parsed = Number(value);
+    if (!Number.isInteger(parsed) || parsed < least || (n === undefined && parsed > most))
       throw wrong(path, `must be a whole number from ${least} to ${most}`);
-    count = Math.min(count ?? said, said);
+    count = Math.min(count ?? parsed, parsed);
   }
   for (const { path, name, value } of found)
     if (COUNTS.has(name) && Number(value) !== count)
@@ -136,12 +136,12 @@ function countOf(found: readonly VideoMoneyMember[], n: number | undefined, drop
 }
 
 function lengthIn(found: readonly VideoMoneyMember[]): number | undefined {
-  const said = found.find(({ name }) => LENGTHS.has(name));
-  if (!said) return undefined;
-  const seconds = Number(said.value);
+  const length = found.find(({ name }) => LENGTHS.has(name));
+  if (!length) return undefined;
+  const seconds = Number(length.value);
   const { least, most } = RANGES.seconds;
   if (seconds >= least && seconds <= most) return seconds;
-  throw wrong(said.path, `must be a number from ${least} to ${most}`);
+  throw wrong(length.path, `must be a number from ${least} to ${most}`);
 }
 
 /** Uses a size in the metadata if the request has no other. */

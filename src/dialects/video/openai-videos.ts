@@ -98,12 +98,12 @@ function writeTask({
     ...(ask.remixOf !== undefined && { remixed_from_video_id: ask.remixOf }),
     ...(error && { error: { message: error.message, code: error.code } }),
     ...(urls.length > 1 && { urls: [...urls] }),
-    metadata: { ...ask.metadata, ...saidElsewhere(ask), ...(state === 'completed' && factsOf(ask, outputs)) },
+    metadata: { ...ask.metadata, ...otherSettings(ask), ...(state === 'completed' && factsOf(ask, outputs)) },
   };
 }
 
 /** Shows settings that were moved out of the metadata under their original names. */
-function saidElsewhere({ negativePrompt, aspectRatio, resolution }: TaskView['ask']): JsonObject {
+function otherSettings({ negativePrompt, aspectRatio, resolution }: TaskView['ask']): JsonObject {
   return {
     ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
     ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),

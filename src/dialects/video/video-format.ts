@@ -67,9 +67,9 @@ export class FieldReader {
 
   /** Returns a list of one image, or an empty list. */
   image(role: TaskImage['role'], ...names: string[]): TaskImage[] {
-    const said = names.find((name) => this.left.has(name)) ?? '';
+    const used = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
-    return value === undefined ? [] : [readImage(value, said, role)];
+    return value === undefined ? [] : [readImage(value, used, role)];
   }
 
   text(...names: string[]): string | undefined {
@@ -80,15 +80,15 @@ export class FieldReader {
 
   /** A number, or a text with a number, in the range of the schema. */
   number(...names: string[]): number | undefined {
-    const said = names.find((name) => this.left.has(name)) ?? '';
+    const used = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
     if (value === undefined) return undefined;
-    const { anyOf: [node] = [] } = this.members[said] ?? {};
+    const { anyOf: [node] = [] } = this.members[used] ?? {};
     const { type, minimum: least = -Infinity, maximum: most = Infinity } = node ?? {};
     const isWhole = type === 'integer';
     const number = typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number.NaN;
     if (number >= least && number <= most && (!isWhole || Number.isInteger(number))) return number;
-    throw wrong(said, `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}`);
+    throw wrong(used, `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}`);
   }
 
   /** An object, or its JSON text. */

@@ -9,7 +9,7 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 
 /** What the call is refused with. */
 async function refusal(at: GatewayCase, body: object, dialect?: string): Promise<GatewayError> {
-  const error = await admit(at.deps, at.entrant(body, dialect), at.underWay).then(
+  const error = await admit(at.deps, at.pendingCall(body, dialect), at.underWay).then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -83,7 +83,7 @@ describe('money', () => {
 
   test('what is held covers the input and the longest output that was asked for', async () => {
     const at = await bench.open();
-    const context = await admit(at.deps, at.entrant(chatRequest(at.model, { max_tokens: 50 })), at.underWay);
+    const context = await admit(at.deps, at.pendingCall(chatRequest(at.model, { max_tokens: 50 })), at.underWay);
     const input = BigInt(context.meter.soFar().input) * 1000n;
     expect(input).toBeGreaterThan(0n);
     expect(await at.held()).toBe(context.hold.amount);
@@ -94,7 +94,7 @@ describe('money', () => {
   test('without a limit of its own a call is held as long as the model may answer; choices each', async () => {
     const at = await bench.open();
     const amountOf = async (more: object) =>
-      (await admit(at.deps, at.entrant({ ...chatRequest(at.model), ...more }), at.underWay)).hold.amount;
+      (await admit(at.deps, at.pendingCall({ ...chatRequest(at.model), ...more }), at.underWay)).hold.amount;
     const [one, three, short] = [await amountOf({}), await amountOf({ n: 3 }), await amountOf({ max_tokens: 5 })];
     expect(one).toBeGreaterThanOrEqual(100n * 4000n);
     expect(three - one).toBeGreaterThanOrEqual(2n * 100n * 4000n);
@@ -105,11 +105,11 @@ describe('money', () => {
 describe('limits', () => {
   test('a key at its limit of calls is refused, and let in again once one has ended', async () => {
     const at = await bench.open({ key: { concurrency: 1 } });
-    const first = await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay);
+    const first = await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay);
     const error = await refusal(at, chatRequest(at.model));
     expect([error.code, error.status]).toEqual(['rate_limited', 429]);
     first.pace.end(0);
-    expect((await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay)).model.name).toBe(at.model);
+    expect((await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay)).model.name).toBe(at.model);
   });
 
   test('a refusal behind the limits gives the place back', async () => {
@@ -121,7 +121,7 @@ describe('limits', () => {
   test('a refusal before the limits takes no place', async () => {
     const at = await bench.open({ key: { requestsPerMinute: 1 } });
     expect((await refusal(at, chatRequest(at.model, { n: 129 }))).code).toBe('invalid_request');
-    expect((await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay)).pace.limits).toBeDefined();
+    expect((await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay)).pace.limits).toBeDefined();
     expect((await refusal(at, chatRequest(at.model))).code).toBe('rate_limited');
   });
 

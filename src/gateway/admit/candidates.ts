@@ -40,8 +40,8 @@ export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Ca
     requirePrompt(origin, call);
     call.countsAlone = true;
   }
-  const said = origin.wishes?.said;
-  if (said && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(said, model.price);
+  const raw = origin.wishes?.raw;
+  if (raw && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(raw, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);

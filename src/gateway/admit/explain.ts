@@ -86,10 +86,10 @@ export async function explain(
   const balance = (await deps.ledger.balance(caller.account)) ?? { available: 0n, held: 0n };
   let asked = '';
   try {
-    const { call: told, models: said } = readRequest(dialect, request);
-    asked = told.model;
-    const wished = takeWishes(told, said, request);
-    const call = wished?.call ?? told;
+    const { call: original, models: modelsMember } = readRequest(dialect, request);
+    asked = original.model;
+    const wished = takeWishes(original, modelsMember, request);
+    const call = wished?.call ?? original;
     boundCall(call);
     deps.access.allowScope(caller, SCOPE_OF[call.kind]);
     const requestedRouting = wished?.requestedRouting;
@@ -108,7 +108,7 @@ export async function explain(
     return {
       asked,
       foundBy: foundBy(model, asked),
-      ...(wishes && { wishes: withoutSaid(wishes) }),
+      ...(wishes && { wishes: withoutRaw(wishes) }),
       ...(cache && { cache: cache.status }),
       models,
       hold: needs.hold,
@@ -209,7 +209,7 @@ function foundBy({ name, wildcard }: Model, asked: string): NonNullable<Explanat
   return asked.startsWith(`${name}:`) ? 'suffix' : 'alias';
 }
 
-function withoutSaid<W extends { said?: unknown }>({ said: _, ...wishes }: W): object {
+function withoutRaw<W extends { raw?: unknown }>({ raw: _, ...wishes }: W): object {
   return wishes;
 }
 

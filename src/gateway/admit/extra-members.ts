@@ -82,7 +82,7 @@ export const EXTRA_MEMBERS: readonly MemberRow[] = [
       isObject(value) && value.mode === 'off'
         ? undefined
         : { tools: countIn(isObject(value) ? value.max_search_results : undefined) ?? USUAL_TOOL_CALLS },
-    source: 'https://docs.x.ai/docs/guides/live-search: USD per source, `max_search_results` of them, 20 unless said',
+    source: 'https://docs.x.ai/docs/guides/live-search: USD per source, `max_search_results` of them, 20 by default',
   },
   {
     member: 'enable_search',

@@ -153,8 +153,8 @@ class ExtrasCounter {
     let most = 0;
     for (const { type, dialect } of this.#sent()) {
       const { once, bound } = TOOL_FORMATS[dialect] ?? {};
-      const isTold = bound === 'max_uses' || (bound === 'max_tool_calls' && COUNTS_TOOLS.has(type));
-      const usual = isTold ? asked : Math.max(asked, USUAL_TOOL_CALLS);
+      const isLimited = bound === 'max_uses' || (bound === 'max_tool_calls' && COUNTS_TOOLS.has(type));
+      const usual = isLimited ? asked : Math.max(asked, USUAL_TOOL_CALLS);
       most = Math.max(most, once ? 1 : usual);
     }
     return most;
@@ -168,8 +168,8 @@ class ExtrasCounter {
     const bound = TOOL_FORMATS[dialect]?.bound;
     if (bound === 'max_uses') this.#boundsTools = true;
     if (bound !== 'max_tool_calls' || isCount(call.extras[dialect]?.max_tool_calls)) return;
-    const isSaidThere = this.#sent().some((one) => one.dialect === dialect && COUNTS_TOOLS.has(one.type));
-    if (isSaidThere) this.#set(dialect, bound, most);
+    const isReadThere = this.#sent().some((one) => one.dialect === dialect && COUNTS_TOOLS.has(one.type));
+    if (isReadThere) this.#set(dialect, bound, most);
   }
 
   finish(): Extras | undefined {
@@ -269,8 +269,8 @@ function textOr(value: Json | undefined, other: string): string {
 function askedCalls({ origin, extras }: ChatCall, tool: RunTool): number | undefined {
   const bound = TOOL_FORMATS[origin.dialect]?.bound;
   const options = tool.type === 'web-search' ? tool.options : tool.item;
-  const said = bound === 'max_uses' ? options.max_uses : bound && extras[origin.dialect]?.[bound];
-  return isCount(said) ? said : undefined;
+  const limit = bound === 'max_uses' ? options.max_uses : bound && extras[origin.dialect]?.[bound];
+  return isCount(limit) ? limit : undefined;
 }
 
 function isCount(value: Json | undefined): value is number {
@@ -280,15 +280,15 @@ function isCount(value: Json | undefined): value is number {
 /** OpenRouter's `provider`, with a `max_price` no higher than the model's own price. */
 export function boundedRoute(value: JsonObject, { input, output, perCall }: Price): JsonObject {
   if (input === undefined && output === undefined && perCall === undefined) return value;
-  const said = isObject(value.max_price) ? value.max_price : {};
-  const most: JsonObject = { ...said };
-  if (input !== undefined) most.prompt = lower(said.prompt, writePricePerMillion(input));
-  if (output !== undefined) most.completion = lower(said.completion, writePricePerMillion(output));
+  const given = isObject(value.max_price) ? value.max_price : {};
+  const most: JsonObject = { ...given };
+  if (input !== undefined) most.prompt = lower(given.prompt, writePricePerMillion(input));
+  if (output !== undefined) most.completion = lower(given.completion, writePricePerMillion(output));
   return { ...value, max_price: most };
 }
 
-function lower(said: Json | undefined, ours: string): number {
+function lower(given: Json | undefined, ours: string): number {
   const most = Number(ours);
-  const asked = typeof said === 'number' || typeof said === 'string' ? Number(said) : Number.NaN;
+  const asked = typeof given === 'number' || typeof given === 'string' ? Number(given) : Number.NaN;
   return asked >= 0 && asked < most ? asked : most;
 }

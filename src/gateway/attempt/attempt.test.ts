@@ -17,7 +17,7 @@ interface Admitted extends GatewayCase {
 /** A case whose call has been let in. */
 async function admitted(setup: CaseSetup = {}, more: { [member: string]: unknown } = {}): Promise<Admitted> {
   const at = await bench.open(setup);
-  return { ...at, context: await admit(at.deps, at.entrant(chatRequest(at.model, more)), at.underWay) };
+  return { ...at, context: await admit(at.deps, at.pendingCall(chatRequest(at.model, more)), at.underWay) };
 }
 
 /** What every attempt together failed with. */

@@ -56,7 +56,7 @@ export class Hedging {
   private readonly deps: GatewayDeps;
   private readonly context: CallContext;
   private readonly trial: Trial<ModelTarget>;
-  /** Is told the errors of second targets. */
+  /** Receives the errors of second targets. */
   private readonly errors: GatewayError[];
 
   constructor(deps: GatewayDeps, context: CallContext, trial: Trial<ModelTarget>, errors: GatewayError[]) {

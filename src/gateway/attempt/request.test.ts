@@ -25,8 +25,8 @@ async function built(
 ): Promise<Built> {
   const at = await bench.open(setup);
   const headers = { 'anthropic-version': '2023-06-01' };
-  const entrant = { ...at.entrant(chatRequest(at.model, more), dialect, headers), strict };
-  const context = await admit(at.deps, entrant, at.underWay);
+  const pendingCall = { ...at.pendingCall(chatRequest(at.model, more), dialect, headers), strict };
+  const context = await admit(at.deps, pendingCall, at.underWay);
   const [target] = context.route.targets;
   if (!target) throw new Error('The model has no target.');
   const route = routeTo(at.deps, context.call, context.dialect, target, context.model);

@@ -10,7 +10,7 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 
 async function admitted() {
   const at = await bench.open({ targets: 2 });
-  const context = await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay);
+  const context = await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay);
   const [first, second] = context.route.targets;
   if (!first || !second) throw new Error('The model has two targets.');
   return { ...at, context, first, second };

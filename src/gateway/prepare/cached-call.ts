@@ -22,7 +22,7 @@ interface RecordedFor {
 }
 
 export class CachedCall {
-  /** As the caller is told. `bypass`: neither found nor stored. */
+  /** For the caller, in a header. `bypass`: neither found nor stored. */
   readonly status: 'hit' | 'miss' | 'bypass';
   readonly #stored: StoredReply | undefined;
   readonly #hash: string;

@@ -20,7 +20,7 @@ const isKept = async (at: GatewayCase, id: string) =>
 
 /** The call with what it goes on from. */
 function recalled(at: GatewayCase, more: object, by = at): Promise<ChatCall> {
-  const { call, caller, dialect } = by.entrant({ model: by.model, input: 'And then?', ...more }, FORMAT);
+  const { call, caller, dialect } = by.pendingCall({ model: by.model, input: 'And then?', ...more }, FORMAT);
   return loadConversation(
     at.deps.memory,
     at.deps.settings.maxRequestBytes,
@@ -103,7 +103,10 @@ describe('what a call goes on from', () => {
 
   test('formats whose server keeps nothing go on from nothing: the call is itself', async () => {
     const at = await bench.open();
-    const { call, caller, dialect } = at.entrant({ model: at.model, messages: [{ role: 'user', content: 'Hello' }] });
+    const { call, caller, dialect } = at.pendingCall({
+      model: at.model,
+      messages: [{ role: 'user', content: 'Hello' }],
+    });
     expect(await loadConversation(at.deps.memory, 1000, dialect, call as ChatCall, caller, 0)).toBe(call as ChatCall);
   });
 });

@@ -10,7 +10,7 @@ export function asConversation(call: ImageCall): { call: ChatCall; losses: reado
   const losses: string[] = [];
   const ratio = nearestRatio(call.size, RATIOS);
   if (ratio && !ratio.exact)
-    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
+    losses.push(`The size was taken as the aspect ratio ${ratio.nearest}: the model generates no closer size.`);
   const { pixels } = call.size;
   if (pixels)
     losses.push(
@@ -24,7 +24,7 @@ export function asConversation(call: ImageCall): { call: ChatCall; losses: reado
   const fineness = requested === '3K' ? '2K' : requested;
   if (fineness !== requested)
     losses.push(`The size ${requested} was taken as ${fineness}: the model generates no closer size.`);
-  const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
+  const image = { ...(ratio && { aspectRatio: ratio.nearest }), ...(fineness !== undefined && { size: fineness }) };
   const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
   // Uploaded files are inline already: `inlineUploads` runs before this step.
   const images = call.images.flatMap((media): Part[] => (isUploaded(media) ? [] : [{ type: 'media', media }]));

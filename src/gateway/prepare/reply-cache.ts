@@ -40,18 +40,18 @@ const LEFT_OUT = {
 /** Admits a call of a key with a cache. Throws what `admit` throws. */
 export async function admitCached(
   deps: GatewayDeps,
-  entrant: PendingCall,
+  pending: PendingCall,
   request: WireRequest,
   underWay: Set<CallContext>,
 ): Promise<CallContext> {
-  const { caller, call } = entrant;
+  const { caller, call } = pending;
   deps.access.allowScope(caller, SCOPE_OF[call.kind]);
-  const { model } = askedModel(deps, caller, call.model, entrant.requestedRouting);
-  const { hash, isStorable, stored } = await lookUp(deps, entrant, model, request);
+  const { model } = askedModel(deps, caller, call.model, pending.requestedRouting);
+  const { hash, isStorable, stored } = await lookUp(deps, pending, model, request);
   const cache = new CachedCall(hash, model.name, caller.row.cacheSeconds ?? 0, stored, isStorable);
   const context = stored
-    ? await admitHit(deps, entrant, model, stored, underWay)
-    : await admit(deps, entrant, underWay);
+    ? await admitHit(deps, pending, model, stored, underWay)
+    : await admit(deps, pending, underWay);
   context.cache = cache;
   return context;
 }
@@ -72,10 +72,10 @@ export async function lookUp(
   model: Model,
   request: WireRequest,
 ): Promise<Found> {
-  const said = request.headers.get('cache-control') ?? '';
-  const isStorable = !/\bno-store\b/i.test(said) && isCacheable(deps, wanted, request);
+  const cacheControl = request.headers.get('cache-control') ?? '';
+  const isStorable = !/\bno-store\b/i.test(cacheControl) && isCacheable(deps, wanted, request);
   const hash = isStorable ? hashOf(wanted, model, request) : '';
-  const stored = isStorable && !/\bno-cache\b/i.test(said) ? await find(deps, wanted, hash) : undefined;
+  const stored = isStorable && !/\bno-cache\b/i.test(cacheControl) ? await find(deps, wanted, hash) : undefined;
   return { hash, isStorable, stored };
 }
 
@@ -89,7 +89,7 @@ function isCacheable(deps: GatewayDeps, { call, requestedRouting }: CacheLookup,
   if (addressedMedia(call, deps.guard, deps.settings.maxMediaBytes)) return false;
   if (call.kind !== 'chat') return true;
   const { thread } = call;
-  // Where nothing is stored here, the provider may be told to store it.
+  // Where nothing is stored here, the provider may be asked to store it.
   if (thread && (thread.store || thread.previous !== undefined || thread.references.length > 0)) return false;
   // Tools and files at the provider: what they contain may change.
   return !readsMore(call);
@@ -126,20 +126,20 @@ async function find(deps: GatewayDeps, { caller }: CacheLookup, hash: string): P
 /** Nothing is sent to a provider, so no tokens count against the limits, and a hold that is left behind is released. */
 async function admitHit(
   deps: GatewayDeps,
-  entrant: PendingCall,
+  pending: PendingCall,
   model: Model,
   stored: StoredReply,
   underWay: Set<CallContext>,
 ): Promise<CallContext> {
   const amount = charge(stored.usage, model.price);
-  const entering = deps.access.admit(entrant.caller, entrant.id, 0);
+  const entering = deps.access.admit(pending.caller, pending.id, 0);
   const pace = entering instanceof Promise ? await entering : entering;
   try {
-    const hold = await deps.ledger.hold(holdRequest(entrant, model, amount));
+    const hold = await deps.ledger.hold(holdRequest(pending, model, amount));
     const admitted = { model, route: { targets: [], ready: 0 }, estimatedInput: 0, hold, covered: amount, pace };
     const rest = { meter: new Meter(0), media: undefined, extras: undefined };
-    const call = callNamed(entrant.call, model.name);
-    const context = new CallContext({ ...entrant, call }, { ...admitted, ...rest }, underWay);
+    const call = callNamed(pending.call, model.name);
+    const context = new CallContext({ ...pending, call }, { ...admitted, ...rest }, underWay);
     context.warnings = stored.warnings;
     return context;
   } catch (thrown) {

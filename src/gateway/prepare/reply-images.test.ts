@@ -28,7 +28,7 @@ async function asked(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEve
 }
 
 /** Keeps images nowhere, and says an address. */
-const shelf = { put: (image: Uint8Array) => Promise.resolve(`http://gateway.test/${image.length}`) };
+const imageStore = { put: (image: Uint8Array) => Promise.resolve(`http://gateway.test/${image.length}`) };
 
 test('who asks for the bytes is given those of a data URL', async () => {
   const at = await bench.open();
@@ -43,33 +43,33 @@ test('an image that cannot be fetched from where the provider left it is the ups
 });
 
 test('who asks for nothing is given what came', async () => {
-  const at = await bench.open({ deps: { shelf } });
+  const at = await bench.open({ deps: { imageStore } });
   expect(await asked(at, {}, INLINE)).toEqual(INLINE);
 });
 
 describe('who asks for addresses', () => {
   test('is given one of ours for every image that came as bytes', async () => {
-    const at = await bench.open({ deps: { shelf } });
+    const at = await bench.open({ deps: { imageStore } });
     const kept = [opening(`http://gateway.test/${PNG.length}`)];
     expect(await asked(at, { delivery: 'url' }, INLINE)).toEqual(kept);
     expect(await asked(at, { delivery: 'url' }, [opening(`data:image/png;base64,${BASE64}`)])).toEqual(kept);
   });
 
   test('keeps the provider’s own address', async () => {
-    const at = await bench.open({ deps: { shelf } });
+    const at = await bench.open({ deps: { imageStore } });
     const elsewhere = [opening('https://images.test/cat.png')];
     expect(await asked(at, { delivery: 'url' }, elsewhere)).toEqual(elsewhere);
   });
 
   test('is given the bytes in a stream, and where there is no place to keep them', async () => {
-    const at = await bench.open({ deps: { shelf } });
+    const at = await bench.open({ deps: { imageStore } });
     const without = await bench.open();
     expect(await asked(at, { delivery: 'url', stream: true }, INLINE)).toEqual(INLINE);
     expect(await asked(without, { delivery: 'url' }, INLINE)).toEqual(INLINE);
   });
 
   test('is given the bytes where they could not be kept: the image is drawn and will be charged', async () => {
-    const at = await bench.open({ deps: { shelf: { put: () => Promise.reject(new Error('no space')) } } });
+    const at = await bench.open({ deps: { imageStore: { put: () => Promise.reject(new Error('no space')) } } });
     expect(await asked(at, { delivery: 'url' }, INLINE)).toEqual(INLINE);
     expect(at.troubles).toHaveLength(1);
   });

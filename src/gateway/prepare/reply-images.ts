@@ -13,9 +13,9 @@ export function deliverImages(deps: GatewayDeps, upstream: Upstream, call: Call)
   if (call.kind !== 'image' || call.delivery === 'b64_json')
     return changed(upstream, (frame) => (frame.events.some(hasUrl) ? withInline(deps, frame) : frame));
   // The images of a stream are always inline.
-  if (call.delivery === undefined || call.stream || !deps.shelf) return upstream;
-  const { shelf } = deps;
-  return changed(upstream, (frame) => (frame.events.some(isInline) ? withUrls(deps, shelf, frame) : frame));
+  if (call.delivery === undefined || call.stream || !deps.imageStore) return upstream;
+  const { imageStore } = deps;
+  return changed(upstream, (frame) => (frame.events.some(isInline) ? withUrls(deps, imageStore, frame) : frame));
 }
 
 /** The upstream with `change` applied to every frame, in order. */
@@ -83,9 +83,9 @@ async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<Rep
 }
 
 /** In a non-streaming reply each image is whole in one frame. */
-async function withUrls(deps: GatewayDeps, shelf: ImageStore, { events }: Frame): Promise<Frame> {
+async function withUrls(deps: GatewayDeps, imageStore: ImageStore, { events }: Frame): Promise<Frame> {
   const images = events.filter(isImage).filter(isInlineImage);
-  const kept = await Promise.all(images.map((image) => keptImage(deps, shelf, image, events)));
+  const kept = await Promise.all(images.map((image) => keptImage(deps, imageStore, image, events)));
   const left = events.flatMap((event) => {
     if (isImage(event)) return kept[images.indexOf(event)] ?? [event];
     return event.type === 'part-delta' && images.some((image) => isOf(event, image)) ? [] : [event];
@@ -96,7 +96,7 @@ async function withUrls(deps: GatewayDeps, shelf: ImageStore, { events }: Frame)
 /** An image that cannot be stored is delivered inline: it was generated, and is charged. */
 async function keptImage(
   { reportError }: GatewayDeps,
-  shelf: ImageStore,
+  imageStore: ImageStore,
   image: Opening,
   events: readonly ReplyEvent[],
 ): Promise<ReplyEvent[]> {
@@ -105,7 +105,7 @@ async function keptImage(
   try {
     const data = dataOf(given);
     const bytes = data?.bytes ?? Buffer.from(deltas.map(({ delta }) => delta).join(''), 'base64');
-    const url = await shelf.put(bytes, (data && mediaTypeOf('image', bytes, data.contentType)) ?? mimeType);
+    const url = await imageStore.put(bytes, (data && mediaTypeOf('image', bytes, data.contentType)) ?? mimeType);
     return [{ ...image, opens: { ...image.opens, url } }];
   } catch (thrown) {
     reportError('An image could not be kept: its client was given a data URL.', thrown);

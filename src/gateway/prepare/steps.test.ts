@@ -27,7 +27,7 @@ async function prepare(
   { quirks = {}, ...route }: Omit<Partial<TargetRoute>, 'quirks'> & { quirks?: Quirks } = {},
 ): Promise<Prepared> {
   const at = await bench.open(setup);
-  const context = await admit(at.deps, at.entrant(chatRequest(at.model, more), dialect), at.underWay);
+  const context = await admit(at.deps, at.pendingCall(chatRequest(at.model, more), dialect), at.underWay);
   const [target] = context.route.targets;
   if (!target) throw new Error('The model has no target.');
   const found = routeTo(at.deps, context.call, context.dialect, target, context.model);

@@ -25,18 +25,18 @@ const HEADERS: { readonly [header: string]: { member: string; read(text: string)
 };
 const MODELS_HEADER = 'x-modelport-models';
 
-/** The call without them, and what they are; `undefined`: there are none. `said`: the member `models`. Throws `invalid_request`. */
+/** The call without them, and what they are; `undefined`: there are none. `modelsMember`: the member `models`. Throws `invalid_request`. */
 export function takeWishes(
   call: Call,
-  said: Json | undefined,
+  modelsMember: Json | undefined,
   { headers, hasOwnHeaders }: WireRequest,
 ): { call: Call; requestedRouting: RequestedRouting } | undefined {
   const members = wishesIn(call);
-  const told = hasOwnHeaders === false ? undefined : headersIn(headers);
-  if (!members && !told && said === undefined) return undefined;
-  const models = said ?? told?.models;
+  const fromHeaders = hasOwnHeaders === false ? undefined : headersIn(headers);
+  if (!members && !fromHeaders && modelsMember === undefined) return undefined;
+  const models = modelsMember ?? fromHeaders?.models;
   const provider = members?.provider ?? undefined;
-  const wishes = provider !== undefined || told?.provider ? readAll(provider, told?.provider) : undefined;
+  const wishes = provider !== undefined || fromHeaders?.provider ? readAll(provider, fromHeaders?.provider) : undefined;
   return {
     call: members ? withoutWishes(call, members) : call,
     requestedRouting: {
@@ -127,15 +127,15 @@ function headersIn(headers: WireRequest['headers']): { provider?: JsonObject; mo
 
 /** Members of the body win over headers, one by one. */
 function readAll(body: Json | undefined, header: JsonObject | undefined): Wishes {
-  const said = readWishes(body ?? {});
-  if (!header) return said;
-  const told = inHeaderWords(() => readWishes(header));
-  const own = body === undefined ? {} : (({ allowFallbacks: _, requireParameters: __, ...rest }) => rest)(said);
+  const inBody = readWishes(body ?? {});
+  if (!header) return inBody;
+  const inHeader = inHeaderWords(() => readWishes(header));
+  const own = body === undefined ? {} : (({ allowFallbacks: _, requireParameters: __, ...rest }) => rest)(inBody);
   return {
-    ...told,
+    ...inHeader,
     ...own,
-    allowFallbacks: said.allowFallbacks && told.allowFallbacks,
-    requireParameters: said.requireParameters || told.requireParameters,
+    allowFallbacks: inBody.allowFallbacks && inHeader.allowFallbacks,
+    requireParameters: inBody.requireParameters || inHeader.requireParameters,
   };
 }
 

@@ -22,7 +22,7 @@ interface Admitted extends GatewayCase {
 
 async function admitted(setup: CaseSetup = {}): Promise<Admitted> {
   const at = await bench.open(setup);
-  return { ...at, context: await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay) };
+  return { ...at, context: await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay) };
 }
 
 async function relayed(at: Admitted, answer: UpstreamAnswer): Promise<Answer> {

@@ -27,7 +27,7 @@ interface Streaming extends GatewayCase {
 async function streaming(setup: CaseSetup = {}, members: object = {}): Promise<Streaming> {
   const at = await bench.open(setup);
   const body = chatRequest(at.model, { stream: true, stream_options: { include_usage: true }, ...members });
-  const context = await admit(at.deps, at.entrant(body), at.underWay);
+  const context = await admit(at.deps, at.pendingCall(body), at.underWay);
   const starting = attempt(at.deps, context);
   const request = await at.transport.next();
   request.beginStream();

@@ -52,7 +52,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   /** `finish` has begun. The upstream may still report its end. */
   private isFinishing = false;
   /** The number of attempts that the headers name. */
-  private toldAttempts = 0;
+  private reportedAttempts = 0;
   /** Something was sent since the last `tick`. */
   private hasSent = false;
   /** On the clock of `performance.now()`, as `tick` last noted it. */
@@ -68,7 +68,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   answer(): Answer {
     const headers = replyHeaders(this.deps.settings, this.context, this.writer);
-    this.toldAttempts = this.context.attempts;
+    this.reportedAttempts = this.context.attempts;
     if (this.context.call.mute) headers['content-type'] = audioType(this.starting) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
@@ -226,7 +226,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
       }
       addReplyWarnings(this.context, this.writer);
       if (this.context.skippedEvents > 0) this.tell(warningComment([skipWarning(this.context)]));
-      if (this.context.attempts !== this.toldAttempts) this.tell(attemptsComment(this.deps.settings, this.context));
+      if (this.context.attempts !== this.reportedAttempts) this.tell(attemptsComment(this.deps.settings, this.context));
       const ending = this.writer.end();
       const conclusion: Conclusion = this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
       const cost = await concludeAndSave(this.deps, this.context, this.writer, conclusion, this.isDoubted);

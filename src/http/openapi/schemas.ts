@@ -18,13 +18,13 @@ export class OpenapiSchemas {
   }
 
   #node(node: SchemaNode, about?: string): OpenapiSchema {
-    const said = about ?? sentenceOf(node);
-    if (node.$name === undefined) return this.#inner(node, said);
+    const description = about ?? sentenceOf(node);
+    if (node.$name === undefined) return this.#inner(node, description);
     if (!(node.$name in this.components)) {
       const component: OpenapiSchema = {};
       // Set before its content is written, because a schema may contain itself.
       this.components[node.$name] = component;
-      Object.assign(component, this.#inner(node, said));
+      Object.assign(component, this.#inner(node, description));
     }
     return { $ref: `#/components/schemas/${node.$name}` };
   }
@@ -102,9 +102,9 @@ export class OpenapiSchemas {
  * Descriptions follow "must be". Defaults are written as words: generators of clients make a member with the `default` keyword required.
  */
 function sentenceOf({ $about, description, default: usual }: SchemaNode): string | undefined {
-  const said = $about ?? (description === undefined ? undefined : sentence(description));
-  if (usual === undefined) return said;
-  return [...(said === undefined ? [] : [said]), `Default: \`${usual}\`.`].join(' ');
+  const explanation = $about ?? (description === undefined ? undefined : sentence(description));
+  if (usual === undefined) return explanation;
+  return [...(explanation === undefined ? [] : [explanation]), `Default: \`${usual}\`.`].join(' ');
 }
 
 function sentence(description: string): string {

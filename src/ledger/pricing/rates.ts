@@ -26,14 +26,14 @@ export function askedPiece(call: Call): Piece {
   if (call.kind !== 'image') return {};
   const { pixels, fineness } = call.size;
   const size = pixels ? writePixels(pixels) : fineness;
-  const isSaid = call.quality !== undefined && call.quality !== 'auto';
-  return { ...(size !== undefined && { size }), ...(isSaid && { quality: call.quality }) };
+  const hasQuality = call.quality !== undefined && call.quality !== 'auto';
+  return { ...(size !== undefined && { size }), ...(hasQuality && { quality: call.quality }) };
 }
 
 /** The highest possible price of an image whose size or quality is not stated. */
 export function highestPiece(prices: readonly PiecePrice[] = [], other: Money | undefined, piece: Piece): Money {
-  const mayBe = (said: string | undefined, asked: string | undefined) =>
-    said === undefined || asked === undefined || said === asked;
+  const mayBe = (priced: string | undefined, asked: string | undefined) =>
+    priced === undefined || asked === undefined || priced === asked;
   const possible = prices.filter(({ size, quality }) => mayBe(size, piece.size) && mayBe(quality, piece.quality));
   return possible.reduce((most, { price }) => (price > most ? price : most), pricePiece(prices, other, piece));
 }

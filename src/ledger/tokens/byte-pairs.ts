@@ -88,10 +88,11 @@ function readRanks(vocabulary: Uint8Array): Ranks {
         tokens[end++] = (bits >> held) & 0xff;
       }
     }
-    let said = 0;
-    for (at++; at < vocabulary.length && vocabulary[at] !== NEWLINE; at++) said = said * 10 + vocabulary[at]! - ZERO;
+    let written = 0;
+    for (at++; at < vocabulary.length && vocabulary[at] !== NEWLINE; at++)
+      written = written * 10 + vocabulary[at]! - ZERO;
     at++;
-    if (said !== rank) throw new Error('The vocabulary is not in the order of its ranks.');
+    if (written !== rank) throw new Error('The vocabulary is not in the order of its ranks.');
     ends[rank] = end;
     let slot = hash(tokens, begin, end) & (size - 1);
     while (table[slot] !== 0) slot = (slot + 1) & (size - 1);

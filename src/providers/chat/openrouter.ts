@@ -13,7 +13,7 @@ const chat = openaiCompatibleProvider({
   rerank: {},
   completions: true,
   responses: true,
-  // Its hosts are chosen by the same words as providers here: they are told only where the operator says so.
+  // Its hosts are chosen by the same words as providers here: they are sent only where the operator allows it.
   members: ({ settings }, _dialect, { hostWishes }) =>
     hostWishes && settings.callerRouting === 'pass' ? { provider: hostWishes } : {},
   video: openrouterVideo,

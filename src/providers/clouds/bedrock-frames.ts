@@ -35,14 +35,14 @@ function openFrames(): FrameReader {
 }
 
 function asEvent({ headers, payload }: EventStreamMessage): string {
-  const said = parsedJson(decoder.decode(payload));
+  const parsed = parsedJson(decoder.decode(payload));
   if (headers[':message-type'] !== 'event') {
     const exception = headers[':exception-type'] ?? '';
-    const message = isObject(said) ? (said.message ?? '') : '';
+    const message = isObject(parsed) ? (parsed.message ?? '') : '';
     return written({ type: 'error', error: { type: TYPES[exception] ?? 'api_error', message } });
   }
-  if (!isObject(said) || typeof said.bytes !== 'string') return '';
-  const event = parsedJson(Buffer.from(said.bytes, 'base64').toString());
+  if (!isObject(parsed) || typeof parsed.bytes !== 'string') return '';
+  const event = parsedJson(Buffer.from(parsed.bytes, 'base64').toString());
   if (!isObject(event)) throw new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.');
   return typeof event.type === 'string' ? written(event) : '';
 }

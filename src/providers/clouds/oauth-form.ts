@@ -14,9 +14,9 @@ export function tokenForm(url: string, members: { [name: string]: string }): Out
 export function readToken(status: number, body: Uint8Array, now: number): Token | undefined {
   if (status !== 200) return undefined;
   try {
-    const said: unknown = JSON.parse(new TextDecoder().decode(body));
-    if (!isObject(said) || typeof said.access_token !== 'string') return undefined;
-    return { value: said.access_token, expiresAt: now + Number(said.expires_in ?? 0) * 1000 };
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isObject(parsed) || typeof parsed.access_token !== 'string') return undefined;
+    return { value: parsed.access_token, expiresAt: now + Number(parsed.expires_in ?? 0) * 1000 };
   } catch {
     return undefined;
   }

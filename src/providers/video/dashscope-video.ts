@@ -31,7 +31,7 @@ const MEDIA: { readonly [role in TaskImage['role']]: string } = {
   reference: 'reference_image',
 };
 
-interface Said {
+interface OwnRequest {
   kind: string;
   input: JsonObject;
   parameters: JsonObject;
@@ -61,7 +61,7 @@ export const dashscopeVideo: VideoAdapter = {
     plainRequest(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
 };
 
-function newer(ask: VideoAsk): Said {
+function newer(ask: VideoAsk): OwnRequest {
   const framed = imageOf(ask, 'first') !== undefined;
   const media = ask.images.map((image) => ({ type: MEDIA[image.role], url: addressOf(image) }));
   return {
@@ -72,7 +72,7 @@ function newer(ask: VideoAsk): Said {
   };
 }
 
-function older(ask: VideoAsk, takesLast: boolean): Said {
+function older(ask: VideoAsk, takesLast: boolean): OwnRequest {
   const first = imageOf(ask, 'first');
   const last = imageOf(ask, 'last');
   if (takesLast) {

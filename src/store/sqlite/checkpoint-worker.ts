@@ -7,13 +7,13 @@ import { fileInParts } from './unfiled-calls.ts';
 
 declare const self: Worker;
 
-export interface CheckpointsAsked {
+export interface CheckpointRequest {
   path: string;
   everyMs: number;
 }
 
 /** `behind`: calls could not be filed, which has to be done by others. `filing`: it can again. */
-export type ThreadSays = 'opened' | 'behind' | 'filing' | 'closed';
+export type CheckpointMessage = 'opened' | 'behind' | 'filing' | 'closed';
 
 /** Above this size (64 MB) the log is restarted. Writers then wait only for pages written during the copying. */
 const MOST_PAGES = 16_000;
@@ -21,9 +21,9 @@ const BUSY_MS = 200;
 /** Whoever reads calls files those of this time itself. */
 const FILE_MS = 200;
 
-const say = (what: ThreadSays) => self.postMessage(what);
+const send = (what: CheckpointMessage) => self.postMessage(what);
 
-self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointsAsked>) => {
+self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointRequest>) => {
   const file = new Database(path);
   file.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
   // With `full`, the default, each transaction would wait for the disk under the lock. What a power failure undoes is unfiled again.
@@ -41,15 +41,15 @@ self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointsAsked>) =
   const filing = setInterval(() => {
     const wasBehind = isBehind;
     isBehind = !isFiled(file);
-    if (isBehind !== wasBehind) say(isBehind ? 'behind' : 'filing');
+    if (isBehind !== wasBehind) send(isBehind ? 'behind' : 'filing');
   }, FILE_MS);
   self.onmessage = () => {
     clearInterval(copying);
     clearInterval(filing);
     file.close();
-    say('closed');
+    send('closed');
   };
-  say('opened');
+  send('opened');
 };
 
 /** Disk full, or a long lock: the calls stay unfiled until the next attempt. */

@@ -1,7 +1,7 @@
 /** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
 import { workerProgram } from '../../canonical/worker-program.ts';
-import type { CheckpointsAsked, ThreadSays } from './checkpoint-worker.ts';
+import type { CheckpointMessage, CheckpointRequest } from './checkpoint-worker.ts';
 
 export interface Checkpointer {
   /** Call before each write. */
@@ -41,7 +41,7 @@ export function createCheckpointer(
   function start(): void {
     const thread = new Worker(program, { smol: true });
     worker = thread;
-    thread.onmessage = ({ data }: MessageEvent<ThreadSays>) => {
+    thread.onmessage = ({ data }: MessageEvent<CheckpointMessage>) => {
       // The thread may report after it was replaced.
       if (worker !== thread) return;
       if (data === 'opened') {
@@ -58,7 +58,7 @@ export function createCheckpointer(
       closed();
     };
     thread.unref();
-    thread.postMessage({ path, everyMs: EVERY_MS } satisfies CheckpointsAsked);
+    thread.postMessage({ path, everyMs: EVERY_MS } satisfies CheckpointRequest);
   }
 
   function end(thread: Worker): void {

@@ -3,7 +3,7 @@ import { workerProgram } from '../../canonical/worker-program.ts';
 import type { VerifyOptions } from '../verify/books-reader.ts';
 import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
-import type { VerificationAsked, VerificationSaid } from './verify-worker.ts';
+import type { VerificationMessage, VerificationRequest } from './verify-worker.ts';
 
 /** Starting the thread takes 20 ms of processor time, verifying a small ledger 3 ms: the next verification soon after uses the same thread. */
 const IDLE_MS = 5000;
@@ -18,20 +18,20 @@ export async function verifySqlite(path: string, options: VerifyOptions): Promis
       thread.terminate();
       reject(new Error(`The verification failed: ${message}`));
     };
-    thread.onmessage = ({ data: said }: MessageEvent<VerificationSaid>) => {
-      if (said.type === 'progress') progress(said.progress);
-      else if (said.type === 'reached') reached(said.reached);
-      else resolve(said);
+    thread.onmessage = ({ data: received }: MessageEvent<VerificationMessage>) => {
+      if (received.type === 'progress') progress(received.progress);
+      else if (received.type === 'reached') reached(received.reached);
+      else resolve(received);
     };
   });
-  thread.postMessage({ path, known, full } satisfies VerificationAsked);
-  const said = await ended;
+  thread.postMessage({ path, known, full } satisfies VerificationRequest);
+  const last = await ended;
   threads.keep(thread);
-  if (said.type === 'failed') throw said.thrown;
-  return said.report;
+  if (last.type === 'failed') throw last.thrown;
+  return last.report;
 }
 
-type Ended = Extract<VerificationSaid, { type: 'report' | 'failed' }>;
+type Ended = Extract<VerificationMessage, { type: 'report' | 'failed' }>;
 
 /** Keeps one idle thread for a while. It does not keep the process alive. */
 function createThreads() {

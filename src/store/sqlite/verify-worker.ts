@@ -10,26 +10,26 @@ import { createFiledSnapshots, type FiledSnapshots } from './filed-snapshots.ts'
 
 declare const self: Worker;
 
-export interface VerificationAsked {
+export interface VerificationRequest {
   path: string;
   known: Checkpoints;
   full: boolean;
 }
 
-export type VerificationSaid =
+export type VerificationMessage =
   | { type: 'progress'; progress: VerifyProgress }
   | { type: 'reached'; reached: readonly Reached[] }
   | { type: 'report'; report: VerifyReport }
   | { type: 'failed'; thrown: unknown };
 
-const SAY_MS = 100;
+const REPORT_MS = 100;
 const BUSY_MS = 5000;
 /** The page cache of this thread. */
 const CACHE_KIB = 65_536;
 
-self.onmessage = async ({ data: { path, known, full } }: MessageEvent<VerificationAsked>) => {
-  const say = (said: VerificationSaid) => self.postMessage(said);
-  let saidAt = 0;
+self.onmessage = async ({ data: { path, known, full } }: MessageEvent<VerificationRequest>) => {
+  const send = (message: VerificationMessage) => self.postMessage(message);
+  let reportedAt = 0;
   const file = new Database(path, { readonly: true, safeIntegers: true });
   let snapshots: FiledSnapshots | undefined;
   try {
@@ -43,15 +43,15 @@ self.onmessage = async ({ data: { path, known, full } }: MessageEvent<Verificati
       known,
       full,
       progress(progress) {
-        if (performance.now() < saidAt + SAY_MS) return;
-        saidAt = performance.now();
-        say({ type: 'progress', progress });
+        if (performance.now() < reportedAt + REPORT_MS) return;
+        reportedAt = performance.now();
+        send({ type: 'progress', progress });
       },
-      reached: (reached) => say({ type: 'reached', reached }),
+      reached: (reached) => send({ type: 'reached', reached }),
     });
-    say({ type: 'report', report });
+    send({ type: 'report', report });
   } catch (thrown) {
-    say({ type: 'failed', thrown });
+    send({ type: 'failed', thrown });
   } finally {
     snapshots?.close();
     file.close();

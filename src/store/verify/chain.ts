@@ -146,8 +146,8 @@ async function verifyCharges({ books, keptFrom, findings }: Verification, charge
       }
       const named = entry.kind === 'charge' ? call.entrySeq : call.completionSeq;
       if (named === entry.seq && call.account === entry.account && call.cost === call.charged) continue;
-      const said = `${nameOf(entry)} charges ${-entry.amount} for call ${call.id}`;
-      findings.add('charge', `${said}, whose record says ${call.cost} by entry ${named}.`, of);
+      const charge = `${nameOf(entry)} charges ${-entry.amount} for call ${call.id}`;
+      findings.add('charge', `${charge}, whose record says ${call.cost} by entry ${named}.`, of);
     }
   }
 }

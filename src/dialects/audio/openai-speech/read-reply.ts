@@ -57,7 +57,7 @@ function eventReader(call: SpeechCall, { returnsFloatSamples, supportsSpeechEven
   const isForeign = supportsSpeechEvents === 'stream' && call.asEvents;
   const frameOf = (event: SseEvent): Frame => {
     const events = eventsOf(event);
-    return { bytes: isForeign ? retold(events) : event.bytes, events };
+    return { bytes: isForeign ? rewritten(events) : event.bytes, events };
   };
   return {
     read: (chunk) => cutter.read(chunk).map(frameOf),
@@ -69,14 +69,14 @@ function eventReader(call: SpeechCall, { returnsFloatSamples, supportsSpeechEven
 }
 
 /** Writes another provider's events as OpenAI's. */
-function retold(events: readonly ReplyEvent[]): Uint8Array {
+function rewritten(events: readonly ReplyEvent[]): Uint8Array {
   const isOver = events.some(({ type }) => type === 'reply-end');
-  const told = events.flatMap((event): object[] => {
+  const written = events.flatMap((event): object[] => {
     if (event.type === 'usage' && isOver) return [doneEvent(event.usage)];
     if (event.type !== 'result' || event.result.type !== 'audio') return [];
     return [deltaEvent(event.result.bytes)];
   });
-  return Buffer.from(told.map(writeEvent).join(''));
+  return Buffer.from(written.map(writeEvent).join(''));
 }
 
 /** All output of a speech model is audio. */

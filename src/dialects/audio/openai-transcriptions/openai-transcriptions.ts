@@ -35,12 +35,12 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
   const boundary = formBoundary(headers.get('content-type'));
   if (boundary === undefined)
     throw new GatewayError('invalid_request', 'The body must be a form (multipart/form-data).');
-  const { fields: said, files } = form ?? formIn(body, boundary);
+  const { fields: received, files } = form ?? formIn(body, boundary);
   const file = files.find(({ name }) => name === 'file');
   if (!file || file.upload.size === 0) throw wrong('file', 'is required: the audio, as a file that is not empty');
-  const typed = typedMembers(TranscriptionFields, Object.fromEntries(said));
+  const typed = typedMembers(TranscriptionFields, Object.fromEntries(received));
   const { model, response_format: format, stream } = check(typed);
-  const { fields, dropped } = billableFields(said.filter(([name]) => name !== 'model'));
+  const { fields, dropped } = billableFields(received.filter(([name]) => name !== 'model'));
   return {
     kind: 'transcription',
     model,
@@ -77,15 +77,15 @@ function jsonAsked(
     throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
   }
   const asked = fields.filter(([name]) => name !== 'response_format');
-  const isSaid = asked.some(([name]) => name.startsWith(GRANULARITIES));
-  return isTimed(format) && !isSaid ? [...asked, [GRANULARITIES, 'segment']] : asked;
+  const hasGranularity = asked.some(([name]) => name.startsWith(GRANULARITIES));
+  return isTimed(format) && !hasGranularity ? [...asked, [GRANULARITIES, 'segment']] : asked;
 }
 
 const GRANULARITIES = 'timestamp_granularities';
 
-function writeCall({ file, fields: said, format }: TranscriptionCall, model: string, all: Quirks): Written {
+function writeCall({ file, fields: received, format }: TranscriptionCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
-  const fields = quirks.transcripts === undefined ? said : jsonAsked(said, quirks.transcripts, format);
+  const fields = quirks.transcripts === undefined ? received : jsonAsked(received, quirks.transcripts, format);
   const { members, warnings } = memberPatches(Object.fromEntries(fields), quirks);
   const added = Object.entries(members).flatMap(([name, value]) =>
     typeof value === 'string' ? [[name, value] as const] : [],

@@ -31,10 +31,10 @@ function bodyReader(call: TranscriptionCall, { transcripts }: Quirks): Reader {
     },
     end() {
       const bytes = joinBytes(chunks);
-      const said = Buffer.from(bytes).toString();
-      const body = objectIn(said);
+      const whole = Buffer.from(bytes).toString();
+      const body = objectIn(whole);
       if (transcripts === undefined || typeof body?.text !== 'string')
-        return [{ bytes, events: meaningOf(said, body, call) }];
+        return [{ bytes, events: meaningOf(whole, body, call) }];
       const made = transcriptIn(call.format ?? 'json', body, secondsIn(body) ?? call.length.seconds);
       if (made === undefined) return [{ bytes, events: [{ type: 'error', error: untimed() }] }];
       return [{ bytes: Buffer.from(made), events: meaningOf(made, body, call) }];
@@ -44,9 +44,9 @@ function bodyReader(call: TranscriptionCall, { transcripts }: Quirks): Reader {
 
 const untimed = () => new GatewayError('upstream_failed', 'The provider returned no timestamps.');
 
-function meaningOf(said: string, body: JsonObject | undefined, call: TranscriptionCall): ReplyEvent[] {
+function meaningOf(whole: string, body: JsonObject | undefined, call: TranscriptionCall): ReplyEvent[] {
   if (body && isObject(body.error)) return [{ type: 'error', error: readErrorObject(body.error) }];
-  const text = isText(call) ? said : body?.text;
+  const text = isText(call) ? whole : body?.text;
   if (typeof text !== 'string' || /^\s*<(!doctype|html)/i.test(text)) return [{ type: 'error', error: unreadable() }];
   return [
     { type: 'result', result: { type: 'transcript', text, isWhole: true } },
@@ -58,14 +58,20 @@ function meaningOf(said: string, body: JsonObject | undefined, call: Transcripti
 /** Tokens or seconds as the provider reports them; otherwise the length of the audio. */
 function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall): Usage {
   const usage = isObject(body.usage) ? body.usage : {};
-  const said = secondsIn(body);
-  const seconds = said ?? lastCue(text) ?? length.seconds;
+  const statedSeconds = secondsIn(body);
+  const seconds = statedSeconds ?? lastCue(text) ?? length.seconds;
   const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
   const reported = readUsage({ ...usage, input_tokens_details: details }, {});
   if (reported && reported.input > 0) return { ...reported, seconds };
   const heard = Math.ceil(seconds * TOKENS_PER_SECOND);
   const output = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-  return { input: heard, audioInput: heard, output, seconds, source: said === undefined ? 'counted' : 'reported' };
+  return {
+    input: heard,
+    audioInput: heard,
+    output,
+    seconds,
+    source: statedSeconds === undefined ? 'counted' : 'reported',
+  };
 }
 
 function secondsIn({ usage, duration }: JsonObject): number | undefined {
@@ -120,14 +126,14 @@ function eventReader(call: TranscriptionCall): Reader {
 function renamed({ bytes, data = '' }: SseEvent): Uint8Array {
   if (!data.includes('"transcription.')) return bytes;
   const { type, text, usage } = objectIn(data) ?? {};
-  if (type === 'transcription.text.delta') return told({ type: 'transcript.text.delta', delta: text ?? '' });
+  if (type === 'transcription.text.delta') return eventBytes({ type: 'transcript.text.delta', delta: text ?? '' });
   if (type !== 'transcription.done') return new Uint8Array();
   const { input = 0, output = 0 } = readUsage(isObject(usage) ? usage : {}, {}) ?? {};
   const tokens = { type: 'tokens', input_tokens: input, output_tokens: output, total_tokens: input + output };
-  return told({ type: 'transcript.text.done', text: text ?? '', usage: tokens });
+  return eventBytes({ type: 'transcript.text.done', text: text ?? '', usage: tokens });
 }
 
-const told = (event: JsonObject): Uint8Array => Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+const eventBytes = (event: JsonObject): Uint8Array => Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
 
 function objectIn(text: string): JsonObject | undefined {
   try {

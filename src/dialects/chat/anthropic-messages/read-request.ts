@@ -23,7 +23,7 @@ import { readEffort } from './thinking.ts';
 import { clientVersion } from './version.ts';
 
 /** Members that `Call` has a field for. Only this format can express the others. */
-const SAID = topMembers(MessagesRequest);
+const DECLARED = topMembers(MessagesRequest);
 const known = knownMembers(MessagesRequest);
 
 const MONEY: MoneySpelling = {
@@ -174,11 +174,11 @@ function readSampling({ temperature, top_p: topP, top_k: topK, stop_sequences: s
 
 function readExtras(body: JsonObject): { [dialect: string]: JsonObject } {
   if (!hasUnsaid(body)) return {};
-  const unknown = Object.entries(body).filter(([member]) => !SAID.has(member));
+  const unknown = Object.entries(body).filter(([member]) => !DECLARED.has(member));
   return { [ANTHROPIC_MESSAGES]: Object.fromEntries(unknown) };
 }
 
 function hasUnsaid(body: JsonObject): boolean {
-  for (const member in body) if (!SAID.has(member)) return true;
+  for (const member in body) if (!DECLARED.has(member)) return true;
   return false;
 }

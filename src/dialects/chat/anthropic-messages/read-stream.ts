@@ -135,10 +135,10 @@ export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlo
     this.#hasNewUsage = true;
   }
 
-  #noteFinish(said: JsonObject): void {
-    const { stop_reason, stop_sequence, stop_details } = said;
+  #noteFinish(ending: JsonObject): void {
+    const { stop_reason, stop_sequence, stop_details } = ending;
     if (typeof stop_reason === 'string') this.#finish = readFinish(stop_reason, stop_sequence, stop_details);
-    for (const name of ASIDES) this.#aside(name, said[name]);
+    for (const name of ASIDES) this.#aside(name, ending[name]);
   }
 
   /** Reports where and how fast the model ran, if that is not the default. */

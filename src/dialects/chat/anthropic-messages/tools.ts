@@ -144,8 +144,8 @@ function webSearch(options: JsonObject, losses: Set<string>): JsonObject {
 
 function placeOf(location: JsonObject): JsonObject {
   const place = isObject(location.approximate) ? location.approximate : location;
-  const said = ['city', 'region', 'country', 'timezone'].filter((name) => typeof place[name] === 'string');
-  return Object.fromEntries(said.map((name) => [name, place[name] ?? null]));
+  const given = ['city', 'region', 'country', 'timezone'].filter((name) => typeof place[name] === 'string');
+  return Object.fromEntries(given.map((name) => [name, place[name] ?? null]));
 }
 
 function writeChoice(call: ChatCall, isForcible: boolean, losses: Set<string>): JsonObject | undefined {

@@ -74,8 +74,8 @@ function writeText(
 }
 
 function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {
-  const said = custom ? wrapFreeText(input) : inputObject(input, losses);
-  return marked({ type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: said }, cache);
+  const value = custom ? wrapFreeText(input) : inputObject(input, losses);
+  return marked({ type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: value }, cache);
 }
 
 function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: Set<string>): JsonObject {

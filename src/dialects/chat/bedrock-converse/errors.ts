@@ -44,8 +44,8 @@ function statusOf(word: string): number | undefined {
 
 function errorOf(status: number, headers: Headers, message: string): GatewayError {
   const isOperators = (status === 400 || status === 404) && MISCONFIGURED.test(message);
-  const said = { message: message.replace(RESOURCE, '[resource]') };
-  return readOpenaiError(isOperators ? 403 : status, headers, new TextEncoder().encode(JSON.stringify(said)));
+  const shown = { message: message.replace(RESOURCE, '[resource]') };
+  return readOpenaiError(isOperators ? 403 : status, headers, new TextEncoder().encode(JSON.stringify(shown)));
 }
 
 function messageIn(body: Uint8Array): string {

@@ -62,8 +62,8 @@ class ConverseStreamReader implements Reader {
       const type = headers[':exception-type'] ?? headers[':error-code'] ?? '';
       return [{ type: 'error', error: readException(type, payload) }];
     }
-    const said = parsedJson(decoder.decode(payload));
-    if (isObject(said)) return this.#decoder.read(headers[':event-type'] ?? '', said);
+    const parsed = parsedJson(decoder.decode(payload));
+    if (isObject(parsed)) return this.#decoder.read(headers[':event-type'] ?? '', parsed);
     this.#decoder.ended = true;
     return [{ type: 'error', error: unreadable() }];
   }

@@ -119,8 +119,8 @@ export class ConverseDecoder extends BlockDecoder<ConverseBlockKind, ConverseBlo
       for (const citation of objectsIn(citations)) this.#delta(index, { citation });
     } else if (isObject(block.reasoningContent)) {
       const { reasoningText, redactedContent } = block.reasoningContent;
-      const said = isObject(reasoningText) ? reasoningText : { redactedContent: redactedContent ?? '' };
-      this.#delta(index, { reasoningContent: said });
+      const reasoning = isObject(reasoningText) ? reasoningText : { redactedContent: redactedContent ?? '' };
+      this.#delta(index, { reasoningContent: reasoning });
     } else if (isObject(block.image)) {
       this.#open(index, { image: { format: block.image.format ?? 'png' } });
       this.#delta(index, { image: block.image });

@@ -64,8 +64,8 @@ function formatOf({ kind, mimeType = '', source, name = '' }: Media): string {
     source.type === 'inline' ? BEGINNINGS.find(([start]) => source.base64.startsWith(start))?.[1] : undefined;
   const taken: readonly string[] = TAKEN[kind];
   const [, ending = ''] = /\.(\w+)$/.exec(name) ?? [];
-  const said = [seen, FORMATS[mimeType], mimeType.replace(/^\w+\//, ''), ending.toLowerCase()];
-  const format = said.find((one) => one !== undefined && taken.includes(one));
+  const candidates = [seen, FORMATS[mimeType], mimeType.replace(/^\w+\//, ''), ending.toLowerCase()];
+  const format = candidates.find((one) => one !== undefined && taken.includes(one));
   if (format !== undefined) return format;
   if (kind === 'document' && (source.type === 'text' || TEXTS.test(mimeType))) return 'txt';
   if (mimeType === '' && kind !== 'document') return TAKEN[kind][0];

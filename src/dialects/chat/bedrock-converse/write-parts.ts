@@ -81,8 +81,8 @@ export class PartWriter {
   }
 
   #call({ id, name, input, custom }: ToolCallPart): JsonObject {
-    const said = custom ? wrapFreeText(input) : inputObject(input, this.#losses);
-    return { toolUse: { toolUseId: legalToolId(id), name: legalToolName(name), input: said } };
+    const value = custom ? wrapFreeText(input) : inputObject(input, this.#losses);
+    return { toolUse: { toolUseId: legalToolId(id), name: legalToolName(name), input: value } };
   }
 
   #result({ callId, parts, failed }: ToolResultPart): JsonObject {

@@ -49,8 +49,8 @@ function bodyOf(call: ChatCall, traits: ConverseModelTraits, losses: Set<string>
     requestMetadata: metadataOf(call, losses),
     serviceTier: tierOf(call, losses),
   };
-  const said = Object.entries(members).filter((member): member is [string, JsonObject] => member[1] !== undefined);
-  return { ...Object.fromEntries(said), ...extras };
+  const present = Object.entries(members).filter((member): member is [string, JsonObject] => member[1] !== undefined);
+  return { ...Object.fromEntries(present), ...extras };
 }
 
 /** Reports what this format cannot express at all. */
@@ -126,6 +126,6 @@ function tierOf({ serviceTier }: ChatCall, losses: Set<string>): JsonObject | un
 
 /** Removes `undefined` members. Returns `undefined` if none remain. */
 function filled(members: { [member: string]: Json | undefined }): JsonObject | undefined {
-  const said = Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined);
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
+  const present = Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined);
+  return present.length > 0 ? Object.fromEntries(present) : undefined;
 }

@@ -24,23 +24,23 @@ const validator = validatorOf(GenerateRequest);
 /** Throws `invalid_request` that names the wrong member. */
 export function readBody(received: Uint8Array): Billable {
   const parsed = parseObject(received);
-  const told = inOneConfig(billable(parsed, received, MONEY));
-  const spelled = respelled(told.body) as JsonObject;
+  const billed = inOneConfig(billable(parsed, received, MONEY));
+  const spelled = respelled(billed.body) as JsonObject;
   const body = {
     ...spelled,
     ...(spelled.contents !== undefined && { contents: contentsOf(spelled.contents) }),
     ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
   };
-  if (validator().Check(body)) return { ...told, body };
+  if (validator().Check(body)) return { ...billed, body };
   throw faultOf(validator().Errors(body) as SchemaFault[]);
 }
 
 /** Merges both spellings of the generation config: servers differ in which one they read. */
-function inOneConfig(told: Billable): Billable {
-  const { generationConfig: camel, generation_config: snake } = told.body;
-  if (!isObject(camel) || !isObject(snake)) return told;
+function inOneConfig(billed: Billable): Billable {
+  const { generationConfig: camel, generation_config: snake } = billed.body;
+  if (!isObject(camel) || !isObject(snake)) return billed;
   const members = { generationConfig: { ...snake, ...camel }, generation_config: undefined };
-  return { ...told, body: patchedMembers(told.body, members), bytes: patchMembers(told.bytes, members) };
+  return { ...billed, body: patchedMembers(billed.body, members), bytes: patchMembers(billed.bytes, members) };
 }
 
 /** `contents` may be one content, or a string. */
@@ -102,8 +102,8 @@ function respelled(value: Json): Json {
     const inner = value[member];
     if (inner === undefined || inner === null || member === '__proto__') continue;
     const name = member.includes('_') ? member.replace(SNAKE, (_, letter: string) => letter.toUpperCase()) : member;
-    const said = OPAQUE.has(name) ? inner : respelled(inner);
-    spelled[name] = REPEATED.has(name) && isOne(said) ? [said] : said;
+    const written = OPAQUE.has(name) ? inner : respelled(inner);
+    spelled[name] = REPEATED.has(name) && isOne(written) ? [written] : written;
   }
   return spelled;
 }

@@ -43,8 +43,8 @@ export function isFinish(word: unknown): word is string {
 
 /** Google reports STOP for tool calls too; the canonical reason says so. */
 export function readFinish(raw: string, message: unknown, sawCall: boolean): Finish {
-  const said = REASONS[raw] ?? 'other';
-  const reason = sawCall && (said === 'stop' || said === 'other') ? 'tool-calls' : said;
+  const mapped = REASONS[raw] ?? 'other';
+  const reason = sawCall && (mapped === 'stop' || mapped === 'other') ? 'tool-calls' : mapped;
   return { reason, raw, ...(typeof message === 'string' && message !== '' && { explanation: message }) };
 }
 

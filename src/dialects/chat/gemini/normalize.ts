@@ -3,7 +3,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
-const SAID_ALL: readonly unknown[] = [undefined, 'STOP', 'MAX_TOKENS'];
+const NEEDS_PARTS: readonly unknown[] = [undefined, 'STOP', 'MAX_TOKENS'];
 
 /** Returns the same object if nothing is missing. */
 export function normalizeReply(payload: JsonObject): JsonObject {
@@ -16,7 +16,7 @@ export function normalizeReply(payload: JsonObject): JsonObject {
 }
 
 function isLame(candidate: Json): candidate is JsonObject {
-  if (!isObject(candidate) || !SAID_ALL.includes(candidate.finishReason)) return false;
+  if (!isObject(candidate) || !NEEDS_PARTS.includes(candidate.finishReason)) return false;
   const { parts, role } = isObject(candidate.content) ? candidate.content : {};
   return role === undefined || !Array.isArray(parts) || parts.length === 0 || parts.some(isEmpty);
 }
@@ -24,8 +24,8 @@ function isLame(candidate: Json): candidate is JsonObject {
 function normalized(candidate: JsonObject): JsonObject {
   const content = isObject(candidate.content) ? candidate.content : {};
   const parts = Array.isArray(content.parts) ? content.parts.filter((part) => !isEmpty(part)) : [];
-  const said = parts.length > 0 ? parts : [{ text: '' }];
-  return { ...candidate, content: { role: 'model', ...content, parts: said } };
+  const filled = parts.length > 0 ? parts : [{ text: '' }];
+  return { ...candidate, content: { role: 'model', ...content, parts: filled } };
 }
 
 function isEmpty(part: Json): boolean {

@@ -43,8 +43,8 @@ export function readConfig(config: JsonObject): { meant: Meant; rest: JsonObject
 }
 
 function numbers(members: { [name in keyof Sampling]?: Json | undefined }): Sampling {
-  const said = Object.entries(members).filter(([, value]) => typeof value === 'number');
-  return Object.fromEntries(said) as Sampling;
+  const numeric = Object.entries(members).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(numeric) as Sampling;
 }
 
 function keep(rest: JsonObject, members: { [name: string]: Json | undefined }): void {

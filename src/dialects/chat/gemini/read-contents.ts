@@ -158,8 +158,8 @@ function readResponse(response: JsonObject): { failed: boolean; parts: Part[] } 
   if (members.length === 0) return { failed: false, parts: [] };
   const [only] = members.length === 1 ? members : [];
   const isWrapped = only === 'output' || only === 'result' || only === 'error';
-  const said = isWrapped ? response[only] : response;
-  const text = typeof said === 'string' ? said : JSON.stringify(said);
+  const answered = isWrapped ? response[only] : response;
+  const text = typeof answered === 'string' ? answered : JSON.stringify(answered);
   return { failed: only === 'error', parts: text === '' ? [] : [{ type: 'text', text }] };
 }
 

@@ -73,8 +73,8 @@ export class GeminiDecoder {
     for (const candidate of Array.isArray(candidates) ? candidates : []) {
       if (isObject(candidate)) this.#readCandidate(candidate, events);
     }
-    keepSaid(payload, ['modelStatus'], this.#asides);
-    if (isObject(promptFeedback)) keepSaid(promptFeedback, ['safetyRatings'], this.#asides);
+    keepPresent(payload, ['modelStatus'], this.#asides);
+    if (isObject(promptFeedback)) keepPresent(promptFeedback, ['safetyRatings'], this.#asides);
     if (isObject(promptFeedback) && (isFinish(promptFeedback.blockReason) || promptFeedback.blockReasonMessage)) {
       this.#block = promptFeedback;
     }
@@ -129,7 +129,7 @@ export class GeminiDecoder {
     const logprobs = readLogprobs(raw.logprobsResult);
     const text = candidate.parts.lastText;
     if (logprobs.length > 0 && text) events.push({ type: 'part-logprobs', choice, part: text.part, logprobs });
-    keepSaid(raw, ASIDES, candidate.asides);
+    keepPresent(raw, ASIDES, candidate.asides);
     if (isFinish(raw.finishReason)) candidate.finish = { raw: raw.finishReason, message: raw.finishMessage };
   }
 
@@ -140,7 +140,7 @@ export class GeminiDecoder {
       events.push({ type: 'part-citation', choice, part, citation });
     }
     parts.close(events);
-    keepSaid(grounding, GROUNDING_ASIDES, asides);
+    keepPresent(grounding, GROUNDING_ASIDES, asides);
     if (Object.keys(asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: asides });
     if (!finish) return;
     events.push({ type: 'choice-end', choice, finish: readFinish(finish.raw, finish.message, parts.sawCall) });
@@ -168,7 +168,7 @@ export class GeminiDecoder {
 }
 
 /** Copies those of the named members that have a value. */
-function keepSaid(raw: JsonObject, names: readonly string[], kept: JsonObject): void {
+function keepPresent(raw: JsonObject, names: readonly string[], kept: JsonObject): void {
   for (const name of names) {
     const value = raw[name];
     if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0))

@@ -144,10 +144,10 @@ class SchemaWriter {
 
   #writeEnum(written: JsonObject, values: Json[]): void {
     if (values.includes(null)) written.nullable = true;
-    const said = values.filter((value) => value !== null);
-    if (said.every((value) => typeof value === 'string')) {
+    const nonNull = values.filter((value) => value !== null);
+    if (nonNull.every((value) => typeof value === 'string')) {
       written.type = 'STRING';
-      written.enum = said;
+      written.enum = nonNull;
     } else this.#losses.add('`enum` in a schema was dropped: the model supports only strings as its values.');
   }
 

@@ -145,12 +145,13 @@ function audioReader(call: SpeechCall, contentType: string): Reader {
     const audio = joinBytes([held, audioIn(events)]);
     const ready = isOver ? audio : audio.subarray(0, -1);
     held = isOver ? held : audio.slice(-1);
-    const told: ReplyEvent[] = ready.length === 0 ? [] : [{ type: 'result', result: { type: 'audio', bytes: ready } }];
+    const reported: ReplyEvent[] =
+      ready.length === 0 ? [] : [{ type: 'result', result: { type: 'audio', bytes: ready } }];
     if (count) counted = count(ready);
-    if (ready.length > 0 && counted) told.push({ type: 'usage', usage: counted });
-    if (failure) told.push(failure);
-    else if (isOver) told.push(...ending(counted, heard));
-    return told.length === 0 ? [] : [{ bytes: ready, events: told }];
+    if (ready.length > 0 && counted) reported.push({ type: 'usage', usage: counted });
+    if (failure) reported.push(failure);
+    else if (isOver) reported.push(...ending(counted, heard));
+    return reported.length === 0 ? [] : [{ bytes: ready, events: reported }];
   }
 
   return {

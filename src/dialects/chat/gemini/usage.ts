@@ -85,8 +85,8 @@ function details(member: string, total: number, audio = 0, image = 0): JsonObjec
     ['AUDIO', audio],
     ['IMAGE', image],
   ];
-  const said = rows.filter(([, tokens]) => tokens > 0);
-  return { [member]: said.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
+  const counted = rows.filter(([, tokens]) => tokens > 0);
+  return { [member]: counted.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
 }
 
 function present<Name extends string>(name: Name, value: number): { [name in Name]?: number } {

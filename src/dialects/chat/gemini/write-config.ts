@@ -54,8 +54,8 @@ function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, loss
 function writeModalities(modalities: readonly Modality[], losses: Set<string>): string[] {
   const isSpoken = modalities.includes('audio') && modalities.includes('text');
   if (isSpoken) losses.add('The `text` modality was dropped: the model returns either speech or text.');
-  const said = isSpoken ? modalities.filter((modality) => modality !== 'text') : modalities;
-  return said.map((modality) => modality.toUpperCase());
+  const requested = isSpoken ? modalities.filter((modality) => modality !== 'text') : modalities;
+  return requested.map((modality) => modality.toUpperCase());
 }
 
 function writeStops(stop: string[] | undefined, losses: Set<string>): string[] | undefined {

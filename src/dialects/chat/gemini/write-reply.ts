@@ -179,8 +179,8 @@ class GeminiStreamWriter implements Writer {
     }
     const answers = normalized?.map((answer) => named(answer, this.#call.model)) ?? [{}];
     const last = answers.length - 1;
-    const told = answers.map((answer, i) => (i < last ? answer : { ...answer, [USAGE]: counts }));
-    return joinBytes(told.map((answer) => this.#answer(answer)));
+    const withCounts = answers.map((answer, i) => (i < last ? answer : { ...answer, [USAGE]: counts }));
+    return joinBytes(withCounts.map((answer) => this.#answer(answer)));
   }
 
   #reframed({ bytes, jsonStart, jsonEnd }: AnswerFrame): Uint8Array {

@@ -78,8 +78,8 @@ function mergedValue(had: Json | undefined, value: Json): Json {
 function addLosses(call: ChatCall, losses: Set<string>): void {
   const { sampling, completion } = call;
   for (const loss of completion ? completionLosses(completion) : []) losses.add(loss);
-  const drop = (member: string, isSaid: unknown) => {
-    if (isSaid) losses.add(`\`${member}\` was dropped: the model does not know it.`);
+  const drop = (member: string, isSet: unknown) => {
+    if (isSet) losses.add(`\`${member}\` was dropped: the model does not know it.`);
   };
   drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
   drop('verbosity', call.verbosity);

@@ -34,9 +34,9 @@ function markPrefix(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks): vo
 function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCall, quirks: ModelQuirks): void {
   if (!stream) return;
   const asks = quirks.streamUsage === 'ask';
-  const said = body.get('stream_options');
-  if (asks && wantsUsage && isObject(said) && said.include_usage === true) return;
-  const { include_usage: _, ...others } = isObject(said) ? said : {};
+  const options = body.get('stream_options');
+  if (asks && wantsUsage && isObject(options) && options.include_usage === true) return;
+  const { include_usage: _, ...others } = isObject(options) ? options : {};
   if (asks) body.set('stream_options', { ...others, include_usage: true });
   else body.set('stream_options', isEmpty(others) ? undefined : others);
 }

@@ -35,8 +35,8 @@ export function usesOldFunctions(call: ChatCall): boolean {
  */
 export function finishWord({ reason }: Finish, hasCalls: boolean, oldFunctions: boolean): string {
   const word = FINISH_WORDS[reason];
-  const said = hasCalls && word === 'stop' ? 'tool_calls' : word;
-  return said === 'tool_calls' && oldFunctions ? 'function_call' : said;
+  const finish = hasCalls && word === 'stop' ? 'tool_calls' : word;
+  return finish === 'tool_calls' && oldFunctions ? 'function_call' : finish;
 }
 
 /**
@@ -116,24 +116,24 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
   const annotations: Json[] = [];
   const calls: JsonObject[] = [];
   for (const part of parts) {
-    const { opens, content: said, signature } = part;
+    const { opens, content: partText, signature } = part;
     switch (opens.type) {
       case 'text': {
         if (part.citations) annotations.push(...annotationsOf(part.citations, codePoints(content ?? '')));
-        content = (content ?? '') + said;
+        content = (content ?? '') + partText;
         if (signature) Object.assign(members, writePartSignature(signature));
         break;
       }
       case 'image':
-        content = (content ?? '') + markdownImage(opens.mimeType, said);
+        content = (content ?? '') + markdownImage(opens.mimeType, partText);
         break;
       case 'refusal':
-        refusal = (refusal ?? '') + said;
+        refusal = (refusal ?? '') + partText;
         break;
       case 'reasoning': {
-        thoughts += said;
+        thoughts += partText;
         const { reasoning_details, ...others } = signature
-          ? writeReasoningSignature(signature, said, details.length)
+          ? writeReasoningSignature(signature, partText, details.length)
           : {};
         if (Array.isArray(reasoning_details)) details.push(...reasoning_details);
         Object.assign(members, others);

@@ -77,19 +77,19 @@ export class ChatNormalizer {
     if (!isObject(body.usage) && isObject(groq) && isObject(groq.usage)) this.#set(body, 'usage', { ...groq.usage });
     const usage = body.usage;
     if (!isObject(usage)) return;
-    const said = usage.completion_tokens;
+    const reported = usage.completion_tokens;
     const output = outputTokens(usage, this.#quirks);
     // Usage that the gateway cannot read is not passed on.
     if (Number.isNaN(output + inputTokens(usage))) {
       this.#remove(body, 'usage');
       return;
     }
-    if (typeof said !== 'number' || output === said) return;
+    if (typeof reported !== 'number' || output === reported) return;
     this.#set(usage, 'completion_tokens', output);
     // Google includes reasoning only in the total. It has its own price, so it is reported under its own name.
     const details = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
     if (details.reasoning_tokens) return;
-    this.#set(usage, 'completion_tokens_details', { ...details, reasoning_tokens: output - said });
+    this.#set(usage, 'completion_tokens_details', { ...details, reasoning_tokens: output - reported });
   }
 
   /** The choice's own index, otherwise its position. */

@@ -60,9 +60,9 @@ function withoutSettings(value: Json | undefined): Json | undefined {
 /** The turns in `contents` that are not in `messages`: many clients send the same turns in both. */
 export function contentsNotIn(contents: Json | undefined, messages: readonly Message[]): Message[] {
   if (!Array.isArray(contents)) return [];
-  const said = new Set(messages.flatMap(({ parts }) => parts.map(sameness)));
+  const seen = new Set(messages.flatMap(({ parts }) => parts.map(sameness)));
   return contents.flatMap((content, index) => {
-    const parts = readContent(content, `contents[${index}]`).filter((part) => !said.has(sameness(part)));
+    const parts = readContent(content, `contents[${index}]`).filter((part) => !seen.has(sameness(part)));
     const role = isObject(content) && content.role === 'model' ? ('assistant' as const) : ('user' as const);
     return parts.length > 0 ? [{ role, parts }] : [];
   });

@@ -195,14 +195,14 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   const member = custom ? 'custom' : 'function';
   const body = call[member];
   if (!isObject(body)) throw wrong(`${path}.function`, 'must be an object with `name` and `arguments`');
-  const said = custom ? body.input : body.arguments;
+  const given = custom ? body.input : body.arguments;
   const signature = readPartSignature(call);
   const part: ToolCallPart = {
     type: 'tool-call',
     id: optionalText(call, 'id', path) ?? '',
     name: requiredText(body, 'name', `${path}.${member}`),
-    input: isObject(said)
-      ? JSON.stringify(said)
+    input: isObject(given)
+      ? JSON.stringify(given)
       : (optionalText(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
   };
   if (custom) part.custom = custom;

@@ -18,7 +18,7 @@ import { readToolChoice, readTools } from './tools.ts';
 
 const readMembers = topMemberCheck(ChatRequest, ['model', 'messages'], ([first]) => first);
 /** All other members are extras. */
-const SAID = topMembers(ChatRequest);
+const DECLARED = topMembers(ChatRequest);
 const known = knownMembers(ChatRequest);
 
 const MONEY: MoneySpelling = {
@@ -89,7 +89,7 @@ function readExtras(body: JsonObject): JsonObject {
   const extras: JsonObject = {};
   for (const member in body) {
     const value = body[member];
-    if (value !== undefined && !SAID.has(member)) extras[member] = value;
+    if (value !== undefined && !DECLARED.has(member)) extras[member] = value;
   }
   const { stream_options: options, response_format: format, audio } = body;
   const { reasoning_effort: effort, verbosity } = body;

@@ -161,8 +161,8 @@ export class ChatDecoder {
     }
     const { delta, message } = choice;
     const first = whole ? message : delta;
-    const said = isObject(first) ? first : whole ? delta : message;
-    if (isObject(said) && !state.ended) this.#delta(index, state, said);
+    const source = isObject(first) ? first : whole ? delta : message;
+    if (isObject(source) && !state.ended) this.#delta(index, state, source);
     if (isObject(choice.logprobs)) this.#logprobs(index, state, choice.logprobs);
     this.#aside('content_filter_results', choice.content_filter_results);
     const finish = choice.finish_reason;
@@ -176,9 +176,9 @@ export class ChatDecoder {
     let thought = textOf(delta.reasoning_content) || textOf(delta.reasoning);
     state.thinksPlainly ||= thought !== '';
     if (Array.isArray(details)) {
-      const told = gatherDetails(state, details);
+      const gathered = gatherDetails(state, details);
       // Providers that send plain reasoning repeat it in the details.
-      if (!state.thinksPlainly) thought ||= told;
+      if (!state.thinksPlainly) thought ||= gathered;
     }
     if (thought !== '') this.#text(choice, state, 'reasoning', thought);
     if (typeof content === 'string' && content !== '') this.#text(choice, state, 'text', content);
@@ -261,13 +261,13 @@ export class ChatDecoder {
       const opens: PartOpening = { type: 'tool-call', id: known.id, name, ...(isCustom && { custom: true }) };
       known.part = this.#open(choice, state, opens);
     }
-    const told = known.early + (isObject(body) ? textOf(known.custom ? body.input : body.arguments) : '');
-    const isHeld = known.part < 0 || (known.isWrapped && !isWhole(told));
-    known.early = isHeld ? told : '';
-    const said = isHeld ? '' : known.isWrapped && told !== '' ? unwrapFreeText(told) : told;
+    const received = known.early + (isObject(body) ? textOf(known.custom ? body.input : body.arguments) : '');
+    const isHeld = known.part < 0 || (known.isWrapped && !isWhole(received));
+    known.early = isHeld ? received : '';
+    const shown = isHeld ? '' : known.isWrapped && received !== '' ? unwrapFreeText(received) : received;
     // Providers send calls one after another. If one returns to an earlier call, that part grows after its end.
-    if (known.part >= 0 && said !== '')
-      this.#events.push({ type: 'part-delta', choice, part: known.part, delta: said });
+    if (known.part >= 0 && shown !== '')
+      this.#events.push({ type: 'part-delta', choice, part: known.part, delta: shown });
     if (known.part >= 0 && isObject(call.extra_content)) {
       const signature = chatSignature({ extra_content: call.extra_content });
       this.#events.push({ type: 'part-signature', choice, part: known.part, signature });
@@ -357,10 +357,10 @@ export class ChatDecoder {
 
 /** Merges items of the same index. Returns the text among them. */
 function gatherDetails(state: ReadChoice, details: readonly Json[]): string {
-  let told = '';
+  let text = '';
   details.forEach((piece, position) => {
     if (!isObject(piece)) return;
-    told += textOf(piece.text) + textOf(piece.summary);
+    text += textOf(piece.text) + textOf(piece.summary);
     const index = typeof piece.index === 'number' ? piece.index : position;
     state.details ??= new Map();
     const whole = state.details.get(index);
@@ -375,7 +375,7 @@ function gatherDetails(state: ReadChoice, details: readonly Json[]): string {
       whole[member] = grows && typeof value === 'string' ? whole[member] + value : value;
     }
   });
-  return told;
+  return text;
 }
 
 function sourceCitation(source: Json): Citation | undefined {

@@ -86,8 +86,8 @@ class ChatStreamWriter implements Writer {
         return this.#passChunk(frame);
       case 'done': {
         this.#done = true;
-        const said = this.#mark.events(frame.normalized ?? []) + this.#script.usageChunk();
-        return said === '' && !frame.normalized ? frame.bytes : encoder.encode(`${said}data: [DONE]\n\n`);
+        const chunks = this.#mark.events(frame.normalized ?? []) + this.#script.usageChunk();
+        return chunks === '' && !frame.normalized ? frame.bytes : encoder.encode(`${chunks}data: [DONE]\n\n`);
       }
       default:
         return frame.kind satisfies never;
@@ -103,10 +103,10 @@ class ChatStreamWriter implements Writer {
   }
 
   #withCounts({ bytes, jsonStart, normalized }: ChatFrame, used: Usage): Uint8Array {
-    const said = normalized ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
+    const chunks = normalized ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
     const usage = chatUsage(used, this.#call);
-    const told = said.map((chunk) => (isObject(chunk.usage) ? { ...chunk, usage } : chunk));
-    return encoder.encode(this.#mark.events(told));
+    const rewritten = chunks.map((chunk) => (isObject(chunk.usage) ? { ...chunk, usage } : chunk));
+    return encoder.encode(this.#mark.events(rewritten));
   }
 
   bill(usage: Usage): void {

@@ -44,8 +44,8 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
 /** Cache breakpoints exist only on message content, not on tools, tool calls and tool results. */
 function losesCacheMarks(call: ChatCall, breakpoints: boolean): boolean {
   if (!breakpoints) return hasCacheMarks(call);
-  const said = call.messages.map(({ parts, ...message }) => ({ ...message, parts: parts.filter(isUnsaid) }));
-  return hasCacheMarks({ ...call, messages: said });
+  const unmarked = call.messages.map(({ parts, ...message }) => ({ ...message, parts: parts.filter(isUnsaid) }));
+  return hasCacheMarks({ ...call, messages: unmarked });
 }
 
 function isUnsaid({ type }: Part): boolean {

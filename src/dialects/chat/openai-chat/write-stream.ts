@@ -21,7 +21,7 @@ interface WrittenChatPart {
   /** Where a text part begins in the choice's content, in code points. */
   offset: number;
   /** The text of the reasoning, which is sent together with its signature. */
-  said: string;
+  text: string;
 }
 
 interface WrittenChoice {
@@ -92,8 +92,8 @@ export class ChunkBuilder {
       case 'part-citation': {
         const choice = this.#choice(event.choice);
         const { offset } = this.#part(event.choice, event.part);
-        const said = annotation(event.citation, offset);
-        if (said) choice.annotations.push({ ...said, index: choice.annotations.length });
+        const written = annotation(event.citation, offset);
+        if (written) choice.annotations.push({ ...written, index: choice.annotations.length });
         return '';
       }
       case 'part-logprobs':
@@ -168,7 +168,7 @@ export class ChunkBuilder {
 
   #part(choice: number, part: number): WrittenChatPart {
     const { parts } = this.#choice(choice);
-    parts[part] ??= { opens: { type: 'text' }, callIndex: 0, offset: 0, said: '' };
+    parts[part] ??= { opens: { type: 'text' }, callIndex: 0, offset: 0, text: '' };
     return parts[part];
   }
 
@@ -183,8 +183,8 @@ export class ChunkBuilder {
     const named = choice.hasRole ? delta : { role: 'assistant', ...delta };
     choice.hasRole = true;
     const stopped = stopSequence === undefined ? undefined : { stop_reason: stopSequence };
-    const said = JSON.stringify({ index, delta: named, logprobs, finish_reason: finish, ...stopped });
-    return `${this.#prefix()}"choices":[${said}]${this.#call.wantsUsage ? ',"usage":null' : ''}}\n\n`;
+    const json = JSON.stringify({ index, delta: named, logprobs, finish_reason: finish, ...stopped });
+    return `${this.#prefix()}"choices":[${json}]${this.#call.wantsUsage ? ',"usage":null' : ''}}\n\n`;
   }
 
   #content(choice: number, content: string): string {
@@ -195,7 +195,7 @@ export class ChunkBuilder {
   #open(index: number, part: number, opens: PartOpening): string {
     const choice = this.#choice(index);
     const callIndex = opens.type === 'tool-call' ? choice.calls++ : 0;
-    choice.parts[part] = { opens, callIndex, offset: choice.contentLength, said: '' };
+    choice.parts[part] = { opens, callIndex, offset: choice.contentLength, text: '' };
     switch (opens.type) {
       case 'tool-call': {
         const { name, custom } = opens;
@@ -234,7 +234,7 @@ export class ChunkBuilder {
       case 'image':
         return this.#content(choice, delta);
       case 'reasoning':
-        state.said += delta;
+        state.text += delta;
         return this.#delta(choice, { reasoning_content: delta });
       case 'refusal':
         return this.#delta(choice, { refusal: delta });
@@ -255,7 +255,7 @@ export class ChunkBuilder {
   #addSignature(index: number, part: WrittenChatPart, signature: ReasoningSignature): string {
     const choice = this.#choice(index);
     if (part.opens.type === 'reasoning')
-      return this.#delta(index, writeReasoningSignature(signature, part.said, choice.details++));
+      return this.#delta(index, writeReasoningSignature(signature, part.text, choice.details++));
     if (part.opens.type !== 'tool-call') return this.#delta(index, writePartSignature(signature));
     if (this.#oldFunctions) return '';
     // Some libraries reject a tool call delta without `function`.

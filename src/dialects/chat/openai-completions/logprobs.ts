@@ -25,12 +25,12 @@ export function writeLogprobs(rows: readonly Json[] | undefined): JsonObject | n
     tokens: found.map((row) => row.token ?? ''),
     token_logprobs: found.map((row) => row.logprob ?? null),
     // The AI SDK fails on an empty list.
-    top_logprobs: top.some(isSaid) ? top : null,
-    ...(offsets.some(isSaid) && { text_offset: offsets }),
+    top_logprobs: top.some(isPresent) ? top : null,
+    ...(offsets.some(isPresent) && { text_offset: offsets }),
   };
 }
 
-function isSaid(value: Json): boolean {
+function isPresent(value: Json): boolean {
   return value !== null;
 }
 

@@ -11,7 +11,7 @@ import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CompletionRequest } from './request-schema.ts';
 
 /** All other members are extras. */
-const SAID = topMembers(CompletionRequest);
+const DECLARED = topMembers(CompletionRequest);
 const check = memberCheck(CompletionRequest);
 
 const MONEY: MoneySpelling = {
@@ -24,8 +24,8 @@ const MONEY: MoneySpelling = {
 };
 
 export function readCall(request: WireRequest): ChatCall {
-  const { body: said, bytes, dropped } = billable(readBody(request.body), request.body, MONEY);
-  const body = check(said);
+  const { body: parsed, bytes, dropped } = billable(readBody(request.body), request.body, MONEY);
+  const body = check(parsed);
   const prompts = readPrompts(body.prompt);
   const sampling = readSampling(body);
   const first = prompts[0];
@@ -33,7 +33,7 @@ export function readCall(request: WireRequest): ChatCall {
     kind: 'chat',
     model: body.model,
     origin: { dialect: OPENAI_COMPLETIONS, body: bytes, ...(dropped && { dropped }) },
-    extras: extrasOf(body, SAID, OPENAI_COMPLETIONS),
+    extras: extrasOf(body, DECLARED, OPENAI_COMPLETIONS),
     headers: {},
     stream: body.stream ?? false,
     messages: typeof first === 'string' ? [{ role: 'user', parts: [{ type: 'text', text: first }] }] : [],

@@ -208,8 +208,8 @@ class CompletionsNonStreamingWriter extends PassingJsonWriter {
 function writeFinish(finish: Finish | undefined, refused: boolean): JsonObject {
   if (!finish) return { finish_reason: null };
   const { reason, stopSequence } = finish;
-  const said = refused && reason === 'stop' ? 'refusal' : reason;
-  return { finish_reason: FINISH_WORDS[said], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
+  const outcome = refused && reason === 'stop' ? 'refusal' : reason;
+  return { finish_reason: FINISH_WORDS[outcome], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
 }
 
 /** A refusal is written as text: the format has no member for it. */

@@ -31,8 +31,8 @@ const ADJUSTMENTS: readonly Adjustment<ChatCall>[] = [askUsage];
 function askUsage(body: OutgoingBody, { stream }: ChatCall, { streamUsage }: ModelQuirks): void {
   if (!stream) return;
   const asks = streamUsage === 'ask';
-  const said = body.get('stream_options');
-  const { include_usage: wants, ...others } = isObject(said) ? said : {};
+  const options = body.get('stream_options');
+  const { include_usage: wants, ...others } = isObject(options) ? options : {};
   if (asks && wants !== true) body.set('stream_options', { ...others, include_usage: true });
   else if (!asks) body.set('stream_options', isEmpty(others) ? undefined : others);
 }
@@ -99,8 +99,8 @@ function transcriptOf(call: ChatCall, warnings: string[]): { prompt: string; sto
 
 function lossesOf(call: ChatCall): string[] {
   const losses: string[] = [];
-  const drop = (member: string, isSaid: unknown) => {
-    if (isSaid) losses.push(`\`${member}\` was dropped: the model completes text.`);
+  const drop = (member: string, isSet: unknown) => {
+    if (isSet) losses.push(`\`${member}\` was dropped: the model completes text.`);
   };
   drop('top_k', call.sampling.topK !== undefined);
   drop('service_tier', call.serviceTier !== undefined && call.serviceTier !== 'auto');

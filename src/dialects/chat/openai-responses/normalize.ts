@@ -67,8 +67,8 @@ export class ResponsesNormalizer {
       return true;
     }
     output.forEach((item: Json, index) => {
-      const told = this.#done[index];
-      if (isObject(item) && told && told.type === item.type)
+      const done = this.#done[index];
+      if (isObject(item) && done && done.type === item.type)
         isNormalized = this.#pin(index, item, 'id') || isNormalized;
     });
     return isNormalized;

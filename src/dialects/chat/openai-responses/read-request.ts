@@ -30,7 +30,7 @@ const WEB_SEARCH = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
 
 const readMembers = topMemberCheck(ResponsesRequest, ['model'], deepest);
 /** All other members are extras. */
-const SAID = topMembers(ResponsesRequest);
+const DECLARED = topMembers(ResponsesRequest);
 const known = knownMembers(ResponsesRequest);
 
 const MONEY: MoneySpelling = {
@@ -107,7 +107,7 @@ function readExtras(body: JsonObject): JsonObject {
   const extras: JsonObject = {};
   for (const member in body) {
     const value = body[member];
-    if (value !== undefined && value !== null && !SAID.has(member)) extras[member] = value;
+    if (value !== undefined && value !== null && !DECLARED.has(member)) extras[member] = value;
   }
   const { effort, summary: _, ...thinking } = objectAt(body, 'reasoning') ?? {};
   // A value that only this model's provider knows.

@@ -16,7 +16,7 @@ interface ReadResponsesPart {
   part: number;
   type: PartOpening['type'];
   /** The text so far. */
-  said: string;
+  text: string;
   citations: number;
   hasLogprobs: boolean;
   isOver: boolean;
@@ -117,10 +117,10 @@ export class ResponsesDecoder {
         if (isObject(payload.item)) this.#settle(index, payload.item);
         return;
       case 'response.output_text.delta':
-        this.#said(index, at, 'text', delta, payload.logprobs);
+        this.#textDelta(index, at, 'text', delta, payload.logprobs);
         return;
       case 'response.refusal.delta':
-        this.#said(index, at, 'refusal', delta);
+        this.#textDelta(index, at, 'refusal', delta);
         return;
       case 'response.output_text.annotation.added':
         this.#cite(this.#open(this.#item(index, 'message'), at, { type: 'text' }), payload.annotation);
@@ -157,10 +157,10 @@ export class ResponsesDecoder {
 
   #openCall(state: ItemState, item: JsonObject): ReadResponsesPart | undefined {
     const known = state.parts.get(0);
-    const said = textOf(item.name);
-    if (known || said === '') return known;
+    const wireName = textOf(item.name);
+    if (known || wireName === '') return known;
     const id = textOf(item.call_id) || textOf(item.id);
-    const name = this.#tools.get(said)?.name ?? said;
+    const name = this.#tools.get(wireName)?.name ?? wireName;
     const isCustom = item.type === 'custom_tool_call';
     const call = this.#open(state, 0, { type: 'tool-call', id, name, ...(isCustom && { custom: true }) });
     this.#calls.set(id, call.part);
@@ -173,7 +173,7 @@ export class ResponsesDecoder {
     if (known) return known;
     this.#closeAll(state);
     const part = this.#parts++;
-    const opened = { part, type: opens.type, said: '', citations: 0, hasLogprobs: false, isOver: false };
+    const opened = { part, type: opens.type, text: '', citations: 0, hasLogprobs: false, isOver: false };
     state.parts.set(at, opened);
     this.#events.push({ type: 'part-start', choice: CHOICE, part, opens });
     if (opens.type === 'text') {
@@ -186,16 +186,16 @@ export class ResponsesDecoder {
 
   #grow(part: ReadResponsesPart, delta: string): void {
     if (delta === '') return;
-    part.said += delta;
+    part.text += delta;
     this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
   }
 
   /** Adds the missing rest when the complete text is known. If it contradicts the deltas, the deltas stay. */
   #complete(part: ReadResponsesPart, whole: string): void {
-    if (whole.startsWith(part.said)) this.#grow(part, whole.slice(part.said.length));
+    if (whole.startsWith(part.text)) this.#grow(part, whole.slice(part.text.length));
   }
 
-  #said(index: number, at: number, type: 'text' | 'refusal', delta: string, logprobs?: Json): void {
+  #textDelta(index: number, at: number, type: 'text' | 'refusal', delta: string, logprobs?: Json): void {
     const part = this.#open(this.#item(index, 'message'), at, { type });
     this.#grow(part, delta);
     this.#logprobs(part, logprobs);
@@ -220,7 +220,7 @@ export class ResponsesDecoder {
     const other = state.parts.get(summary ? 1 : 0);
     if (delta === '' || other) return;
     const part = this.#open(state, summary ? 0 : 1, { type: 'reasoning', ...(summary && { summary }) });
-    if (piece !== state.piece && part.said !== '') this.#grow(part, PIECE_BREAK);
+    if (piece !== state.piece && part.text !== '') this.#grow(part, PIECE_BREAK);
     state.piece = piece;
     this.#grow(part, delta);
   }
@@ -258,11 +258,11 @@ export class ResponsesDecoder {
     (Array.isArray(content) ? content : []).forEach((piece, at) => {
       if (!isObject(piece)) return;
       const isRefusal = piece.type === 'refusal';
-      const said = textOf(isRefusal ? piece.refusal : piece.text);
+      const full = textOf(isRefusal ? piece.refusal : piece.text);
       const annotations = Array.isArray(piece.annotations) ? piece.annotations : [];
-      if (said === '' && annotations.length === 0 && !state.parts.has(at)) return;
+      if (full === '' && annotations.length === 0 && !state.parts.has(at)) return;
       const part = this.#open(state, at, { type: isRefusal ? 'refusal' : 'text' });
-      this.#complete(part, said);
+      this.#complete(part, full);
       if (!part.hasLogprobs) this.#logprobs(part, piece.logprobs);
       for (const annotation of annotations.slice(part.citations)) this.#cite(part, annotation);
     });
@@ -277,12 +277,12 @@ export class ResponsesDecoder {
     }
     const content = thoughtsIn(item.content);
     const summary = thoughtsIn(item.summary);
-    const told = state.parts.get(0) ?? state.parts.get(1);
-    const isSummary = told ? state.parts.has(0) : content === '';
+    const opened = state.parts.get(0) ?? state.parts.get(1);
+    const isSummary = opened ? state.parts.has(0) : content === '';
     const full = isSummary ? summary : content;
-    if (!told && full === '' && !carried) return;
+    if (!opened && full === '' && !carried) return;
     const opens: PartOpening = { type: 'reasoning', ...(isSummary && full !== '' && { summary: true }) };
-    const part = told ?? this.#open(state, isSummary ? 0 : 1, opens);
+    const part = opened ?? this.#open(state, isSummary ? 0 : 1, opens);
     this.#complete(part, full);
     if (carried)
       this.#events.push({ type: 'part-signature', choice: CHOICE, part: part.part, signature: carried.signature });

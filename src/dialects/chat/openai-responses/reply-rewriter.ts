@@ -57,52 +57,52 @@ export class ReplyRewriter {
   }
 
   /**
-   * Changes an event's bytes. `jsonStart`: the position of the JSON; `said`: the response in it; `usage`: its usage, if
+   * Changes an event's bytes. `jsonStart`: the position of the JSON; `reply`: the response in it; `usage`: its usage, if
    * it is known.
    */
-  inEvent(bytes: Uint8Array, jsonStart: number, said: JsonObject, usage: Usage | undefined): Uint8Array {
+  inEvent(bytes: Uint8Array, jsonStart: number, reply: JsonObject, usage: Usage | undefined): Uint8Array {
     const response = memberSpan(bytes, 'response', jsonStart);
     if (!response) return bytes;
-    const patches = this.#patches(said, usage);
+    const patches = this.#patches(reply, usage);
     if (!patches) return this.#named(bytes, response.start);
     const patched = patch(bytes.subarray(response.start, response.end), patches);
     return spliceBytes(bytes, response.start, response.end, patched);
   }
 
-  inWhole(bytes: Uint8Array, said: JsonObject, usage: Usage | undefined): Uint8Array {
-    const patches = this.#patches(said, usage);
+  inWhole(bytes: Uint8Array, reply: JsonObject, usage: Usage | undefined): Uint8Array {
+    const patches = this.#patches(reply, usage);
     return patches ? patch(bytes, patches) : this.#named(bytes, 0);
   }
 
-  inObject(said: JsonObject, usage: Usage | undefined): JsonObject {
-    const patches = this.#patches(said, usage);
-    if (patches) return { ...said, ...patches.members, ...wholeUsage(said, patches.counts) };
-    return { ...said, ...('model' in said && { model: this.#model }) };
+  inObject(reply: JsonObject, usage: Usage | undefined): JsonObject {
+    const patches = this.#patches(reply, usage);
+    if (patches) return { ...reply, ...patches.members, ...wholeUsage(reply, patches.counts) };
+    return { ...reply, ...('model' in reply && { model: this.#model }) };
   }
 
   /** What to change; `undefined` if at most the model name changes. */
-  #patches(said: JsonObject, usage: Usage | undefined): RewrittenMembers | undefined {
+  #patches(reply: JsonObject, usage: Usage | undefined): RewrittenMembers | undefined {
     const members: JsonObject = {};
-    this.#addMissing(said, members);
-    if (said.usage === undefined && !usage) members.usage = null;
-    const text = wholeText(said.text ?? null);
-    if (said.text !== undefined && text !== said.text) members.text = text;
-    const tools = Array.isArray(said.tools) ? wholeTools(said.tools) : said.tools;
-    if (tools !== undefined && tools !== said.tools) members.tools = tools;
+    this.#addMissing(reply, members);
+    if (reply.usage === undefined && !usage) members.usage = null;
+    const text = wholeText(reply.text ?? null);
+    if (reply.text !== undefined && text !== reply.text) members.text = text;
+    const tools = Array.isArray(reply.tools) ? wholeTools(reply.tools) : reply.tools;
+    if (tools !== undefined && tools !== reply.tools) members.tools = tools;
     Object.assign(members, this.#kept);
-    const counts = usage && missingCounts(said.usage, usage);
+    const counts = usage && missingCounts(reply.usage, usage);
     if (!counts && Object.keys(members).length === 0) return undefined;
-    if (said.model !== undefined || this.#kept) members.model = this.#model;
+    if (reply.model !== undefined || this.#kept) members.model = this.#model;
     return { members, counts };
   }
 
-  #addMissing(said: JsonObject, patches: JsonObject): void {
+  #addMissing(reply: JsonObject, patches: JsonObject): void {
     let settings: JsonObject | undefined;
     for (const member of DEMANDED) {
-      if (said[member] !== undefined) continue;
+      if (reply[member] !== undefined) continue;
       settings ??= {
         ...echoedSettings(this.#call),
-        completed_at: completedAt(this.#call, said.status, said.created_at),
+        completed_at: completedAt(this.#call, reply.status, reply.created_at),
         error: null,
         incomplete_details: null,
       };
@@ -132,12 +132,12 @@ function patch(response: Uint8Array, { members, counts }: RewrittenMembers): Uin
 }
 
 /** Counts of docs/api.md#usage that the provider's usage lacks; `undefined` if it lacks none. */
-function missingCounts(said: Json | undefined, usage: Usage): JsonObject | undefined {
+function missingCounts(reply: Json | undefined, usage: Usage): JsonObject | undefined {
   const written = writeResponseUsage(usage);
-  if (!isObject(said)) return written;
+  if (!isObject(reply)) return written;
   const missing: JsonObject = {};
   for (const member in written) {
-    if (said[member] === undefined || said[member] === null) missing[member] = written[member] ?? null;
+    if (reply[member] === undefined || reply[member] === null) missing[member] = written[member] ?? null;
   }
   return Object.keys(missing).length > 0 ? missing : undefined;
 }

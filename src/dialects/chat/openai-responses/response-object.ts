@@ -38,9 +38,9 @@ const ECHOED = new Set(Object.keys(DEFAULTS));
 
 /** The client's settings as the reply repeats them, completed with the members that strict readers require. */
 export function echoedSettings(call: ChatCall): JsonObject {
-  const said = call.origin.dialect === OPENAI_RESPONSES ? pickMembers(call.origin.body, ECHOED) : {};
+  const echoed = call.origin.dialect === OPENAI_RESPONSES ? pickMembers(call.origin.body, ECHOED) : {};
   const settings = { ...DEFAULTS };
-  for (const [member, value] of Object.entries(said)) if (value !== null) settings[member] = value;
+  for (const [member, value] of Object.entries(echoed)) if (value !== null) settings[member] = value;
   settings.reasoning = { ...NO_REASONING, ...(isObject(settings.reasoning) && settings.reasoning) };
   settings.text = wholeText(settings.text ?? null);
   settings.tools = wholeTools(settings.tools ?? null);

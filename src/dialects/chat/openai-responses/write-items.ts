@@ -118,9 +118,9 @@ function writeReasoning(
 
 function writeCallItem({ id, name, group, input, custom, signature }: ToolCallPart): JsonObject {
   const named = nameAndGroup(group, name);
-  const said = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
-  if (custom) return { type: 'custom_tool_call', ...said, input, ...signedMembers(signature) };
-  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...signedMembers(signature) };
+  const common = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
+  if (custom) return { type: 'custom_tool_call', ...common, input, ...signedMembers(signature) };
+  return { type: 'function_call', ...common, arguments: input === '' ? '{}' : input, ...signedMembers(signature) };
 }
 
 function writeResult(result: ToolResultPart, script: ResponsesWriteOptions): JsonObject {
@@ -132,13 +132,13 @@ function writeResult(result: ToolResultPart, script: ResponsesWriteOptions): Jso
   });
   let output = writeContent(parts, false, script);
   if (output.length === 0 && !script.isOwn) output = '';
-  if (result.failed) output = saidToHaveFailed(output);
+  if (result.failed) output = markedAsFailed(output);
   const type = result.custom ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: legalCallId(result.callId), output };
 }
 
 /** The format has no error flag for tool results, so the text says it. */
-function saidToHaveFailed(output: string | Json[]): string | Json[] {
+function markedAsFailed(output: string | Json[]): string | Json[] {
   if (typeof output !== 'string') return [{ type: 'input_text', text: 'Error:' }, ...output];
   return /error|fail/i.test(output) ? output : `Error: ${output}`;
 }

@@ -37,7 +37,7 @@ function writePart(
   switch (part.type) {
     case 'text':
       if (part.text === '' && !script.isOwn) return undefined;
-      return isAssistant ? writeSaid(part) : { type: 'input_text', text: part.text, ...breakpoint(part, script) };
+      return isAssistant ? writeOutputText(part) : { type: 'input_text', text: part.text, ...breakpoint(part, script) };
     case 'refusal':
       return isAssistant ? { type: 'refusal', refusal: part.text } : { type: 'input_text', text: part.text };
     case 'media':
@@ -53,7 +53,7 @@ function writePart(
   }
 }
 
-function writeSaid({ text, citations = [] }: TextPart): JsonObject {
+function writeOutputText({ text, citations = [] }: TextPart): JsonObject {
   return { type: 'output_text', text, annotations: citations.flatMap((citation) => writeAnnotation(citation) ?? []) };
 }
 

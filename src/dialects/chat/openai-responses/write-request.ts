@@ -80,8 +80,8 @@ function textOf({ parts }: Message): string {
 }
 
 function writeSampling({ sampling, maxOutputTokens, origin }: ChatCall, losses: Set<string>): JsonMembers {
-  const drop = (member: string, isSaid: unknown) => {
-    if (isSaid) losses.add(`\`${member}\` was dropped: this format has no such member.`);
+  const drop = (member: string, isSet: unknown) => {
+    if (isSet) losses.add(`\`${member}\` was dropped: this format has no such member.`);
   };
   drop('stop', sampling.stop && sampling.stop.length > 0);
   drop('n', sampling.n !== undefined && sampling.n > 1);

@@ -30,7 +30,7 @@ interface WrittenResponsesPart {
   /** A text's content part, and its index in the message. */
   piece: JsonObject;
   at: number;
-  said: string;
+  text: string;
   signature: ReasoningSignature | undefined;
   isOver: boolean;
 }
@@ -222,14 +222,14 @@ export class ResponseBuilder {
       case 'tool-call': {
         if (!item) return;
         const member = opens.custom ? 'input' : 'arguments';
-        part.said += delta;
-        item.body[member] = part.said;
+        part.text += delta;
+        item.body[member] = part.text;
         const type = opens.custom ? 'custom_tool_call_input' : 'function_call_arguments';
         this.#emit(`response.${type}.delta`, { ...place(item), delta });
         return;
       }
       case 'image':
-        part.said += delta;
+        part.text += delta;
         return;
       // Audio is written as its transcript, which this format can express.
       case 'audio':
@@ -242,13 +242,13 @@ export class ResponseBuilder {
 
   #text(part: WrittenResponsesPart, delta: string): void {
     const item = this.#pieceOf(part);
-    part.said += delta;
+    part.text += delta;
     if (part.opens.type === 'refusal') {
-      part.piece.refusal = part.said;
+      part.piece.refusal = part.text;
       this.#emit('response.refusal.delta', { ...place(item), content_index: part.at, delta });
       return;
     }
-    part.piece.text = part.said;
+    part.piece.text = part.text;
     this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta, logprobs: [] });
   }
 
@@ -265,7 +265,7 @@ export class ResponseBuilder {
     const { item, content } = this.#message;
     part.item = item;
     part.isOver = false;
-    part.said = '';
+    part.text = '';
     part.at = content.length;
     part.piece =
       part.opens.type === 'refusal'
@@ -280,11 +280,11 @@ export class ResponseBuilder {
     const { item } = part;
     if (!item) return;
     const at = { ...place(item), summary_index: 0 };
-    if (part.said === '') {
+    if (part.text === '') {
       this.#emit('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
     }
-    part.said += delta;
-    item.body.summary = [{ type: 'summary_text', text: part.said }];
+    part.text += delta;
+    item.body.summary = [{ type: 'summary_text', text: part.text }];
     this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
   }
 
@@ -318,8 +318,8 @@ export class ResponseBuilder {
   #logprobs(part: WrittenResponsesPart, logprobs: Json[]): void {
     if (part.opens.type !== 'text') return;
     const item = this.#pieceOf(part);
-    const told = Array.isArray(part.piece.logprobs) ? part.piece.logprobs : [];
-    told.push(...logprobs);
+    const known = Array.isArray(part.piece.logprobs) ? part.piece.logprobs : [];
+    known.push(...logprobs);
     this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta: '', logprobs });
   }
 
@@ -336,47 +336,47 @@ export class ResponseBuilder {
     if (part.isOver || !part.item) return;
     part.isOver = true;
     const at = { ...place(part.item), content_index: part.at };
-    if (part.opens.type === 'refusal') this.#emit('response.refusal.done', { ...at, refusal: part.said });
-    else this.#emit('response.output_text.done', { ...at, text: part.said, logprobs: part.piece.logprobs ?? [] });
+    if (part.opens.type === 'refusal') this.#emit('response.refusal.done', { ...at, refusal: part.text });
+    else this.#emit('response.output_text.done', { ...at, text: part.text, logprobs: part.piece.logprobs ?? [] });
     this.#emit('response.content_part.done', { ...at, part: part.piece });
   }
 
-  #closeItem({ opens, said }: WrittenResponsesPart, item: Item): void {
+  #closeItem({ opens, text }: WrittenResponsesPart, item: Item): void {
     const { body } = item;
     switch (opens.type) {
       case 'reasoning':
-        if (said !== '') {
+        if (text !== '') {
           const at = { ...place(item), summary_index: 0 };
-          this.#emit('response.reasoning_summary_text.done', { ...at, text: said });
-          this.#emit('response.reasoning_summary_part.done', { ...at, part: { type: 'summary_text', text: said } });
+          this.#emit('response.reasoning_summary_text.done', { ...at, text: text });
+          this.#emit('response.reasoning_summary_part.done', { ...at, part: { type: 'summary_text', text: text } });
         }
         break;
       case 'tool-call':
-        this.#closeCall(opens, said, item);
+        this.#closeCall(opens, text, item);
         break;
       case 'image':
-        Object.assign(body, { status: 'completed', result: said });
+        Object.assign(body, { status: 'completed', result: text });
         break;
     }
     this.#done(item);
   }
 
-  #closeCall({ custom }: OpeningOf<'tool-call'>, said: string, item: Item): void {
+  #closeCall({ custom }: OpeningOf<'tool-call'>, text: string, item: Item): void {
     item.body.status = 'completed';
     if (custom) {
-      this.#emit('response.custom_tool_call_input.done', { ...place(item), input: said });
+      this.#emit('response.custom_tool_call_input.done', { ...place(item), input: text });
       return;
     }
     this.#emit('response.function_call_arguments.done', {
       ...place(item),
       name: item.body.name ?? '',
-      arguments: said,
+      arguments: text,
     });
   }
 }
 
 function newPart(opens: PartOpening): WrittenResponsesPart {
-  return { opens, item: undefined, piece: {}, at: 0, said: '', signature: undefined, isOver: false };
+  return { opens, item: undefined, piece: {}, at: 0, text: '', signature: undefined, isOver: false };
 }
 
 function callItem({ id, name, custom }: OpeningOf<'tool-call'>, group: string | undefined): JsonObject {

@@ -61,8 +61,8 @@ export function strictSchema(schema: Json): Json {
     strict.additionalProperties = false;
   }
   if (unsaid.length > 0) {
-    const said = typeof schema.description === 'string' ? `${schema.description}\n\n` : '';
-    strict.description = `${said}{${unsaid.join(', ')}}`;
+    const description = typeof schema.description === 'string' ? `${schema.description}\n\n` : '';
+    strict.description = `${description}{${unsaid.join(', ')}}`;
   }
   return strict;
 }

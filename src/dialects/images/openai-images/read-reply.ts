@@ -43,10 +43,10 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
 
 /** Some providers filter single images and put the reason in the image's place. */
 function isMade(image: Json): boolean {
-  return isObject(image) && (isSaid(image.b64_json) || isSaid(image.url));
+  return isObject(image) && (isFilled(image.b64_json) || isFilled(image.url));
 }
 
-const isSaid = (value: Json | undefined) => typeof value === 'string' && value !== '';
+const isFilled = (value: Json | undefined) => typeof value === 'string' && value !== '';
 
 /** Error codes of failures at the provider. All other codes are refusals. */
 const FAILURE = /internal|unavailable|timeout/i;
@@ -63,10 +63,10 @@ function notMade([first]: readonly Json[]): GatewayError {
 
 export function imageEvents(image: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
   if (!isObject(image)) throw unreadable();
-  const { b64_json: base64, url, mime_type: said, revised_prompt: revised } = image;
+  const { b64_json: base64, url, mime_type: mime, revised_prompt: revised } = image;
   if (typeof base64 !== 'string' && typeof url !== 'string') throw unreadable();
   const seen = typeof base64 === 'string' ? typeOfBase64(base64) : undefined;
-  const mimeType = seen ?? (typeof said === 'string' ? said : typeOfFormat(format ?? 'png'));
+  const mimeType = seen ?? (typeof mime === 'string' ? mime : typeOfFormat(format ?? 'png'));
   const opens = {
     type: 'image' as const,
     mimeType,

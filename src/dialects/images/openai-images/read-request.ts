@@ -17,7 +17,7 @@ import { readNested } from './read-nested.ts';
 import { ImagesRequest } from './request-schema.ts';
 
 /** All other members are extras. */
-const SAID = topMembers(ImagesRequest);
+const DECLARED = topMembers(ImagesRequest);
 const check = memberCheck(ImagesRequest);
 /** Used instead of a form's bytes. */
 const NO_MEMBERS = new TextEncoder().encode('{}');
@@ -61,7 +61,7 @@ export function readCall(request: WireRequest): ImageCall {
       ...(dropped && { dropped }),
       ...(!isOwnBody && { foreign: true as const }),
     },
-    extras: extrasOf(body, SAID, OPENAI_IMAGES),
+    extras: extrasOf(body, DECLARED, OPENAI_IMAGES),
     headers: {},
     prompt,
     images,
@@ -77,10 +77,10 @@ function isNested({ input }: JsonObject): boolean {
   return isObject(input) && Array.isArray(input.messages);
 }
 
-function settingsOf(said: Omit<ImagesRequest, 'model' | 'prompt'>): Partial<ImageCall> {
-  const { quality, style, background, user, seed, negative_prompt: negativePrompt } = said;
-  const { output_format: format, output_compression: compression, response_format: delivery } = said;
-  const { partial_images: partialImages } = said;
+function settingsOf(members: Omit<ImagesRequest, 'model' | 'prompt'>): Partial<ImageCall> {
+  const { quality, style, background, user, seed, negative_prompt: negativePrompt } = members;
+  const { output_format: format, output_compression: compression, response_format: delivery } = members;
+  const { partial_images: partialImages } = members;
   return {
     ...(quality != null && { quality }),
     ...(style != null && { style }),
@@ -95,8 +95,8 @@ function settingsOf(said: Omit<ImagesRequest, 'model' | 'prompt'>): Partial<Imag
   };
 }
 
-function readSize({ size: said, aspect_ratio: ratio }: Pick<ImagesRequest, 'size' | 'aspect_ratio'>): ImageSize {
-  const size = said == null ? {} : readImageSize(said);
+function readSize({ size: written, aspect_ratio: ratio }: Pick<ImagesRequest, 'size' | 'aspect_ratio'>): ImageSize {
+  const size = written == null ? {} : readImageSize(written);
   if (!size)
     throw wrong('size', 'must be `<width>x<height>` such as `1024x1024`, an aspect ratio such as `16:9`, or `auto`');
   if (ratio == null || ratio === 'auto') return size;
@@ -107,10 +107,10 @@ function readSize({ size: said, aspect_ratio: ratio }: Pick<ImagesRequest, 'size
 
 /** `image`, `images`: URLs, data URLs or base64; one, a list, or objects with one of them. */
 function readImages({ image, images }: JsonObject): Media[] {
-  const [said, path] = images === undefined || images === null ? [image, 'image'] : [images, 'images'];
-  if (said === undefined || said === null) return [];
-  const list = Array.isArray(said) ? said : [said];
-  return list.map((one, index) => readImage(one, Array.isArray(said) ? `${path}[${index}]` : path));
+  const [given, path] = images === undefined || images === null ? [image, 'image'] : [images, 'images'];
+  if (given === undefined || given === null) return [];
+  const list = Array.isArray(given) ? given : [given];
+  return list.map((one, index) => readImage(one, Array.isArray(given) ? `${path}[${index}]` : path));
 }
 
 function readMask(mask: Json | undefined): Media | undefined {
@@ -125,14 +125,14 @@ function membersOf({ fields }: Form): JsonObject {
 /** The images of a form under this name: files, and fields with a URL or base64. */
 function imagesIn({ fields, files }: Form, member: string): Image[] {
   const given = files.filter(({ name }) => memberOf(name) === member);
-  const said = fields.filter(([name]) => memberOf(name) === member);
+  const matching = fields.filter(([name]) => memberOf(name) === member);
   return [
     ...given.map(({ name, filename, contentType = '', upload }): Image => {
       if (upload.size === 0) throw wrong(name, 'holds no bytes');
       const mimeType = contentType.startsWith('image/') ? contentType : typeOfFile(upload);
       return { kind: 'image', source: { type: 'upload', upload }, name: filename, ...(mimeType && { mimeType }) };
     }),
-    ...said.map(([name, value]) => {
+    ...matching.map(([name, value]) => {
       if (value === '') throw wrong(name, 'holds no bytes');
       return readImage(value, name);
     }),

@@ -20,7 +20,7 @@ export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[
 function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): JsonMembers {
   const ratio = nearestRatio(size, quirks.requiresImageRatios ?? []);
   if (ratio && !ratio.exact)
-    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
+    losses.push(`The size was taken as the aspect ratio ${ratio.nearest}: the model generates no closer size.`);
   const fineness = finenessOf(size);
   const resolution = quirks.supportsImageResolutions?.[fineness ?? ''];
   if (size.pixels)
@@ -29,15 +29,15 @@ function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[])
     );
   else if (fineness !== undefined && resolution?.toUpperCase() !== fineness)
     losses.push(`The size ${fineness} was taken as ${resolution ?? 'the only one'}: the model generates no other.`);
-  return { ...(ratio && { aspect_ratio: ratio.said }), ...(resolution !== undefined && { resolution }) };
+  return { ...(ratio && { aspect_ratio: ratio.nearest }), ...(resolution !== undefined && { resolution }) };
 }
 
 /** The same for the client's own body: replaces the client's size members by the provider's. */
-export function sizePatches(call: ImageCall, quirks: Quirks, said: JsonMembers): JsonMembers {
+export function sizePatches(call: ImageCall, quirks: Quirks, members: JsonMembers): JsonMembers {
   const { requiresImageRatios, supportsImageSizes, supportsImageBounds, requiresImageSides } = quirks;
   if (!requiresImageRatios && !supportsImageSizes && !supportsImageBounds && !requiresImageSides) return {};
   const { pixels, aspectRatio, fineness } = call.size;
-  const nothingSaid = !pixels && aspectRatio === undefined && fineness === undefined;
-  if (nothingSaid) return said;
-  return { size: undefined, aspect_ratio: undefined, ...said };
+  const isUnset = !pixels && aspectRatio === undefined && fineness === undefined;
+  if (isUnset) return members;
+  return { size: undefined, aspect_ratio: undefined, ...members };
 }

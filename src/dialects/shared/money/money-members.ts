@@ -166,7 +166,7 @@ export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled 
   for (const name in body) {
     const value = body[name] ?? null;
     const meaning = meaningOf(name, ofImages);
-    if (meaning !== undefined && isTold(meaning, value)) {
+    if (meaning !== undefined && isMeant(meaning, value)) {
       if (!isObject(value)) found = add(found, { path: [name], meaning, value });
     } else if (spelling.read && isCopy(name, spelling.read))
       found = add(found, { path: [name], meaning: 'copy', value });
@@ -185,7 +185,7 @@ function isPlainlySpelled(body: JsonObject, spelling: MoneySpelling): boolean {
   for (const name in body) {
     const value = body[name] ?? null;
     const meaning = meaningOf(name, false);
-    if (meaning === undefined || !isTold(meaning, value)) {
+    if (meaning === undefined || !isMeant(meaning, value)) {
       if (isObject(value) && !spelling.content.has(name)) return false;
       continue;
     }
@@ -219,7 +219,7 @@ function search(
     const value = object[name] ?? null;
     const meaning = meaningOf(name, ofImages);
     if (isObject(value)) all = search(value, [...path, name], ofImages, all);
-    else if (meaning !== undefined && isTold(meaning, value) && isRead(meaning, path))
+    else if (meaning !== undefined && isMeant(meaning, value) && isRead(meaning, path))
       all = add(all, { path: [...path, name], meaning, value });
   }
   return all;
@@ -234,7 +234,7 @@ function isRead(meaning: Meaning, [first = '']: readonly string[]): boolean {
 }
 
 /** Whether the value has the type that the name suggests: a number, or a text that reads as one. */
-function isTold(meaning: Meaning, value: Json): boolean {
+function isMeant(meaning: Meaning, value: Json): boolean {
   switch (meaning) {
     case 'tier':
       return typeof value === 'string';
@@ -283,11 +283,11 @@ function sizeFromMembers({
   image_size: own,
   width,
   height,
-}: JsonObject): { said: string; from: string[] } | undefined {
+}: JsonObject): { value: string; from: string[] } | undefined {
   if (size !== undefined && size !== null) return undefined;
-  if (typeof own === 'string') return { said: own, from: ['image_size'] };
+  if (typeof own === 'string') return { value: own, from: ['image_size'] };
   if (typeof width !== 'number' || typeof height !== 'number') return undefined;
-  return { said: `${width}x${height}`, from: ['width', 'height'] };
+  return { value: `${width}x${height}`, from: ['width', 'height'] };
 }
 
 const WHY_DROPPED = {
@@ -301,14 +301,14 @@ const WHY_DROPPED = {
 function merged(body: JsonObject, found: readonly MoneyMember[], spelling: MoneySpelling): Respelled {
   const edit = new Edit(body);
   for (const meaning of ['ceiling', 'choices', 'tries'] as const) {
-    const told = found.filter((one) => one.meaning === meaning);
+    const alike = found.filter((one) => one.meaning === meaning);
     // In chat, `n` may take the value of another spelling only if `n` itself is present.
     const mayMove = meaning === 'ceiling' || spelling.size !== undefined;
-    if (told.length > 0) mergeCounts(edit, told, spelling[meaning] ?? NOTHING, mayMove);
+    if (alike.length > 0) mergeCounts(edit, alike, spelling[meaning] ?? NOTHING, mayMove);
   }
   const size = spelling.size && sizeFromMembers(body);
   if (size) {
-    edit.set(['size'], size.said);
+    edit.set(['size'], size.value);
     for (const name of size.from) edit.remove([name]);
   }
   for (const { path, meaning, value } of found) {
@@ -326,15 +326,15 @@ function merged(body: JsonObject, found: readonly MoneyMember[], spelling: Money
  * Keeps the smallest count. It stays in place if its member is the format's own; otherwise it moves to the first own
  * member.
  */
-function mergeCounts(edit: Edit, told: readonly MoneyMember[], own: readonly string[], mayMove: boolean): void {
+function mergeCounts(edit: Edit, alike: readonly MoneyMember[], own: readonly string[], mayMove: boolean): void {
   const isOwn = ({ path }: MoneyMember) => own.includes(path.join('.'));
-  const name = mayMove || told.some(isOwn) ? edit.placeAmong(own) : undefined;
-  const counts = told.filter(({ value }) => isCount(value));
+  const name = mayMove || alike.some(isOwn) ? edit.placeAmong(own) : undefined;
+  const counts = alike.filter(({ value }) => isCount(value));
   const least = counts.reduce((sum, { value }) => Math.min(sum, value as number), Number.POSITIVE_INFINITY);
   const lowest = counts.filter((one) => isOwn(one) && one.value === least);
   const kept = lowest.find(({ path }) => path.join('.') === name) ?? lowest[0];
   const lower = kept ?? counts.find(({ value }) => value === least);
-  for (const one of told) {
+  for (const one of alike) {
     if (one === kept) continue;
     // Wrong values of own members are reported by the format's own checks.
     if (isOwn(one) && !isCount(one.value)) continue;

@@ -54,12 +54,12 @@ function countMessages(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): n
 /** Some libraries send the request they are about to make, others only its contents. */
 function countGenerate(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
   const { generateContentRequest: whole } = asked.body as JsonObject;
-  const said = {
+  const conversation = {
     ...asked,
     body: isObject(whole) ? whole : asked.body,
     path: { ...asked.path, action: 'generateContent' },
   };
-  return countTokens(deps, said.caller, readConversation(deps.dialect('gemini'), said, {}));
+  return countTokens(deps, conversation.caller, readConversation(deps.dialect('gemini'), conversation, {}));
 }
 
 export function readConversation(

@@ -22,8 +22,8 @@ export function googlePaths(
     reading: {
       shown: `${prefix}{model}:${shownAction}`,
       read({ call = '' }) {
-        const said = modelAndAction(call);
-        return takes(said.action) ? said : undefined;
+        const parsed = modelAndAction(call);
+        return takes(parsed.action) ? parsed : undefined;
       },
     },
   }));

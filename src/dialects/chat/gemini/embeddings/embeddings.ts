@@ -19,7 +19,7 @@ import { EmbedContentRequest } from './request-schema.ts';
 const BATCH = 'gemini-batch-embed';
 const SINGLE = 'gemini-embed';
 /** Members of a request other than its content. */
-const SAID = topMembers(EmbedContentRequest);
+const DECLARED = topMembers(EmbedContentRequest);
 const check = memberCheck(EmbedContentRequest);
 
 const MONEY: MoneySpelling = {
@@ -33,14 +33,14 @@ export const geminiBatchEmbed: Dialect<EmbedCall> = {
   name: BATCH,
   kind: 'embed',
   readCall(request) {
-    const told = objectIn(request.body);
-    const { requests } = told.body;
+    const received = objectIn(request.body);
+    const { requests } = received.body;
     if (!Array.isArray(requests) || requests.length === 0 || requests.length > MOST_TEXTS) {
       throw wrong('requests', `must be a list of 1 to ${MOST_TEXTS} requests`);
     }
     return callOf(
       request,
-      told,
+      received,
       BATCH,
       requests.map((one, place) => askedBy(one, `requests[${place}]`)),
     );
@@ -58,8 +58,8 @@ export const geminiEmbed: Dialect<EmbedCall> = {
   ...geminiBatchEmbed,
   name: SINGLE,
   readCall(request) {
-    const told = objectIn(request.body);
-    return callOf(request, told, SINGLE, [askedBy(told.body, '')]);
+    const received = objectIn(request.body);
+    return callOf(request, received, SINGLE, [askedBy(received.body, '')]);
   },
   writer: () =>
     jsonWriter(
@@ -106,7 +106,7 @@ function askedBy(request: Json, path: string): AskedText {
     ...(typeof task === 'string' && { task }),
     ...(typeof title === 'string' && { title }),
     ...(typeof dimensions === 'number' && { dimensions }),
-    more: Object.fromEntries(Object.entries(request).filter(([member]) => !SAID.has(member))),
+    more: Object.fromEntries(Object.entries(request).filter(([member]) => !DECLARED.has(member))),
   };
 }
 
@@ -122,7 +122,7 @@ function tokensOf(part: JsonObject): number {
   return Math.max(LEAST_MEDIA_TOKENS, Math.ceil(data.length / BYTES_PER_MEDIA_TOKEN));
 }
 
-function callOf({ path }: WireRequest, told: Billable, dialect: string, asked: readonly AskedText[]): EmbedCall {
+function callOf({ path }: WireRequest, received: Billable, dialect: string, asked: readonly AskedText[]): EmbedCall {
   const [{ task, title, dimensions, more } = { more: {} } as AskedText] = asked;
   const same = asked.every((one) => one.task === task && one.title === title && one.dimensions === dimensions);
   const mediaTokens = asked.reduce((sum, one) => sum + one.mediaTokens, 0);
@@ -131,7 +131,7 @@ function callOf({ path }: WireRequest, told: Billable, dialect: string, asked: r
     kind: 'embed',
     model: path.model ?? '',
     stream: false,
-    origin: { dialect, body: told.bytes, ...(told.dropped && { dropped: told.dropped }) },
+    origin: { dialect, body: received.bytes, ...(received.dropped && { dropped: received.dropped }) },
     extras: Object.keys(extras).length > 0 ? { [dialect]: extras } : {},
     headers: {},
     inputs: asked.map(({ text }) => text),
@@ -178,11 +178,11 @@ function meaningOf({ embeddings, usageMetadata }: JsonObject, call: EmbedCall): 
     if (!isObject(one) || !Array.isArray(one.values)) throw unreadable();
     return { index, values: one.values as number[] };
   });
-  const said = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
+  const reported = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
   return [
     { type: 'reply-start', id: '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
-    { type: 'usage', usage: embeddingUsage(call, said) },
+    { type: 'usage', usage: embeddingUsage(call, reported) },
   ];
 }
 

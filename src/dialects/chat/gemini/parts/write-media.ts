@@ -56,6 +56,6 @@ function typeOf(media: Media, base64: string): string {
   const mimeType = kind === 'document' ? documentType(media) : media.mimeType;
   const isImage = kind === 'image' || mimeType === undefined || mimeType === '';
   const seen = isImage ? BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] : undefined;
-  const said = seen ?? (mimeType || FALLBACKS[kind]);
-  return SYNONYMS[said] ?? said;
+  const named = seen ?? (mimeType || FALLBACKS[kind]);
+  return SYNONYMS[named] ?? named;
 }

@@ -65,9 +65,9 @@ function readCall(request: WireRequest): ChatCall {
  * before them.
  */
 function narrated({ role, parts, ...message }: Message): Message[] {
-  const told = parts.flatMap(narratedPart);
-  if (told.length === 0) return [];
-  return [{ ...message, role: role === 'tool' ? 'user' : role, parts: told }];
+  const narration = parts.flatMap(narratedPart);
+  if (narration.length === 0) return [];
+  return [{ ...message, role: role === 'tool' ? 'user' : role, parts: narration }];
 }
 
 function narratedPart(part: Part): Part[] {
@@ -127,7 +127,7 @@ function createWriter(call: ChatCall): Writer {
         if (reply.choices[0]?.finish?.reason === 'length') warnings.push('The summary ended at its token limit.');
         return compacted(call, reply, usageOf(reply) ?? null);
       },
-      (frame, reply) => patchMembers(frame.bytes, { usage: { ...usageOf(reply), ...saidUsage(frame) } }),
+      (frame, reply) => patchMembers(frame.bytes, { usage: { ...usageOf(reply), ...reportedUsage(frame) } }),
     ),
     warnings,
     bill(usage) {
@@ -137,7 +137,7 @@ function createWriter(call: ChatCall): Writer {
 }
 
 /** The usage as the provider reported it; added counts follow. */
-function saidUsage({ bytes }: Frame): JsonObject {
+function reportedUsage({ bytes }: Frame): JsonObject {
   const { usage } = pickMembers(bytes, new Set(['usage']));
   return isObject(usage) ? usage : {};
 }

@@ -75,10 +75,10 @@ export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<Ch
 
 /** The items of a turn as input items. */
 function turnItems({ input, output, owner }: KeptTurn): JsonObject[] {
-  const said = output.filter(isWhole);
+  const items = output.filter(isWhole);
   // Reasoning is accepted only before the item that it led to.
-  while (isLooseThought(said.at(-1))) said.pop();
-  return [...input, ...said].map((item) => handedIn(item, owner));
+  while (isLooseThought(items.at(-1))) items.pop();
+  return [...input, ...items].map((item) => handedIn(item, owner));
 }
 
 /** Reasoning that carries the signature of the item before it belongs to that item. */
