@@ -57,6 +57,14 @@ export interface Routing<T extends RoutedTarget> {
   reset(target: T): void;
 }
 
+/**
+ * Makes a routing that knows nothing yet: every target is healthy until its calls fail. Its state (health, cooldowns, affinity) is that of
+ * this process and lasts as long as the object. `options.now` returns milliseconds since 1970. Does not throw.
+ *
+ * @example
+ * const routing = createRouting<ModelTarget>({ now: () => Date.now() });
+ * const { targets } = routing.route(model, { account: 'acc_1', tokens: 120, call, random: Math.random });
+ */
 export function createRouting<T extends RoutedTarget>(options: RoutingOptions = {}): Routing<T> {
   const state = new RoutingState<T>(options);
 
