@@ -193,15 +193,17 @@ export function whenGone(command: string, pid = process.pid): void {
     watcher.write(`${command}\n`);
     return;
   }
-  const watch = `while kill -0 ${pid} 2>/dev/null; do sleep 1; done; ${command}`;
-  spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
+  // In the background of a shell that ends: with `--parallel` the runner kills what a test file has started.
+  const watch = `(trap "" TERM INT HUP; while kill -0 ${pid} 2>/dev/null; do sleep 1; done; ${command}) &`;
+  spawnSync('sh', ['-c', watch], { stdio: 'ignore' });
 }
 
 let watcher: Writable | undefined;
 
 /** A shell that runs the lines it was given when this process has ended: then its input ends. Until then it takes no processor time. */
 function startWatcher(): Writable {
-  const watch = 'all=; while read -r line; do all="$all$line;"; done; eval "$all"';
+  const watch =
+    'exec 3<&0; (trap "" TERM INT HUP; all=; while read -r line <&3; do all="$all$line;"; done; eval "$all") &';
   const child = spawn('sh', ['-c', watch], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   child.unref();
   return child.stdin;
