@@ -203,7 +203,7 @@ let watcher: Writable | undefined;
 /** A shell that runs the lines it was given when this process has ended: then its input ends. Until then it takes no processor time. */
 function startWatcher(): Writable {
   const watch =
-    'exec 3<&0; (trap "" TERM INT HUP; all=; while read -r line <&3; do all="$all$line;"; done; eval "$all") &';
+    'exec 3<&0; (trap "" TERM INT HUP; all=; while read -r line <&3; do all="$all$line;"; done; eval "$all") & wait';
   const child = spawn('sh', ['-c', watch], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   child.unref();
   return child.stdin;
