@@ -1,6 +1,7 @@
 /** The type of one row of the route table: path, key, schemas, and handler. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
+import type { Permission } from '../access/permissions.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Carriers } from './client-key.ts';
 import type { HttpDeps } from './http-deps.ts';
@@ -25,6 +26,8 @@ export interface Documented {
   /** Set if one parameter of the path contains more than one value. */
   reading?: PathReading;
   gate: Gate;
+  /** What a person must be allowed to do to use it. Admin keys may do everything. */
+  permission?: Permission;
   /** Where the key may be, besides the bearer token. */
   carriers: Carriers;
   summary: string;
@@ -73,8 +76,12 @@ export interface RouteRequest<Query, Body> {
   caller: Caller;
 }
 
-interface RouteOptions<Q extends TObject, B extends TSchema> {
-  gate: Gate;
+/** Every admin route names its permission. */
+type Guard = { gate: 'open' | 'caller'; permission?: never } | { gate: 'admin'; permission: Permission };
+
+type RouteOptions<Q extends TObject, B extends TSchema> = Guard & RouteParts<Q, B>;
+
+interface RouteParts<Q extends TObject, B extends TSchema> {
   scope?: Scope;
   summary: string;
   reading?: PathReading;
@@ -93,11 +100,12 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
   path: string,
   options: RouteOptions<Q, B>,
 ): AnsweredRoute {
-  const { gate, summary, reply } = options;
+  const { gate, permission, summary, reply } = options;
   return {
     method,
     path,
     gate,
+    ...(permission && { permission }),
     scope: options.scope,
     summary,
     ...(reply && { reply }),

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { PERMISSIONS, type Permission } from '../../access/permissions.ts';
 import { route } from '../route.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../routes.ts';
 import { describeRoutes, shownPath } from './describe.ts';
@@ -14,6 +15,7 @@ interface Operation {
   security: { [scheme: string]: string[] }[];
   parameters?: { name: string; in: string }[];
   responses: { [status: string]: object };
+  'x-permission'?: string;
 }
 interface Described {
   info: { license: object };
@@ -54,6 +56,13 @@ test("the document follows Redocly's recommended rules", () => {
   const used = new Set(operations.flatMap(({ tags }) => tags));
   expect(described.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted());
   expect(described.info.license).toBeDefined();
+});
+
+test('every operation of the admin API names its permission, and no other does', () => {
+  for (const { path, 'x-permission': permission } of operations) {
+    if (path.startsWith('/admin/')) expect(PERMISSIONS).toContain(permission as Permission);
+    else expect(permission).toBeUndefined();
+  }
 });
 
 test('the server is the configured public URL, or the URL of the document', () => {

@@ -92,6 +92,7 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
     summary: row.summary,
     tags: [operation.tag],
     security: security(row),
+    ...(row.permission && { 'x-permission': row.permission }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {

@@ -37,6 +37,7 @@ const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGE
 export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts', {
     gate: 'admin',
+    permission: 'accounts:write',
     summary: 'Creates an account with a balance of zero.',
     body: NewAccount,
     reply: Account,
@@ -51,6 +52,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/accounts', {
     gate: 'admin',
+    permission: 'accounts:read',
     summary: 'Lists the accounts.',
     query: Type.Object(PAGE),
     reply: listOf(Account),
@@ -64,6 +66,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/accounts/:id', {
     gate: 'admin',
+    permission: 'accounts:read',
     summary: 'Shows an account, by id or name.',
     reply: Type.Object({ ...Account.properties, spent: Spent }),
     answer: async ({ store, now }, { path }) => {
@@ -73,6 +76,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('PATCH', '/admin/v1/accounts/:id', {
     gate: 'admin',
+    permission: 'accounts:write',
     summary: 'Changes name, budget or limits of an account. Absent members stay; null removes a value.',
     body: ChangedAccount,
     reply: Account,
@@ -86,18 +90,21 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/accounts/:id/disable', {
     gate: 'admin',
+    permission: 'accounts:write',
     summary: 'Disables an account: all its keys are refused.',
     reply: Account,
     answer: (deps, asked) => changeAccount(deps, asked, 'account.disabled', { disabledAt: deps.now() }),
   }),
   route('POST', '/admin/v1/accounts/:id/enable', {
     gate: 'admin',
+    permission: 'accounts:write',
     summary: 'Enables a disabled account.',
     reply: Account,
     answer: (deps, asked) => changeAccount(deps, asked, 'account.enabled', { disabledAt: null }),
   }),
   route('GET', '/admin/v1/accounts/:id/webhook-secret', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: "Shows the secret that signs the account's webhooks (Standard Webhooks).",
     reply: Type.Object({ secret: Type.String() }),
     answer: async ({ store }, { path }) => {
@@ -107,6 +114,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/accounts/:id/entries', {
     gate: 'admin',
+    permission: 'money:read',
     summary: "Lists the account's ledger.",
     query: Type.Object(PAGE),
     reply: listOf(Entry),

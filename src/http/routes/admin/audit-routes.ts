@@ -20,6 +20,7 @@ const AuditEntry = Type.Object({
 export const AUDIT_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/audit', {
     gate: 'admin',
+    permission: 'audit:read',
     summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
     query: Type.Object({
       ...PAGE,

@@ -91,6 +91,7 @@ const Decided = Type.Object(
 export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/calls', {
     gate: 'admin',
+    permission: 'calls:read',
     summary:
       'Lists calls, latest first. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv` or `application/x-ndjson` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
@@ -113,6 +114,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/calls/:id', {
     gate: 'admin',
+    permission: 'calls:read',
     summary: 'Shows one call with its receipt, by the x-request-id of its response.',
     reply: CallWithReceipt,
     answer: async ({ store, refusals }, { path }) => {
@@ -129,6 +131,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/calls/:id/dispute', {
     gate: 'admin',
+    permission: 'money:write',
     summary:
       "Settles a disputed call, once: `accept` charges the difference to the provider's report, `reject` refunds what was charged beyond the delivered usage. Repeating the same decision returns the first entry; the other decision is refused.",
     body: Decided,

@@ -105,6 +105,7 @@ const Applied = Type.Object({
 export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/providers', {
     gate: 'admin',
+    permission: 'supply:read',
     summary: 'Lists the providers. Credentials are shown by their last four characters.',
     query: Type.Object(PAGE),
     reply: listOf(Provider),
@@ -116,12 +117,14 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/providers/:name', {
     gate: 'admin',
+    permission: 'supply:write',
     summary: 'Removes a provider that is not the target of any model.',
     reply: Removed,
     answer: removeProvider,
   }),
   route('GET', '/admin/v1/models', {
     gate: 'admin',
+    permission: 'supply:read',
     summary: 'Lists the models with their prices and targets.',
     query: Type.Object(PAGE),
     reply: listOf(Model),
@@ -136,6 +139,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/models/:name{.+}', {
     gate: 'admin',
+    permission: 'supply:write',
     summary: 'Removes a model; its prices and calls are kept.',
     reply: Removed,
     answer: async (deps, { path, caller }) => {
@@ -152,6 +156,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/apply', {
     gate: 'admin',
+    permission: 'supply:write',
     summary:
       'Adds or changes providers and models in the form of modelport.yaml. Everything is checked before anything is changed; entries that are not named stay. Returns the changes.',
     query: FileQuery,
@@ -166,6 +171,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/prices', {
     gate: 'admin',
+    permission: 'supply:read',
     summary: 'Lists price versions, including those of past calls.',
     query: Type.Object({ ...PAGE, model: Type.Optional(Type.String()) }),
     reply: listOf(PriceVersion),
@@ -201,7 +207,7 @@ function saving(
   };
   const summary = `Adds ${what}, or changes the one of that name, in the form of modelport.yaml.`;
   const row = (method: Method, at: string) =>
-    route(method, at, { gate: 'admin', summary, body: WrittenEntry, reply, answer });
+    route(method, at, { gate: 'admin', permission: 'supply:write', summary, body: WrittenEntry, reply, answer });
   return [row('POST', path), row('PUT', `${path}/:name{.+}`)];
 }
 

@@ -86,6 +86,7 @@ const Explained = Type.Object({
 export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/routing/explain', {
     gate: 'admin',
+    permission: 'supply:read',
     summary:
       'Explains what would happen to a request now: model, targets in order, price, what would be held, what limits, balance and budgets say, and the error if it would be refused. Nothing is sent, held or counted.',
     body: Question,

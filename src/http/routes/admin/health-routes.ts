@@ -44,12 +44,14 @@ const Target = Type.Object({
 export const HEALTH_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/health/targets', {
     gate: 'admin',
+    permission: 'supply:read',
     summary: 'Lists all targets with their health: errors, times, calls in flight, cooldowns.',
     reply: Type.Object({ data: Type.Array(Target) }),
     answer: (deps) => ({ data: targetsOf(deps).map((target) => stateOf(deps, target)) }),
   }),
   route('POST', '/admin/v1/health/targets/:id{.+}/cooldown', {
     gate: 'admin',
+    permission: 'supply:write',
     summary: 'Puts a target into cooldown: it is used only if no other is left.',
     body: Cooldown,
     reply: Target,
@@ -62,6 +64,7 @@ export const HEALTH_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/health/targets/:id{.+}/reset', {
     gate: 'admin',
+    permission: 'supply:write',
     summary: 'Resets the health of a target and the cooldowns of its credentials, so that it is used again.',
     reply: Target,
     answer: (deps, { path }) => {

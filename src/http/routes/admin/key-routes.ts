@@ -119,6 +119,7 @@ const KeyIssued = Type.Object({ ...Key.properties, key: Type.String() });
 export const KEY_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/keys', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Creates a key for an account. The key itself is shown only once.',
     body: NewKey,
     reply: KeyIssued,
@@ -126,6 +127,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/keys', {
     gate: 'admin',
+    permission: 'keys:read',
     summary: 'Lists keys. Only their last four characters are shown.',
     query: Type.Object({ ...PAGE, account: Type.Optional(Type.String({ description: "an account's id or name" })) }),
     reply: listOf(Key),
@@ -141,6 +143,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/keys/:id', {
     gate: 'admin',
+    permission: 'keys:read',
     summary: 'Shows a key and what it has spent.',
     reply: Type.Object({ ...Key.properties, spent: Spent }),
     answer: async (deps, { path }) => {
@@ -150,6 +153,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('PATCH', '/admin/v1/keys/:id', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Changes what a key may do. Absent members stay; null removes a value.',
     body: ChangedKey,
     reply: Key,
@@ -157,6 +161,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/keys/:id/disable', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Disables a key.',
     reply: Key,
     answer: async (deps, asked) =>
@@ -164,12 +169,14 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/keys/:id/enable', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Enables a disabled key.',
     reply: Key,
     answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.enabled', () => ({ disabledAt: null }))),
   }),
   route('POST', '/admin/v1/keys/:id/rotate', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Gives a key a new secret. The old one ends at once, or after `graceSeconds`.',
     body: Rotation,
     reply: KeyIssued,
@@ -177,6 +184,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/keys/:id', {
     gate: 'admin',
+    permission: 'keys:write',
     summary: 'Removes a key permanently; its calls and its spending are kept.',
     reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
     answer: async (deps, { path, caller }) => {

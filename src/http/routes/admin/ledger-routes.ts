@@ -36,6 +36,7 @@ const Verified = Type.Object({
 export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/ledger/verify', {
     gate: 'admin',
+    permission: 'money:read',
     summary:
       'Verifies that sums, holds and calls agree and that no entry was altered, starting from the last signed checkpoints. A verification above ten seconds continues in the background: 202 reports its progress, and the same request returns the report later. Only one verification runs at a time.',
     query: Type.Object({
@@ -54,6 +55,7 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/ledger/repair', {
     gate: 'admin',
+    permission: 'money:write',
     summary:
       'Verifies, and corrects derived values: hourly sums, what keys and accounts have spent and hold, balances. Without `enter` it only reports what it would do. Accounts with altered or missing rows are not touched: a person must decide. 202 while the verification continues.',
     query: Type.Object({ wait: Wait }),

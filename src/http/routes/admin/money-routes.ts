@@ -55,6 +55,7 @@ const REPEATS =
 const moneyRoutes: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts/:id/top-ups', {
     gate: 'admin',
+    permission: 'money:write',
     summary: `Adds money to an account. ${REPEATS}`,
     body: TopUp,
     reply: Entry,
@@ -62,6 +63,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/accounts/:id/refunds', {
     gate: 'admin',
+    permission: 'money:write',
     summary: `Refunds an account, for a call or in general; for a call at most its cost. ${REPEATS}`,
     body: Refund,
     reply: Entry,
@@ -69,6 +71,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/accounts/:id/adjustments', {
     gate: 'admin',
+    permission: 'money:write',
     summary: `Corrects a balance upwards or downwards, with a note. ${REPEATS}`,
     body: Adjustment,
     reply: Entry,
@@ -76,6 +79,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/accounts/:id/redemptions', {
     gate: 'admin',
+    permission: 'money:write',
     summary: 'Redeems a code for an account. Repeating it for the same account returns the first entry.',
     body: Redemption,
     reply: Entry,
@@ -90,6 +94,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
 const codeRoutes: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/codes', {
     gate: 'admin',
+    permission: 'money:write',
     summary:
       'Creates a redemption code, which one account can redeem once; the code itself is shown only once. Repeating the request with the same Idempotency-Key and admin key returns the same code.',
     body: NewCode,
@@ -98,6 +103,7 @@ const codeRoutes: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/codes', {
     gate: 'admin',
+    permission: 'money:read',
     summary: 'Lists redemption codes and who redeemed them.',
     query: Type.Object(PAGE),
     reply: listOf(Type.Object(CODE_MEMBERS)),

@@ -6,6 +6,7 @@ import { type AnsweredRoute, route } from '../../route.ts';
 export const SECRET_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/secrets/rotate', {
     gate: 'admin',
+    permission: 'settings:write',
     summary:
       "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY if it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), otherwise with a key newly made for its key file.",
     reply: Type.Object({

@@ -7,6 +7,7 @@ import { accountNamed } from './account-named.ts';
 export const USAGE_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/usage', {
     gate: 'admin',
+    permission: 'usage:read',
     summary:
       'Sums up the calls of all accounts by groups, the last 30 days by day by default. As CSV or lines of JSON if `Accept` is `text/csv` or `application/x-ndjson`.',
     query: Type.Object({
