@@ -4,7 +4,7 @@ import { version } from '../package.json';
 import { openApp, openDatabase, openTransport } from './app.ts';
 import type { CliDeps } from './cli/cli-deps.ts';
 import { runCommand } from './cli/run-command.ts';
-import { readAdminServer } from './config/admin-server.ts';
+import { readAdminServer, readServerAddress } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Config, loadConfig, settingsInForce } from './config.ts';
 import { openFiles } from './files/open-files.ts';
@@ -45,6 +45,7 @@ const opener: CliDeps = {
   now: Date.now,
   wait: (ms) => Bun.sleep(ms).then(() => true),
   server: (asked) => readAdminServer(env, asked),
+  address: (url) => readServerAddress(env, url),
   ask: askServer,
   store,
   async ledger() {

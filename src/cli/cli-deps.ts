@@ -34,6 +34,8 @@ export interface CliDeps {
   wait(ms: number): Promise<boolean>;
   /** The server and key to use. Throws an Error if there is no key. */
   server(asked: AdminServerOptions): CliServer;
+  /** The server alone, for requests that need no key. */
+  address(url: string | undefined): Pick<CliServer, 'url' | 'certificate'>;
   readonly ask: SendRequest;
   /** The database, not migrated; the same object each time. Throws an Error if it cannot be reached. */
   store(): Promise<Store>;

@@ -125,6 +125,7 @@ describe.each(ENGINES)('$name', (engine) => {
       'serve',
       'migrate',
       'doctor',
+      'health',
       'ledger verify',
       'ledger repair',
       'ledger replay',

@@ -1,10 +1,34 @@
-/** The health of targets, from the command line. */
+/** The health of a server and of its targets, from the command line. */
 import { part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow, printRows } from './printed.ts';
 import type { ShownTarget } from './shown.ts';
+
+/** Container engines give a check some seconds. */
+const ANSWER_MS = 4000;
+
+const health: Command = {
+  name: 'health',
+  isLocal: true,
+  usage: '[--ready] [--url URL]',
+  summary:
+    'Asks a server, by default the one on this machine, whether it is alive, with --ready whether it can take calls. Exits with 1 if not. Needs no key.',
+  options: { ready: { type: 'boolean' }, url: { type: 'string' } },
+  async run(open, given) {
+    const { url, certificate } = open.address(given.option('url'));
+    const path = given.flag('ready') ? '/ready' : '/health';
+    const { status, text } = await open
+      .ask({ method: 'GET', url: url + path, headers: {}, certificate, timeoutMs: ANSWER_MS })
+      .catch((cause) => {
+        throw new UsageError(`${url}${path} did not answer: ${cause instanceof Error ? cause.message : cause}`);
+      });
+    if (status !== 200) throw new UsageError(`${url}${path} answered ${status}: ${text.slice(0, 500).trim()}`);
+    open.terminal.out(given.json ? JSON.stringify({ url, healthy: true }) : `${url}${path} answered 200.`);
+    return 0;
+  },
+};
 
 const list: Command = {
   name: 'health list',
@@ -56,4 +80,4 @@ function rowOf({ id, phase, calls, errorRate, inFlight, firstTokenMs, nextProbeA
   };
 }
 
-export const HEALTH_COMMANDS: readonly Command[] = [list, cooldown, reset];
+export const HEALTH_COMMANDS: readonly Command[] = [list, cooldown, reset, health];

@@ -87,6 +87,29 @@ test('serve starts the gateway and returns its exit code', async () => {
   expect((await run('serve')).code).toBe(7);
 });
 
+test('health asks a server without a key, and exits with 1 if it does not answer or is not ready', async () => {
+  expect(await run('health')).toEqual({ code: 0, out: `${edge.address}/health answered 200.`, err: '' });
+  expect(await run('health', '--ready', '--json')).toMatchObject({ code: 0 });
+  const { hostname: host } = new URL(edge.address);
+  const unready = Bun.serve({
+    hostname: host,
+    port: 0,
+    fetch: (request) =>
+      request.headers.has('authorization') || new URL(request.url).pathname !== '/ready'
+        ? new Response('wrong request', { status: 400 })
+        : Response.json({ status: 'unavailable', reasons: ['The database does not answer.'] }, { status: 503 }),
+  });
+  const url = `http://${host}:${unready.port}`;
+  const refused = await run('health', '--ready', '--url', url);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toStartWith(`${url}/ready answered 503: {"status":"unavailable"`);
+  await unready.stop(true);
+  const silent = await run('health', '--url', url);
+  expect(silent).toMatchObject({ code: 1, out: '' });
+  expect(silent.err).toStartWith(`${url}/health did not answer: `);
+  expect((await run('health', 'list', '--json')).code).toBe(0);
+});
+
 test('accounts, top-up and balance', async () => {
   const made = await run('accounts', 'create', 'shop', '--json');
   expect(JSON.parse(made.out)).toMatchObject({ name: 'shop', available: '0' });

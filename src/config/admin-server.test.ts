@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readAdminServer } from './admin-server.ts';
+import { readAdminServer, readServerAddress } from './admin-server.ts';
 
 const KEY = `sk-admin-${'k'.repeat(48)}`;
 const OTHER = `sk-admin-${'o'.repeat(48)}`;
@@ -39,6 +39,15 @@ test.each([
   [{ MODELPORT_URL: 'https://example.com/models/', MODELPORT_ADMIN_KEY: OTHER }, 'https://example.com/models'],
 ])('%j selects the server at %s', (env, url) => {
   expect(readAdminServer(env, {}, folder).url).toBe(url);
+});
+
+test('the address alone needs no key, and is of this machine unless another is named', () => {
+  const here = { url: 'http://127.0.0.1:9000', certificate: undefined, isLocal: true };
+  expect(readServerAddress({ HOST: '0.0.0.0', PORT: '9000' }, undefined, empty)).toEqual(here);
+  const other = { url: 'https://a.invalid', certificate: undefined, isLocal: false };
+  expect(readServerAddress({ MODELPORT_URL: 'https://a.invalid' }, undefined, empty)).toEqual(other);
+  expect(readServerAddress({ PORT: '0' }, 'https://a.invalid', empty)).toEqual(other);
+  expect(() => readServerAddress({ PORT: '0' }, undefined, empty)).toThrow('name the URL of the server with --url');
 });
 
 test('options have precedence over the environment', () => {

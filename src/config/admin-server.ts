@@ -28,13 +28,21 @@ export interface AdminServer {
 
 /** `folder`: the base of relative paths. Throws SettingError. */
 export function readAdminServer(env: Environment, asked: AskedServer, folder = process.cwd()): AdminServer {
-  refuseUnknown(env);
-  const named = asked.url?.trim() || env.MODELPORT_URL?.trim();
-  const server = named
-    ? { url: readUrl(named, asked.url ? '--url' : 'MODELPORT_URL'), certificate: undefined }
-    : localServer(env, folder);
+  const { isLocal, ...server } = readServerAddress(env, asked.url, folder);
   const dataDir = resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR'));
-  return { ...server, ...findKey(env, asked.keyFile, named ? undefined : join(dataDir, FIRST_KEYS_FILE), folder) };
+  return { ...server, ...findKey(env, asked.keyFile, isLocal ? join(dataDir, FIRST_KEYS_FILE) : undefined, folder) };
+}
+
+/** Where a server is, without a key. `isLocal`: it is the one that these settings would start. Throws SettingError. */
+export function readServerAddress(
+  env: Environment,
+  url: string | undefined,
+  folder = process.cwd(),
+): Pick<AdminServer, 'url' | 'certificate'> & { isLocal: boolean } {
+  refuseUnknown(env);
+  const named = url?.trim() || env.MODELPORT_URL?.trim();
+  if (!named) return { ...localServer(env, folder), isLocal: true };
+  return { url: readUrl(named, url ? '--url' : 'MODELPORT_URL'), certificate: undefined, isLocal: false };
 }
 
 function readUrl(text: string, name: string): string {

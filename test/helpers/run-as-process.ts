@@ -37,6 +37,7 @@ export async function runAsProcess(
     now: Date.now,
     wait: () => Promise.resolve(false),
     server: ({ url = edge.address }) => ({ url, key: edge.adminKey, keyFrom: 'the test', certificate: undefined }),
+    address: (url = edge.address) => ({ url, certificate: undefined }),
     ask: askServer,
     store,
     async ledger() {
