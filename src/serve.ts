@@ -150,7 +150,7 @@ async function serveAlone(
   clearInterval(tidying);
   clearInterval(measuring);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  await app.drainTraces();
+  await Promise.all([app.drainTraces(), app.refusals.flush()]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();

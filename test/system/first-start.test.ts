@@ -8,6 +8,10 @@ import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../helpers/gateway-process.ts';
 import { nanoOf, startScene } from '../helpers/scene.ts';
+import { inDatabase } from '../helpers/stall.ts';
+
+/** As many refused calls are recorded in a second. */
+const MOST_REFUSED = 50;
 
 const folders: string[] = [];
 const servings: Serving[] = [];
@@ -94,6 +98,24 @@ describe('the first start', () => {
     expect(await status('/admin/v1/accounts', given.MODELPORT_API_KEY)).toBeOneOf([401, 403]);
     for (const key of Object.values(given)) expect(serving.log()).not.toContain(key);
     expect(existsSync(join(folder, 'first-keys.env'))).toBe(false);
+    // Refused calls are written in groups: those of the last moment before a stop must not be lost.
+    const refused: string[] = [];
+    const refuse = async () => {
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${given.MODELPORT_API_KEY}`, connection: 'close' },
+        body: JSON.stringify(chatRequest('no-such-model')),
+      }).catch(() => undefined);
+      if (answer?.status === 404 && refused.length < MOST_REFUSED)
+        refused.push(answer.headers.get('x-request-id') ?? '');
+      return answer !== undefined;
+    };
+    await refuse();
+    process.kill(-(serving.child.pid ?? 0), 'SIGTERM');
+    while (await refuse());
+    expect(await serving.exited).toBe(0);
+    const recorded = inDatabase(folder, (file) => file.query('SELECT id FROM refused_calls').all()) as { id: string }[];
+    expect(recorded.map(({ id }) => id)).toEqual(expect.arrayContaining(refused));
   }, 60_000);
 
   test('needs no key for health and readiness, but for the metrics', async () => {
