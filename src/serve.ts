@@ -3,6 +3,7 @@
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
+import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
@@ -44,8 +45,8 @@ export interface ServeOptions {
   worker: number | undefined;
   /** The number of processes. */
   workers: number;
-  /** The path of the program's main file, to start workers. */
-  main: string;
+  /** The command that runs this program, to start workers. */
+  command: readonly string[];
   env: { readonly [variable: string]: string | undefined };
   /** The output is a terminal, so it is read and not stored. */
   isTerminal: boolean;
@@ -61,6 +62,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
   process.on('SIGHUP', () => hungUp());
   const write = (lines: string) => void process.stdout.write(lines);
   const log = createLog(config.logLevel, write, Date.now, options.worker);
+  onThreadFailure((thread, message) => log.error('a thread failed', { thread, message }));
   const store = await openDatabase(config);
   try {
     await store.migrate();

@@ -170,7 +170,7 @@ test('has the worker programs and the bytecode next to the bundled program', asy
   const workers = [...new Bun.Glob('src/**/*-worker.ts').scanSync(root)].map((path) => basename(path));
   expect(starts).toHaveLength(workers.length);
   // The bytecode too: a start without it takes twice the processor time.
-  const built = [...workers, 'main.js', 'main.js.jsc'];
+  const built = [...workers.map((path) => path.replace(/ts$/, 'js')), 'main.js', 'main.js.jsc'];
   for (const file of built) expect(existsSync(join(root, 'node_modules/.cache/modelport', file))).toBe(true);
 }, 60_000);
 
