@@ -3,6 +3,7 @@
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
+import { settledWithin } from './canonical/settled-within.ts';
 import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
@@ -88,8 +89,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
       },
     });
   } finally {
-    log.flush();
-    await store.close();
+    await store.close().finally(log.flush);
   }
 }
 
@@ -276,7 +276,7 @@ async function stop({ drainMs }: Config, app: App, servers: Servers, log: Log): 
   const hurry = setTimeout(() => app.close(), drainMs + COUNTING_MS);
   await Promise.all([app.gateway.drain(drainMs), app.videos.drain(drainMs)]);
   clearTimeout(hurry);
-  await Promise.race([closing, Bun.sleep(1000)]);
+  await settledWithin([closing], 1000);
   servers.kill();
   await app.gateway.drain(0);
 }

@@ -4,6 +4,7 @@ import { type Caller, nameFor } from '../access/access.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
+import { settledWithin } from '../canonical/settled-within.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { unknownModel } from '../gateway/admit/unknown-model.ts';
@@ -13,7 +14,6 @@ import { cancel } from './cancel.ts';
 import { conclude, fail } from './finish.ts';
 import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
-import { settledWithin } from './settled-within.ts';
 import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
@@ -187,7 +187,9 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   return {
     create,
     find,
-    drain: (boundMs) => settledWithin(underWay, boundMs),
+    async drain(boundMs) {
+      await settledWithin(underWay, boundMs);
+    },
     async list(caller, page) {
       const rows = await deps.store.tasks.tasks(caller.account, { ...page, without: SIBLING });
       return Promise.all(rows.map((row) => whole(readTask(row))));

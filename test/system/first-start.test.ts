@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../helpers/gateway-process.ts';
+import { type Serving, spawnModelport, spawnNpmStart, startGateway, untilReady } from '../helpers/gateway-process.ts';
 import { nanoOf, startScene } from '../helpers/scene.ts';
 import { inDatabase } from '../helpers/stall.ts';
 
@@ -224,6 +224,14 @@ describe('SIGTERM', () => {
       rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
       await scene.upstream.close();
     }
+  }, 60_000);
+
+  test('leaves nothing to wait for after a verification, which may take 10 s to answer', async () => {
+    const gateway = await startGateway();
+    expect(await gateway.verify()).toMatchObject({ ok: true });
+    const from = performance.now();
+    expect(await gateway.stop()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(9000);
   }, 60_000);
 
   test('ends what exceeds the drain time with an error, settles it, exits with 0', async () => {

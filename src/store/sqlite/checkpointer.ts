@@ -1,5 +1,6 @@
 /** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
+import { settledWithin } from '../../canonical/settled-within.ts';
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { CheckpointMessage, CheckpointRequest } from './checkpoint-worker.ts';
 
@@ -80,7 +81,7 @@ export function createCheckpointer(
           closed = resolve;
         });
         worker.postMessage('close');
-        await Promise.race([ended, Bun.sleep(CLOSING_MS)]);
+        await settledWithin([ended], CLOSING_MS);
       }
       if (worker) end(worker);
     },
