@@ -14,6 +14,7 @@ import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type Model, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
+import { createPriceBook, type PriceBook } from './catalog/price-book.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import { ledgerKeyOf } from './config/ledger-key.ts';
 import { secretKeys } from './config/secret-key.ts';
@@ -30,6 +31,7 @@ import { createGateway } from './gateway/serve.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { newOwner, processStatusOf } from './ledger/process-identity.ts';
+import { createRepricings, type Repricings } from './ledger/repricing.ts';
 import { createTokenCounter } from './ledger/tokens/token-counter.ts';
 import { createVerifier, type Verifier } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
@@ -55,6 +57,8 @@ export interface App {
   store: Store;
   ledger: Ledger;
   verifier: Verifier;
+  prices: PriceBook;
+  repricings: Repricings;
   access: Access;
   catalog: Catalog;
   memory: Memory;
@@ -199,7 +203,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     metrics,
     events,
     refusals,
-    ...tasks,
+    ...{ ...tasks, ...openPrices(store, guard, now) },
     apply,
     applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
     reportError,
@@ -267,6 +271,11 @@ function openVerifier(
   };
   return createVerifier({ store, owner, key, now: Date.now, reportError });
 }
+
+const openPrices = (store: Store, guard: GuardedFetch, now: () => number): Pick<App, 'prices' | 'repricings'> => ({
+  prices: createPriceBook({ store, guard, now }),
+  repricings: createRepricings({ store, now, readPrice: readComponents }),
+});
 
 /** Without a public URL the gateway cannot give images lasting URLs. */
 function openImageStore({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageStore | undefined {

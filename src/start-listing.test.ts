@@ -41,7 +41,7 @@ test('a start lists providers, models and the dates of their prices in three lin
     models: async () => names.map(model),
     prices: async () => [...prices, { id: 'unused', createdAt: 0 } as PriceRow],
   };
-  const lines = await startListing(store);
+  const lines = await startListing(store, Date.now());
   expect(lines).toEqual([
     'Providers (1): main',
     'Models (8): gpt-6.1-sol, b, c, d, e, f and 2 more',
@@ -50,5 +50,5 @@ test('a start lists providers, models and the dates of their prices in three lin
     ),
   ]);
   const none = { ...store, providers: async () => [], models: async () => [] };
-  expect(await startListing(none)).toEqual(['No provider is configured.']);
+  expect(await startListing(none, Date.now())).toEqual(['No provider is configured.']);
 });

@@ -1,4 +1,5 @@
 /** What a start tells of its providers, models and prices, and of variables that look misspelt. */
+import { priceIdAt } from './catalog/offer.ts';
 import { PRICE_LIST } from './catalog/price-list.ts';
 import type { ProviderVariables } from './config.ts';
 import type { Store } from './store/store.ts';
@@ -7,10 +8,13 @@ const SHOWN = 6;
 const PRICES_AT_ONCE = 1000;
 
 /** A few lines: providers, models, and the dates of their prices. */
-export async function startListing(store: Pick<Store, 'providers' | 'models' | 'prices'>): Promise<string[]> {
+export async function startListing(
+  store: Pick<Store, 'providers' | 'models' | 'prices'>,
+  now: number,
+): Promise<string[]> {
   const [providers, models] = await Promise.all([store.providers(), store.models()]);
   if (providers.length === 0 && models.length === 0) return ['No provider is configured.'];
-  const used = new Set(models.map(({ priceId }) => priceId));
+  const used = new Set(models.map((model) => priceIdAt(model, now)));
   const made: string[] = [];
   for (let after: string | undefined, more = true; more; ) {
     const page = await store.prices({ limit: PRICES_AT_ONCE, ...(after !== undefined && { after }) });

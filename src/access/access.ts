@@ -1,5 +1,6 @@
 /** Authentication of keys, what they may do, and their rate limits. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
+import { type PriceFactor, readPriceFactor } from '../canonical/price-factor.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
@@ -21,6 +22,8 @@ export interface Caller {
   budget?: Budget;
   /** The budget of the whole account. */
   accountBudget?: Budget;
+  /** Of the account's price group; absent: it pays list prices. */
+  priceFactor?: PriceFactor;
   /** The key, the account, or both: those that have rate limits. Absent: neither has. */
   paced?: readonly Paced[];
   row: KeyRow;
@@ -249,6 +252,7 @@ function refusalIn(check: () => unknown): GatewayError | undefined {
 /** Who calls with this key. */
 export function callerOf(row: KeyRow, accountRow: AccountRow | undefined): Caller {
   const { id, account, kind, models, aliases, scopes, budget } = row;
+  const priceFactor = accountRow?.priceFactor === undefined ? undefined : readPriceFactor(accountRow.priceFactor);
   const paced = [pacedFrom(id, 'key', row), pacedFrom(account, 'account', accountRow)].filter(
     (one) => one !== undefined,
   );
@@ -261,6 +265,7 @@ export function callerOf(row: KeyRow, accountRow: AccountRow | undefined): Calle
     ...(scopes && { scopes: new Set(scopes) }),
     ...(budget && { budget }),
     ...(accountRow?.budget && { accountBudget: accountRow.budget }),
+    ...(priceFactor && { priceFactor }),
     ...(paced.length > 0 && { paced }),
     row,
   };

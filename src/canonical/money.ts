@@ -51,6 +51,25 @@ export function roundUp(pico: Pico): Money {
   return (pico + 999n) / 1000n;
 }
 
+const FACTOR_DIGITS = 6;
+const FACTOR_ONE = 10n ** BigInt(FACTOR_DIGITS);
+/** Far above any real margin; the product stays far below the largest database integer. */
+const LARGEST_FACTOR = 1000n * FACTOR_ONE;
+
+/** "1.2" -> 1_200_000n, in millionths. `undefined` unless it is a decimal above zero, up to 1000, with at most six places. */
+export function readFactor(text: string): bigint | undefined {
+  const factor = readDecimal(text, FACTOR_DIGITS);
+  return factor !== undefined && factor > 0n && factor <= LARGEST_FACTOR ? factor : undefined;
+}
+
+/** 1_200_000n -> "1.2". */
+export const writeFactor = (factor: bigint): string => writePricePerMillion(factor);
+
+/** An amount at list price times a factor in millionths, rounded up to the nano-USD. */
+export function timesFactor(amount: Money, factor: bigint | undefined): Money {
+  return factor === undefined ? amount : (amount * factor + FACTOR_ONE - 1n) / FACTOR_ONE;
+}
+
 /** Adds counts times rates exactly. Uses a number while it is exact, because bigints cost many times as much. */
 export class RateSum {
   #small = 0;

@@ -36,6 +36,8 @@ export interface Price extends TokenRates {
   clips?: readonly PiecePrice[];
   /** Rates for long inputs, by increasing `from`. */
   tiers?: readonly Tier[];
+  /** Of a price group: what the whole charge is multiplied by, in millionths. Absent: list price. */
+  factor?: bigint;
 }
 
 /** Rates of the whole call, output included, if its input has at least `from` tokens. Absent rates are unchanged. */

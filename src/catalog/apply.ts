@@ -3,6 +3,7 @@ import { newId } from '../canonical/id.ts';
 import type { Audit, ModelRow, ProviderRow, Store } from '../store/store.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
 import { refuseWrongNames } from './name-rules.ts';
+import { priceIdAt, withPriceId } from './offer.ts';
 import { writeComponents } from './price-text.ts';
 
 export interface ApplyOptions {
@@ -86,12 +87,15 @@ export async function applyCatalogue(
   async function applyModel(entry: ModelEntry, before: ModelRow | undefined): Promise<void> {
     const { price, ...written } = entry;
     const components = writeComponents(price);
-    const version = before && (await store.price(before.priceId));
+    const current = before && priceIdAt(before, now);
+    const version = current === undefined ? undefined : await store.price(current);
     const repriced = version?.components !== components;
     const priceId = before && !repriced ? before.priceId : newId('price_');
+    const { scheduled } = (before && (repriced ? withPriceId(before, priceId, now) : before)) ?? {};
     const row: ModelRow = {
       ...written,
       priceId,
+      ...(scheduled && { scheduled }),
       ownedBy: written.ownedBy ?? ownerOf(entry),
       onDisconnect: written.onDisconnect ?? options.onDisconnect ?? 'abort',
       createdAt: before?.createdAt ?? now,
@@ -101,7 +105,7 @@ export async function applyCatalogue(
     else if (repriced) changes.models.repriced.push(entry.name);
     if (before && Bun.deepEquals(before, row)) return;
     await store.saveModel(row, options.audit?.('model', row.name, { before: version?.components, after: components }));
-    if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
+    if (before && !Bun.deepEquals({ ...before, priceId, scheduled }, row)) changes.models.changed.push(entry.name);
   }
 
   /** The default owner of a model: the type of its first target's provider. */

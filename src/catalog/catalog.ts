@@ -8,8 +8,9 @@ import type { Capabilities, DataPolicy, InputKind } from '../routing/needs.ts';
 import type { Strategy } from '../routing/order.ts';
 import type { RoutedModel, RoutedTarget } from '../routing/routed.ts';
 import { createRouting, type Routing } from '../routing/routing.ts';
-import type { FallbackRow, ModelRow, ProviderRow, Store, TargetRow } from '../store/store.ts';
+import type { FallbackRow, ModelRow, ProviderRow, ScheduledPrice, Store, TargetRow } from '../store/store.ts';
 import { ModelNames, targetModelFor } from './names.ts';
+import type { LaterPrice } from './offer.ts';
 import { readComponents } from './price-text.ts';
 
 interface Fallback extends FallbackRow {
@@ -25,8 +26,10 @@ export interface Model extends RoutedModel<ModelTarget> {
   /** Models that answer where this one cannot, in order. */
   fallbacks?: readonly Fallback[];
   kind: Kind;
+  /** At list price; `offered` gives the price of a call. */
   price: Price;
   priceId: string;
+  scheduled?: readonly LaterPrice[];
   /** The assumed output limit for calls that set none. */
   maxOutputTokens: number;
   contextTokens: number | undefined;
@@ -136,6 +139,12 @@ export function createCatalog(options: CatalogOptions): Catalog {
     return read;
   }
 
+  const later = async ({ priceId, from }: ScheduledPrice): Promise<LaterPrice> => ({
+    from,
+    priceId,
+    price: await price(priceId),
+  });
+
   return {
     find(name) {
       const known = models.exact(name) ?? matched.get(name);
@@ -172,7 +181,11 @@ export function createCatalog(options: CatalogOptions): Catalog {
       const [rows, providerRows] = await Promise.all([store.models(), store.providers()]);
       const providers = callable(providerRows, providerDefaults);
       const read = await Promise.all(
-        rows.map(async (row) => readModel(row, await price(row.priceId), providers, providerDefaults)),
+        rows.map(async (row) => {
+          const model = readModel(row, await price(row.priceId), providers, providerDefaults);
+          if (row.scheduled) model.scheduled = await Promise.all(row.scheduled.map(later));
+          return model;
+        }),
       );
       list = read.filter((model) => model.targets.length > 0);
       models = new ModelNames(list);

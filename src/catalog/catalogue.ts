@@ -134,7 +134,7 @@ function readModel(entry: unknown, path: string): ModelEntry {
     ...(aliases && { aliases }),
     ...(fallbacks && { fallbacks }),
     kind,
-    price: readPrice(model.price, kind, name, `${path}.price`),
+    price: readModelPrice(model.price, kind, name, `${path}.price`),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(contextTokens !== undefined && { contextTokens }),
     ...(maxImages !== undefined && { maxImages }),
@@ -180,7 +180,8 @@ function readRouting(
 /** YAML reads `on` and `off` as booleans, depending on its version. */
 const onOrOff = (value: unknown): unknown => (value === true ? 'on' : value === false ? 'off' : value);
 
-function readPrice(value: unknown, kind: Kind, model: string, path: string): Price {
+/** Throws `invalid_request` where the price lacks what a model of this kind is charged by. */
+export function readModelPrice(value: unknown, kind: Kind, model: string, path: string): Price {
   if (value == null) {
     return refuse(
       path,

@@ -16,7 +16,7 @@ export function listedCatalogue(types: readonly string[]) {
     .map(({ type, model, kind, price, maxOutputTokens, contextTokens }) => ({
       name: model,
       kind,
-      price: kind === 'chat' ? { ...price, ...toolPrice(type, model) } : price,
+      price: listedPrice(PRICE_LIST, { type, model, kind, price }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       ...(contextTokens !== undefined && { contextTokens }),
       targets: [{ provider: type }],
@@ -24,8 +24,16 @@ export function listedCatalogue(types: readonly string[]) {
   return { providers: types.map((type) => ({ name: type, type })), models };
 }
 
-function toolPrice(ofType: string, name: string): { perToolCall?: string; perToolUse?: string } {
-  const found = PRICE_LIST.tools.find(({ type, models = '' }) => type === ofType && name.startsWith(models));
+/** The price of a row, with that of its provider's tools, in the form of modelport.yaml. */
+export function listedPrice(
+  file: PriceFile,
+  { type, model, kind, price }: Pick<PriceFile['models'][number], 'type' | 'model' | 'kind' | 'price'>,
+) {
+  return kind === 'chat' ? { ...price, ...toolPrice(file, type, model) } : price;
+}
+
+function toolPrice(file: PriceFile, ofType: string, name: string): { perToolCall?: string; perToolUse?: string } {
+  const found = file.tools.find(({ type, models = '' }) => type === ofType && name.startsWith(models));
   if (!found) return {};
   const { perToolCall, perToolUse } = found;
   return { ...(perToolCall !== undefined && { perToolCall }), ...(perToolUse !== undefined && { perToolUse }) };

@@ -1,6 +1,14 @@
 /** Prices as text: the stored components, and the form in modelport.yaml (`price: { input: 0.15, output: 0.60 }`). */
 import { isObject, type JsonObject } from '../canonical/json.ts';
-import { type Pico, readMoney, readPricePerMillion, writeMoney, writePricePerMillion } from '../canonical/money.ts';
+import {
+  type Pico,
+  readFactor,
+  readMoney,
+  readPricePerMillion,
+  writeFactor,
+  writeMoney,
+  writePricePerMillion,
+} from '../canonical/money.ts';
 import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
 type Component = Exclude<keyof Price, 'images' | 'clips' | 'tiers'>;
@@ -233,6 +241,7 @@ export function writeComponents(price: Price): string {
     if (pieces)
       components[STORED_LISTS[list]] = pieces.map(({ size, quality, price: each }) => [size, quality, each.toString()]);
   }
+  if (price.factor !== undefined) components.factor = writeFactor(price.factor);
   if (price.tiers) {
     components.tiers = price.tiers.map((tier) => {
       const rates = RATES.map(([, { component }]) => [component, tier[component as keyof TokenRates]] as const);
@@ -260,6 +269,11 @@ export function readComponents(text: string): Price {
       ...(quality !== null && { quality }),
       price: BigInt(each),
     }));
+  }
+  if (components.factor !== undefined) {
+    const factor = readFactor(String(components.factor));
+    if (factor === undefined) throw new Error('a price row has no valid factor');
+    price.factor = factor;
   }
   const tiers = components.tiers as { [name: string]: string | number }[] | undefined;
   if (tiers) price.tiers = tiers.map(readStoredTier);

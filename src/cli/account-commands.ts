@@ -1,6 +1,8 @@
 /** Commands for accounts. */
+
+import type { AccountChange } from '../store/store.ts';
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
-import type { Command } from './command.ts';
+import type { Command, Given } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow, printRows } from './printed.ts';
@@ -10,14 +12,22 @@ import type { ShownAccount } from './shown.ts';
 const NO_ACCOUNTS = 'There are no accounts yet.';
 const changeAccount = changeIn<ShownAccount>('accounts', rowOf);
 
+const ACCOUNT_OPTIONS = { 'price-group': { type: 'string' }, ...LIMIT_OPTIONS } as const;
+
+function readAccountChanges(given: Given): AccountChange {
+  const group = given.option('price-group');
+  const change = readLimitChanges(given);
+  return group === undefined ? change : { ...change, priceGroup: group === 'none' ? null : group };
+}
+
 const create: Command = {
   name: 'accounts create',
-  usage: `NAME ${LIMIT_USAGE}`,
+  usage: `NAME [--price-group GROUP] ${LIMIT_USAGE}`,
   summary: 'Creates an account with a balance of zero.',
-  options: LIMIT_OPTIONS,
+  options: ACCOUNT_OPTIONS,
   async run(open, given) {
     const [name = ''] = given.words;
-    const limits = changeBody(withoutNulls(readLimitChanges(given)));
+    const limits = changeBody(withoutNulls(readAccountChanges(given)));
     printRow(open, given, rowOf(await adminOf(open, given).send('POST', '/accounts', { name, ...limits })));
     return 0;
   },
@@ -49,11 +59,11 @@ const balance: Command = {
 
 const update: Command = {
   name: 'accounts update',
-  usage: `ACCOUNT ${LIMIT_USAGE}`,
+  usage: `ACCOUNT [--price-group GROUP] ${LIMIT_USAGE}`,
   summary:
-    'Changes the limits of an account, for all its keys together. Options that are not given stay; "none" removes a limit.',
-  options: LIMIT_OPTIONS,
-  run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readLimitChanges(given))),
+    'Changes the price group and the limits of an account, for all its keys together. Options that are not given stay; "none" removes a limit.',
+  options: ACCOUNT_OPTIONS,
+  run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readAccountChanges(given))),
 };
 
 const [disable, enable] = switchCommands('accounts', 'ACCOUNT', changeAccount, {

@@ -21,7 +21,12 @@ export interface AdminClient {
   get<Reply>(path: string, query?: Query): Promise<Reply>;
   /** All rows of a paged list. */
   list<Row>(path: string, query?: Query): Promise<Row[]>;
-  send<Reply>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, more?: SendOptions): Promise<Reply>;
+  send<Reply>(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object,
+    more?: SendOptions,
+  ): Promise<Reply>;
 }
 
 interface SendOptions {
@@ -88,7 +93,8 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       { body },
     );
     const members = membersOf(text);
-    if (status === 200 && members) return members as Reply;
+    // 202: the rest is still being computed, and the reply says so.
+    if ((status === 200 || status === 202) && members) return members as Reply;
     throw refusal(server, { status, path, members }, { here: version, there: serverVersion });
   }
 

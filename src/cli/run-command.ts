@@ -11,6 +11,7 @@ import { HEALTH_COMMANDS } from './health-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
+import { PRICE_COMMANDS } from './price-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
 import { SECRET_COMMANDS } from './secret-commands.ts';
 import { SERVER_COMMANDS } from './server-commands.ts';
@@ -18,6 +19,7 @@ import { SERVER_COMMANDS } from './server-commands.ts';
 const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   ...CATALOG_COMMANDS,
+  ...PRICE_COMMANDS,
   ...EXPLAIN_COMMANDS,
   ...HEALTH_COMMANDS,
   ...ACCOUNT_COMMANDS,

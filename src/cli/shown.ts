@@ -69,8 +69,6 @@ export interface ShownUsage {
   account?: string;
   key?: string;
   model?: string;
-  provider?: string;
-  tag?: string;
   day?: string;
   hour?: string;
   calls: number;
@@ -78,7 +76,6 @@ export interface ShownUsage {
   input_tokens: number;
   output_tokens: number;
   saved: string;
-  margin: string | null;
 }
 
 export interface ShownChange {

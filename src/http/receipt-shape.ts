@@ -1,7 +1,8 @@
 /** A call with its receipt, as the admin API and its own caller see it. */
 import { Type } from 'typebox';
-import { type Pico, writeMoney } from '../canonical/money.ts';
+import { type Pico, writeFactor, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
+import { listCharge } from '../ledger/pricing/charge.ts';
 import { itemize } from '../ledger/pricing/itemize.ts';
 import type { CallRow, Store } from '../store/store.ts';
 import type { Receipt, ReceiptAttempt } from '../telemetry/receipt.ts';
@@ -31,12 +32,16 @@ const LABELS = {
   error: Type.Optional(
     Type.Object({ code: Type.String(), message: Type.String(), param: Type.Optional(Type.String()) }),
   ),
+  listCost: Type.Optional({ ...Usd, description: 'of an account in a price group: the cost at list price' }),
+  priceFactor: Type.Optional(
+    Type.String({ description: '`cost` is `listCost` times this, rounded up to a billionth' }),
+  ),
   charge: Type.Array(
     Type.Object({
       component: Type.String({ description: 'of the price: input, output, perCall …' }),
       quantity: Type.Integer({ description: 'tokens, pieces, or milliseconds' }),
       rate: Type.String({ description: 'USD for one' }),
-      amount: Type.String({ description: 'USD, exact; `cost` is the sum, rounded up to a billionth' }),
+      amount: Type.String({ description: 'USD, exact; `listCost` or `cost` is the sum, rounded up to a billionth' }),
     }),
   ),
 };
@@ -64,16 +69,19 @@ export function receiptIn({ receipt }: CallRow): Receipt {
   return receipt === undefined ? { attempts: [] } : (JSON.parse(receipt) as Receipt);
 }
 
-/** Usage times price, component by component. */
-export async function chargeOf(store: Store, { usage, priceId, cost }: CallRow): Promise<object[]> {
-  const price = usage && priceId !== '' && cost > 0n ? await store.price(priceId) : undefined;
-  if (!usage || !price) return [];
-  return itemize(usage, readComponents(price.components)).map(({ component, quantity, rate, amount }) => ({
+/** Usage times list price, component by component; of an account in a price group also the sum of that, and the factor. */
+export async function chargeOf(store: Store, { usage, priceId, cost }: CallRow): Promise<object> {
+  const version = usage && priceId !== '' && cost > 0n ? await store.price(priceId) : undefined;
+  if (!usage || !version) return { charge: [] };
+  const price = readComponents(version.components);
+  const charge = itemize(usage, price).map(({ component, quantity, rate, amount }) => ({
     component,
     quantity,
     rate: writePico(rate),
     amount: writePico(amount),
   }));
+  if (price.factor === undefined) return { charge };
+  return { charge, listCost: writeMoney(listCharge(usage, price)), priceFactor: writeFactor(price.factor) };
 }
 
 export async function entriesOf(store: Store, { id }: CallRow): Promise<object[]> {

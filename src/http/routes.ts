@@ -11,6 +11,7 @@ import { HEALTH_ROUTES } from './routes/admin/health-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
+import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
@@ -214,6 +215,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...HEALTH_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
+  ...PRICE_ROUTES,
   ...CATALOG_ROUTES,
   ...SECRET_ROUTES,
   ...CALL_ROUTES,

@@ -2,6 +2,7 @@
 import type { FallbackReason } from '../canonical/fallback.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { ScheduledPrice } from './price-rows.ts';
 
 /** Rate limits of a key, or of all keys of an account together. */
 export interface Pace {
@@ -22,12 +23,16 @@ export interface AccountRow extends Pace {
   disabledAt?: number;
   /** The budget for all its keys together. */
   budget?: Budget;
+  priceGroup?: string;
+  /** The factor of its price group, a decimal. */
+  priceFactor?: string;
 }
 
 /** Absent members stay unchanged; `null` removes a value. */
 export interface AccountChange {
   name?: string;
   disabledAt?: number | null;
+  priceGroup?: string | null;
   budget?: Budget | null;
   requestsPerMinute?: number | null;
   tokensPerMinute?: number | null;
@@ -191,8 +196,6 @@ export interface CallRow {
   attempts: number;
   cost: Money;
   priceId: string;
-  /** What the provider charges for it. Absent: not known. */
-  providerCost?: Money;
   usage?: Usage;
   /** What the same tokens would have cost without caches, minus `cost`; negative where writing a cache cost more. Absent: 0. */
   saved?: Money;
@@ -202,14 +205,6 @@ export interface CallRow {
   tags?: readonly string[];
   /** Its receipt as JSON text. Lists leave it out. */
   receipt?: string;
-}
-
-/** A price version. Immutable. `components` is a Price as JSON text. */
-export interface PriceRow {
-  id: string;
-  model: string;
-  components: string;
-  createdAt: number;
 }
 
 export interface ProviderRow {
@@ -253,7 +248,10 @@ export interface ModelRow {
   /** Models that answer where this one cannot, in order. */
   fallbacks?: FallbackRow[];
   kind: string;
+  /** The price version until the first of `scheduled` begins. */
   priceId: string;
+  /** By increasing `from`; absent: none. */
+  scheduled?: ScheduledPrice[];
   maxOutputTokens?: number;
   contextTokens?: number;
   /** The maximum of images per call, if it differs from the default. */
@@ -364,15 +362,13 @@ export interface CallFilter extends Page {
 }
 
 /** What sums of usage are for. */
-export type UsageGroup = 'account' | 'key' | 'model' | 'provider' | 'tag' | 'hour';
+export type UsageGroup = 'account' | 'key' | 'model' | 'hour';
 
 /** One line of a report: the groups that were asked for, and their figures. */
 export interface UsageSum {
   account?: string;
   key?: string;
   model?: string;
-  provider?: string;
-  tag?: string;
   /** Its beginning. */
   hour?: number;
   /** The beginning of the period. */
@@ -383,11 +379,6 @@ export interface UsageSum {
   outputTokens: number;
   /** What caches have saved. */
   saved: Money;
-  /** What the providers charge for those of the calls for which that is known. */
-  providerCost: Money;
-  /** How many they are, and what was charged for them. */
-  costedCalls: number;
-  costedCharge: Money;
 }
 
 /** The initial content of an empty database. */

@@ -2,9 +2,11 @@
 
 import type { Money } from '../canonical/money.ts';
 import type { BackupStore } from './backup/backup-store.ts';
+import type { BilledStore } from './billed-calls.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
+import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
 import type { RefusedCallRow } from './refused-call-row.ts';
 import type {
@@ -25,7 +27,6 @@ import type {
   LedgerStep,
   ModelRow,
   Page,
-  PriceRow,
   ProviderRow,
   UsageGroup,
   UsageSum,
@@ -34,6 +35,7 @@ import type { TaskStore } from './tasks.ts';
 import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
+export type { PriceGroupRow, PriceRow, ScheduledPrice } from './price-rows.ts';
 export type { RefusedCallRow } from './refused-call-row.ts';
 export type {
   AccountChange,
@@ -58,7 +60,6 @@ export type {
   ModelRow,
   Pace,
   Page,
-  PriceRow,
   ProviderRow,
   TargetRow,
   UsageGroup,
@@ -69,7 +70,7 @@ export type {
  * Methods with an `audit` parameter write the audit row in the same transaction: there is no change without it, and no audit row without a
  * change.
  */
-export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore, BackupStore {
+export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore, BackupStore, BilledStore {
   /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
   /** Whether calls can be held and settled now: the schema is usable and a row can be written. Never throws. */
@@ -123,6 +124,10 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   savePrice(price: PriceRow): Promise<void>;
   price(id: string): Promise<PriceRow | undefined>;
   prices(page: Page & { model?: string }): Promise<PriceRow[]>;
+  savePriceGroup(group: PriceGroupRow, audit?: Audit<PriceGroupRow>): Promise<void>;
+  priceGroups(): Promise<PriceGroupRow[]>;
+  /** Throws `conflict` while accounts are in the group. */
+  removePriceGroup(name: string, audit?: Audit<PriceGroupRow>): Promise<boolean>;
   saveProvider(provider: ProviderRow, audit?: Audit<ProviderRow>): Promise<void>;
   /** Throws an Error if a credential was encrypted with an unknown key. */
   providers(): Promise<ProviderRow[]>;
@@ -152,14 +157,12 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   /**
    * Sums of calls that began in [`from`, `to`), read from hourly sums, by time and then by name. `periods` also groups by the time from each
    * of these to the next (the beginnings of days), unless hours are a group. If the calls of an hour have been removed, a part of that hour
-   * counts as the whole hour. Grouped by tag, calls without a tag are left out, and a call with several is in the sum of each.
+   * counts as the whole hour.
    */
   usage(filter: {
     account?: string | undefined;
     key?: string | undefined;
     model?: string | undefined;
-    provider?: string | undefined;
-    tag?: string | undefined;
     from: number;
     to: number;
     groupBy: readonly UsageGroup[];

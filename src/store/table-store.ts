@@ -8,7 +8,7 @@ import { accountTable } from './tables/account-table.ts';
 import { auditTable } from './tables/audit-table.ts';
 import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
 import { callTable } from './tables/call-table.ts';
-import { modelTable, priceTable } from './tables/catalog-tables.ts';
+import { modelTable, priceGroupTable, priceTable } from './tables/catalog-tables.ts';
 import { configFileTable } from './tables/config-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
@@ -41,6 +41,7 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
     ...bookTables(db),
     ...codeTable(db),
     ...priceTable(db),
+    ...priceGroupTable(db),
     ...providerTable(db, cipher),
     ...modelTable(db),
     ...auditTable(db),

@@ -1,12 +1,11 @@
 /** Runs tasks: claims those that are due and advances each. Any number of processes can run it; each task is leased to one. */
-
-import { settledWithin } from '../canonical/settled-within.ts';
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
 import type { TaskRow } from '../store/tasks.ts';
 import { conclude, type Payable } from './finish.ts';
 import { type Held, holding, LEASE_MS, save } from './held-task.ts';
+import { settledWithin } from './settled-within.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
@@ -36,7 +35,6 @@ export function startRunner(deps: TaskDeps): Runner {
   const underWay = new Set<Promise<void>>();
   const ended = new Set<Promise<void>>();
   let stopped = false;
-  const stopAsked = Promise.withResolvers<void>();
   let inheritedAt = 0;
   let tidiedAt = 0;
 
@@ -79,7 +77,7 @@ export function startRunner(deps: TaskDeps): Runner {
         deps.reportError('The tasks could not be processed.', thrown);
         return false;
       });
-      await settledWithin([stopAsked.promise], more ? BUSY_MS : IDLE_MS);
+      await Bun.sleep(more ? BUSY_MS : IDLE_MS);
     }
   }
 
@@ -87,7 +85,6 @@ export function startRunner(deps: TaskDeps): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
-      stopAsked.resolve();
       await settledWithin([running.then(() => Promise.allSettled([...underWay, ...ended]))], boundMs);
     },
   };

@@ -9,6 +9,8 @@ import { type Apply, applyFile, configFile } from '../../src/apply-file.ts';
 import { newId } from '../../src/canonical/id.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createPriceBook } from '../../src/catalog/price-book.ts';
+import { readComponents } from '../../src/catalog/price-text.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { openFiles } from '../../src/files/open-files.ts';
@@ -19,6 +21,7 @@ import type { HttpDeps } from '../../src/http/http-deps.ts';
 import { createReadiness } from '../../src/http/routes/status/readiness.ts';
 import { listen } from '../../src/http1/server.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
+import { createRepricings } from '../../src/ledger/repricing.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -26,6 +29,7 @@ import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
 import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
+import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import type { TestDatabase } from './engines.ts';
 
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
@@ -68,6 +72,18 @@ const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos
 
 /** These routes need no gateway: a call that arrives there is a fault. */
 const NO_GATEWAY = { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() };
+
+/** Tests serve price files on the loopback address. */
+const LOOPBACK_GUARD = createGuardedFetch({
+  allows: (address) => address === '127.0.0.1',
+  maxBytes: 1_000_000,
+  timeoutMs: 10_000,
+});
+
+const pricesOf = (store: Store) => ({
+  prices: createPriceBook({ store, guard: LOOPBACK_GUARD, now: Date.now }),
+  repricings: createRepricings({ store, now: Date.now, readPrice: readComponents }),
+});
 
 /** What an explanation looks at: it sends nothing. */
 function explainingWith(modules: Pick<GatewayDeps, 'access' | 'catalog' | 'ledger'>): GatewayDeps {
@@ -120,7 +136,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       reportError: () => {},
     }),
     readiness: createReadiness({ ask: () => store.ready() }),
-    ...{ ...NO_TELEMETRY, metrics: createMetrics(Date.now()) },
+    ...{ ...NO_TELEMETRY, ...pricesOf(store), metrics: createMetrics(Date.now()) },
     settings: {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,

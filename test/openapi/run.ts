@@ -16,10 +16,18 @@ export interface Ran extends PlacedOperation {
 export const REFUSED: { readonly [id: string]: string } = {
   cancelResponse: 'no response is made in the background',
   settleDispute: 'no call is disputed',
+  cancelPrice: 'no price is scheduled',
 };
 
 /** Operations that remove what others need run last. */
-const LAST = new Set(['deleteResponse', 'deleteVideo', 'deleteProvider', 'deleteModel', 'deleteKey']);
+const LAST = new Set([
+  'deleteResponse',
+  'deleteVideo',
+  'deleteProvider',
+  'deleteModel',
+  'deleteKey',
+  'deletePriceGroup',
+]);
 
 const VIDEO_TIMEOUT_MS = 60_000;
 
@@ -62,6 +70,7 @@ const CREATIONS: { readonly [id: string]: (made: JsonObject) => { [place: string
   createSpeech: () => ({}),
   createProvider: () => ({}),
   createModel: () => ({}),
+  savePriceGroup: () => ({}),
 };
 
 class Client {

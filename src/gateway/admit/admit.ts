@@ -31,8 +31,8 @@ export interface Admission {
 export function admission(deps: GatewayDeps, pending: PendingCall): Admission | Promise<Admission> {
   const { caller, at, call: asked } = pending;
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
-  const { model, wishes } = askedModel(deps, caller, asked.model, pending.requestedRouting);
-  const origin = wishes ? { caller, dialect: pending.dialect, wishes, headers: pending.headers } : pending;
+  const { model, wishes } = askedModel(deps, caller, asked.model, pending.requestedRouting, at);
+  const origin = wishes ? { caller, at, dialect: pending.dialect, wishes, headers: pending.headers } : pending;
   // What can fail without side effects comes first: from `access.admit` on the call holds a place that must be given back.
   const named = callNamed(asked, model.name);
   const chain = model.fallbacks ? new FallbackChain(deps, origin, named, model) : undefined;

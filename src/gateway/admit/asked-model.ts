@@ -5,6 +5,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { FALLBACK_REASONS } from '../../canonical/fallback.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Model } from '../../catalog/catalog.ts';
+import { offered } from '../../catalog/offer.ts';
 import { askedPiece, highestPiece, ratesFor } from '../../ledger/pricing/rates.ts';
 import { type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../../routing/wishes.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -25,8 +26,10 @@ export function askedModel(
   caller: Caller,
   name: string,
   requestedRouting: RequestedRouting | undefined,
+  at: number,
 ): AskedModel {
-  const { model, sort } = modelNamed(deps, caller, name);
+  const { model: listed, sort } = modelNamed(deps, caller, name);
+  const model = offered(listed, at, caller.priceFactor);
   if (!requestedRouting && !sort) return { model, wishes: undefined };
   if (caller.row.callerRouting === false) throw notAllowed();
   const wishes = sort
@@ -79,6 +82,7 @@ export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
 }
 
 const PICO_PER_USD_TOKEN = 1_000_000;
+const MILLION = 1_000_000;
 const NANO_PER_USD = 1_000_000_000;
 
 /** Throws `not_found` where the call, with so many tokens of input, would be charged at a price above the caller's limit. */
@@ -92,8 +96,10 @@ function isWithin(price: Price, most: MaxPrice, call: Call, input: number): bool
   const output = Math.max(Number(rates.output ?? 0n), Number(rates.reasoning ?? 0n));
   const image = highestPiece(price.images, price.perImage, askedPiece(call));
   const second = highestPiece(price.clips, price.perSecond, askedPiece(call));
-  const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN);
-  const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD);
+  // The limit is compared at list price.
+  const times = price.factor === undefined ? 1 : MILLION / Number(price.factor);
+  const perToken = (usd: number | undefined) => (usd === undefined ? Infinity : usd * PICO_PER_USD_TOKEN * times);
+  const each = (usd: number | undefined) => (usd === undefined ? Infinity : usd * NANO_PER_USD * times);
   return (
     Number(rates.input ?? 0n) <= perToken(most.prompt) &&
     output <= perToken(most.completion) &&

@@ -8,7 +8,15 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import { errorInCallerNames } from '../../dialects/shared/caller-names.ts';
 import { memberSpan, patchMembers } from '../../dialects/wire/json.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
-import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../../ledger/pricing/quote.ts';
+import {
+  allTokens,
+  choices,
+  type Extras,
+  listQuote,
+  outputCeiling,
+  quote,
+  quoteExtras,
+} from '../../ledger/pricing/quote.ts';
 import { estimateTokens } from '../../ledger/tokens/estimate-tokens.ts';
 import { isPassedOn, type Wishes } from '../../routing/wishes.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -25,6 +33,8 @@ export interface RequestOrigin {
   /** The caller's preferences for providers. */
   readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
+  /** When the call began, in milliseconds since 1970: its price is that of this time. */
+  readonly at: number;
   readonly dialect: Dialect;
   /** The headers of the request. Some name the session that the call belongs to. */
   readonly headers?: { get(name: string): string | null | undefined } | undefined;
@@ -81,7 +91,7 @@ function isFirstAlone({ order, allowFallbacks }: Wishes): boolean {
 
 /** What the call costs the operator at this target at most. */
 function costAt({ cost }: ModelTarget, { price, maxOutputTokens }: Model, call: Call): number {
-  return Number(quote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
+  return Number(listQuote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
 }
 
 /** The call under the name of another model. */

@@ -93,11 +93,13 @@ export async function explain(
     boundCall(call);
     deps.access.allowScope(caller, SCOPE_OF[call.kind]);
     const requestedRouting = wished?.requestedRouting;
-    const { model, wishes } = askedModel(deps, caller, asked, requestedRouting);
-    const all = reachableModels(deps, { caller, dialect, wishes }, model);
+    const at = deps.now();
+    const { model, wishes } = askedModel(deps, caller, asked, requestedRouting, at);
+    const origin = { caller, at, dialect, wishes };
+    const all = reachableModels(deps, origin, model);
     const reached = all.map((one) => {
       const named = callNamed(one === model ? call : { ...call, origin: { ...call.origin } }, one.name);
-      return explainModel(deps, { caller, dialect, wishes }, one, reasonsFor(deps, all, one), named);
+      return explainModel(deps, origin, one, reasonsFor(deps, all, one), named);
     });
     const strict = request.headers.get('x-modelport-strict') === 'true';
     const cache = await cacheOf(deps, { dialect, caller, call, strict, requestedRouting }, model, request);

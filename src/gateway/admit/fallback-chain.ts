@@ -5,6 +5,7 @@ import { asGatewayError, type GatewayError } from '../../canonical/errors.ts';
 import type { FallbackReason } from '../../canonical/fallback.ts';
 import type { Money } from '../../canonical/money.ts';
 import type { Model } from '../../catalog/catalog.ts';
+import { offered } from '../../catalog/offer.ts';
 import { fallbackReason } from '../../routing/fallback-reason.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Candidate, Chain, Ready } from './candidate.ts';
@@ -143,13 +144,15 @@ function isNoLarger({ contextTokens }: Model, failed: Model): boolean {
 }
 
 /** The model and its fallbacks, each once. Models that the key may not call and models of another kind are left out. */
-export function reachableModels(deps: GatewayDeps, { caller }: RequestOrigin, asked: Model): Model[] {
+export function reachableModels(deps: GatewayDeps, { caller, at }: RequestOrigin, asked: Model): Model[] {
   const found = new Map<string, Model>([[asked.name, asked]]);
   for (const model of found.values()) {
     for (const { model: name, asked: byName = name } of model.fallbacks ?? []) {
       const next = deps.catalog.find(name);
       if (!next || found.has(next.name) || found.size >= MOST_MODELS) continue;
-      if (next.kind === asked.kind && mayCall(caller, next, byName)) found.set(next.name, next);
+      if (next.kind === asked.kind && mayCall(caller, next, byName)) {
+        found.set(next.name, offered(next, at, caller.priceFactor));
+      }
     }
   }
   return [...found.values()];

@@ -46,7 +46,7 @@ export async function admitCached(
 ): Promise<CallContext> {
   const { caller, call } = pending;
   deps.access.allowScope(caller, SCOPE_OF[call.kind]);
-  const { model } = askedModel(deps, caller, call.model, pending.requestedRouting);
+  const { model } = askedModel(deps, caller, call.model, pending.requestedRouting, pending.at);
   const { hash, isStorable, stored } = await lookUp(deps, pending, model, request);
   const cache = new CachedCall(hash, model.name, caller.row.cacheSeconds ?? 0, stored, isStorable);
   const context = stored

@@ -1,5 +1,6 @@
 /** OpenAPI operations for models, money, keys and records: those of callers, and the admin API. */
 import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
+import { PriceDiff } from '../routes/admin/price-routes.ts';
 import {
   AnyModel,
   AnyModelList,
@@ -47,6 +48,21 @@ const DOCUMENT = {
   paths: {},
   components: {},
 };
+const PRICE_FILE = {
+  models: [
+    {
+      type: 'openai-compatible',
+      model: 'llama',
+      kind: 'chat',
+      price: { input: '1', output: '2' },
+      source: 'https://example.com/prices',
+      asOf: '2027-01-31',
+    },
+  ],
+  tools: [],
+};
+/** The fingerprint of a comparison without differences, as with the sandbox. */
+const NO_DIFFERENCE = '4f53cda18c2baa0c';
 /** The entry of a dispute decided for the provider. */
 const SETTLED = {
   seq: 12,
@@ -146,6 +162,22 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { request: { request: { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello!' }] } } },
     ],
     'GET /admin/v1/prices': ['listPrices', { query: { model: 'sandbox-chat' } }],
+    'GET /admin/v1/prices/diff': ['diffPrices', { query: { source: 'release', days: 30 }, accepted: PriceDiff }],
+    'POST /admin/v1/prices/diff': ['diffPriceFile', { request: { prices: PRICE_FILE }, accepted: PriceDiff }],
+    'POST /admin/v1/prices/adopt': [
+      'adoptPrices',
+      { request: { source: 'release', models: 'all', fingerprint: NO_DIFFERENCE } },
+    ],
+    'DELETE /admin/v1/prices/{id}': [
+      'cancelPrice',
+      { path: { id: 'price_1Zk3v9' }, example: { id: 'price_1Zk3v9', removed: true } },
+    ],
+    'GET /admin/v1/price-groups': ['listPriceGroups'],
+    'PUT /admin/v1/price-groups/{name}': [
+      'savePriceGroup',
+      { path: { name: 'resellers' }, request: { factor: '1.2' } },
+    ],
+    'DELETE /admin/v1/price-groups/{name}': ['deletePriceGroup', { path: { name: 'resellers' } }],
   }),
   ...tagged('Records', {
     'GET /admin/v1/calls': ['listCalls', { query: { limit: 1 } }],

@@ -12,6 +12,8 @@ const AFTER: { readonly [part: string]: string } = {
   image2video: VIDEO_TASK,
   keys: "A key's id.",
   models: MODEL,
+  'price-groups': "A price group's name.",
+  prices: "A price version's id.",
   providers: "A provider's name.",
   responses: "A response's id.",
   targets: "A target: the provider's name, a slash, and the provider's name of the model.",

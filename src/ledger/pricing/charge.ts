@@ -1,5 +1,5 @@
 /** Computes the cost of a call: usage times price. */
-import { type Money, type Pico, RateSum } from '../../canonical/money.ts';
+import { type Money, type Pico, RateSum, timesFactor } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
@@ -8,8 +8,14 @@ import { pricePiece, ratesFor } from './rates.ts';
 const IMAGE_TOKENS = 1290;
 const PICO_PER_NANO = 1000n;
 
-/** A pure function. Rounds up once, at the end. */
+/** A pure function. Rounds the charge at list price up to the nano-USD, and that times the factor of a price group again. */
 export function charge(usage: Usage, price: Price): Money {
+  const atList = listCharge(usage, price);
+  return price.factor === undefined ? atList : timesFactor(atList, price.factor);
+}
+
+/** Without the factor of a price group. Rounds up once, at the end. */
+export function listCharge(usage: Usage, price: Price): Money {
   if (usage.source === 'cached') return price.perCacheHit ?? 0n;
   const rates = ratesFor(price, usage.largestInput ?? usage.input);
   const { input = 0n, output = 0n } = rates;
@@ -35,7 +41,7 @@ export function charge(usage: Usage, price: Price): Money {
   if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
   if (price.perCall !== undefined) cost += BigInt(countedCalls(usage)) * price.perCall;
   if (usage.serverToolCalls !== undefined) cost += chargeTools(usage, price);
-  if (usage.hedge) cost += charge(usage.hedge.usage, price);
+  if (usage.hedge) cost += listCharge(usage.hedge.usage, price);
   return cost;
 }
 

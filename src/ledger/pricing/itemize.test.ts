@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { fc } from '../../../test/helpers/property.ts';
-import { roundUp } from '../../canonical/money.ts';
+import { readFactor, roundUp, timesFactor, writeFactor } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { charge } from './charge.ts';
+import { charge, listCharge } from './charge.ts';
 import { itemize } from './itemize.ts';
 
 const count = fc.option(fc.integer({ min: 0, max: 5000 }), { nil: undefined });
@@ -74,5 +74,50 @@ test('the components of a charge add up to it, whatever was used and whatever it
           charge(without(other) as Usage, price),
         );
     }),
+  );
+});
+
+const factors = fc.bigInt({ min: 1n, max: 1_000_000_000n });
+
+test('with the factor of a price group: the charge at list price times the factor, rounded up to the nano-USD, never less', () => {
+  fc.assert(
+    fc.property(USAGE, PRICE, factors, (used, at, factor) => {
+      const usage = without(used) as Usage;
+      const price = without(at) as Price;
+      const list = charge(usage, price);
+      const charged = charge(usage, { ...price, factor });
+      // Exact: less than one nano-USD above the product, and never below it.
+      expect(charged * 1_000_000n >= list * factor).toBe(true);
+      expect((charged - 1n) * 1_000_000n < list * factor).toBe(true);
+      expect(listCharge(usage, { ...price, factor })).toBe(list);
+      expect(charge(usage, { ...price, factor: 1_000_000n })).toBe(list);
+    }),
+  );
+});
+
+test('a factor is read exactly, and written as it was read', () => {
+  fc.assert(
+    fc.property(factors, (factor) => {
+      expect(readFactor(writeFactor(factor))).toBe(factor);
+    }),
+  );
+  expect(readFactor('1.20')).toBe(1_200_000n);
+  expect(writeFactor(1_200_000n)).toBe('1.2');
+  for (const wrong of ['0', '-1', '1.2345678', '1000.1', 'x', '', '1e3']) expect(readFactor(wrong)).toBeUndefined();
+});
+
+test('what is held for a call covers its charge at every factor', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 0n, max: 10n ** 18n }),
+      fc.bigInt({ min: 0n, max: 10n ** 18n }),
+      factors,
+      (a, b, factor) => {
+        const [less, more] = a < b ? [a, b] : [b, a];
+        expect(timesFactor(less, factor) <= timesFactor(more, factor)).toBe(true);
+        // A hold is taken in parts: each is rounded up by itself.
+        expect(timesFactor(a + b, factor) <= timesFactor(a, factor) + timesFactor(b, factor)).toBe(true);
+      },
+    ),
   );
 });

@@ -1,4 +1,4 @@
-/** What a call is charged, component by component. `charge` adds up the same figures without naming them. */
+/** What a call costs at list price, component by component. `listCharge` adds up the same figures without naming them. */
 import type { Pico } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
@@ -15,7 +15,7 @@ export interface ChargeItem {
 
 const PICO_PER_NANO = 1000n;
 
-/** The sum of the items is `charge` of the same usage and price, before that is rounded up. */
+/** The sum of the items is `listCharge` of the same usage and price, before that is rounded up. */
 export function itemize(usage: Usage, price: Price): ChargeItem[] {
   const items: ChargeItem[] = [];
   const add = (component: string, quantity: number, rate: Pico) => {

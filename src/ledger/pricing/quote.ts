@@ -1,7 +1,7 @@
 /** Computes the maximum cost of a call: its estimated input and its requested output, each at the highest rate that may apply. */
 import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../../canonical/call.ts';
 import { pixelsOf } from '../../canonical/image-size.ts';
-import { type Money, type Pico, RateSum, roundUp } from '../../canonical/money.ts';
+import { type Money, type Pico, RateSum, roundUp, timesFactor } from '../../canonical/money.ts';
 import type { Price, TokenRates } from '../../canonical/price.ts';
 import { estimateTokens, type InputEstimate } from '../tokens/estimate-tokens.ts';
 import { askedPiece, highestPiece, ratesFor } from './rates.ts';
@@ -22,6 +22,10 @@ export interface Extras {
 
 /** The maximum cost of these extras. */
 export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
+  return timesFactor(listExtras(extras, call, price), price.factor);
+}
+
+function listExtras(extras: Extras, call: Call, price: Price): Money {
   const sum = new RateSum();
   const image = call.kind === 'image';
   const handedOver = image ? call.images.length + (call.mask ? 1 : 0) : 0;
@@ -63,6 +67,11 @@ export function allTokens({ text, image, audio }: InputEstimate): number {
 
 /** `ceiling`: the output tokens assumed if the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
+  return timesFactor(listQuote(call, price, ceiling, estimate), price.factor);
+}
+
+/** Without the factor of a price group. */
+export function listQuote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling, estimate);
   if (call.kind === 'image') return quoteImages(call, price, estimate);
   if (call.kind === 'transcription') return quoteTranscription(call, price, estimate);

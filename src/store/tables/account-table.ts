@@ -1,6 +1,6 @@
 /** Accounts and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, type Statement, sql, where } from '../database.ts';
+import { type Database, insertInto, raw, type Statement, sql, where } from '../database.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
@@ -16,7 +16,13 @@ interface AccountColumns extends LimitColumns, WindowColumns {
   held: bigint;
   spent: bigint;
   created_at: bigint;
+  price_group: string | null;
+  /** Of its group; absent in rows that a statement returns which does not read it. */
+  price_factor?: string | null;
 }
+
+/** The subquery is not a join, so that the names of the other columns stay unambiguous. */
+const FACTOR = raw('(SELECT factor FROM price_groups WHERE price_groups.name = accounts.price_group) AS price_factor');
 
 /** A new account is empty: money comes only from entries. */
 export function insertAccount(account: AccountRow): Statement {
@@ -31,6 +37,7 @@ export function insertAccount(account: AccountRow): Statement {
     last_seq: 0n,
     last_hash: CHAIN_START,
     created_at: account.createdAt,
+    price_group: account.priceGroup,
     ...limitColumns(account),
   });
 }
@@ -54,7 +61,8 @@ export function accountTable(
 
     async account(idOrName) {
       const found = await db.all<AccountColumns>(
-        sql`SELECT * FROM accounts WHERE id = ${idOrName} OR name = ${idOrName} ORDER BY id <> ${idOrName} LIMIT 1`,
+        sql`SELECT accounts.*, ${FACTOR} FROM accounts WHERE id = ${idOrName} OR name = ${idOrName}
+          ORDER BY id <> ${idOrName} LIMIT 1`,
       );
       return found[0] && toAccount(found[0]);
     },
@@ -62,14 +70,14 @@ export function accountTable(
     async accounts({ limit, after }) {
       const beyond = after === undefined ? undefined : sql`seq > (SELECT seq FROM accounts WHERE id = ${after})`;
       const rows = await db.all<AccountColumns>(
-        sql`SELECT * FROM accounts ${where([beyond])} ORDER BY seq LIMIT ${limit}`,
+        sql`SELECT accounts.*, ${FACTOR} FROM accounts ${where([beyond])} ORDER BY seq LIMIT ${limit}`,
       );
       return rows.map(toAccount);
     },
 
     async updateAccount(id, change, audit) {
       if (change.name !== undefined) await refuseTaken(change.name, id);
-      const columns = { name: change.name, ...limitColumns(change) };
+      const columns = { name: change.name, price_group: change.priceGroup, ...limitColumns(change) };
       return db.steps(changeRow('accounts', id, columns, toAccount, audit));
     },
 
@@ -88,7 +96,16 @@ function nameTaken(name: string): GatewayError {
 
 function toAccount(row: AccountColumns): AccountRow {
   const { id, name, balance, held } = row;
-  return { id, name, balance, held, createdAt: Number(row.created_at), ...limitsFrom(row) };
+  return {
+    id,
+    name,
+    balance,
+    held,
+    createdAt: Number(row.created_at),
+    ...(row.price_group !== null && { priceGroup: row.price_group }),
+    ...(row.price_factor != null && { priceFactor: row.price_factor }),
+    ...limitsFrom(row),
+  };
 }
 
 function spendingFrom(row: AccountColumns) {

@@ -1,8 +1,9 @@
 /** The calls: one row each, written once. Lists are newest first; sums are stored by hour. */
 import type { Usage } from '../../canonical/usage.ts';
+import type { BilledStore } from '../billed-calls.ts';
 import type { FormerCall } from '../call-sums.ts';
 import { HOUR_MS } from '../call-sums.ts';
-import { type Database, sql, where } from '../database.ts';
+import { type Database, sql, where, within } from '../database.ts';
 import type { CallFilter, CallOutcome, CallRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
@@ -36,7 +37,6 @@ interface CallColumns {
   attempts: bigint;
   cost: bigint;
   price_id: string;
-  provider_cost: bigint | null;
   usage: string | null;
   saved: bigint;
   duration_ms: bigint;
@@ -45,36 +45,26 @@ interface CallColumns {
   receipt: string | null;
 }
 
+type BilledColumns = Pick<CallColumns, 'id' | 'at' | 'model' | 'outcome' | 'cost' | 'price_id' | 'usage'>;
+
 /** What the ledger rules need of a recorded call. */
 export type FormerColumns = Pick<
   CallColumns,
-  | 'account'
-  | 'key'
-  | 'model'
-  | 'at'
-  | 'duration_ms'
-  | 'cost'
-  | 'provider'
-  | 'provider_cost'
-  | 'outcome'
-  | 'saved'
-  | 'provisional'
+  'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'saved' | 'provisional'
 > & { id: string; input_tokens: bigint; output_tokens: bigint };
 
 export const FORMER_COLUMNS =
-  'id, account, key, model, at, duration_ms, cost, provider, provider_cost, outcome, saved, provisional, input_tokens, output_tokens';
+  'id, account, key, model, at, duration_ms, cost, outcome, saved, provisional, input_tokens, output_tokens';
 
 export function toFormer(row: FormerColumns): FormerCall {
-  const { account, key, model, cost, provider, outcome, saved } = row;
-  const providerCost = row.provider_cost ?? undefined;
+  const { account, key, model, cost, outcome, saved } = row;
   const at = Number(row.at);
   const tokens = { input: Number(row.input_tokens), output: Number(row.output_tokens) };
   const endedAt = at + Number(row.duration_ms);
-  const isProvisional = row.provisional !== 0n;
-  return { account, key, model, at, endedAt, cost, provider, providerCost, outcome, saved, tokens, isProvisional };
+  return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional !== 0n };
 }
 
-export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> {
+export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> & BilledStore {
   /** The one that finds the fewest calls. */
   async function finderFor(filter: CallFilter): Promise<Finder> {
     const [first = 'time', ...others] = findersOf(filter);
@@ -176,6 +166,24 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
       return rows.map(toEntry);
     },
 
+    async billedCalls({ from, to, models, limit, after }) {
+      const rows = await db.all<BilledColumns>(
+        sql`SELECT id, at, model, outcome, cost, price_id,
+            CASE WHEN model ${within(models)} THEN usage END AS usage
+          FROM calls ${where([sql`at >= ${from} AND at < ${to}`, after && sql`(at, id) < (${after.at}, ${after.id})`])}
+          ORDER BY at DESC, id DESC LIMIT ${limit}`,
+      );
+      return rows.map(({ id, at, model, outcome, cost, price_id, usage }) => ({
+        id,
+        at: Number(at),
+        model,
+        outcome,
+        cost,
+        priceId: price_id,
+        ...(usage !== null && { usage: JSON.parse(usage) as Usage }),
+      }));
+    },
+
     async refused(calls) {
       if (calls.length > 0) await db.all(insertRefused(calls));
     },
@@ -201,7 +209,6 @@ function toCall(row: CallColumns): CallRow {
     attempts: Number(row.attempts),
     cost: row.cost,
     priceId: row.price_id,
-    ...(row.provider_cost !== null && { providerCost: row.provider_cost }),
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
     ...(row.saved !== 0n && { saved: row.saved }),
     durationMs: Number(row.duration_ms),

@@ -1,7 +1,8 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, putInto, sql, where } from '../database.ts';
-import type { FallbackRow, ModelRow, PriceRow, TargetRow } from '../rows.ts';
+import { type Database, insertInto, putInto, type Steps, sql, where } from '../database.ts';
+import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../price-rows.ts';
+import type { FallbackRow, ModelRow, TargetRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
@@ -9,6 +10,14 @@ interface PriceColumns {
   id: string;
   model: string;
   components: string;
+  created_at: bigint;
+  effective_at: bigint | null;
+  source: string | null;
+}
+
+interface PriceGroupColumns {
+  name: string;
+  factor: string;
   created_at: bigint;
 }
 
@@ -27,6 +36,7 @@ interface ModelColumns {
   aliases: string | null;
   fallbacks: string | null;
   continuation: 'buffer' | 'prefill' | null;
+  scheduled: string | null;
   routing: string;
 }
 
@@ -35,15 +45,18 @@ type RoutingColumns = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firs
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
   async function price(id: string): Promise<PriceRow | undefined> {
-    const [row] = await db.all<PriceColumns>(sql`SELECT * FROM prices WHERE id = ${id}`);
-    return row && toPrice(row);
+    const [base = '', factor] = id.split('*');
+    const [row] = await db.all<PriceColumns>(sql`SELECT * FROM prices WHERE id = ${base}`);
+    if (!row || factor === undefined) return row && toPrice(row);
+    const components = JSON.stringify({ ...(JSON.parse(row.components) as object), factor });
+    return { ...toPrice(row), id, components };
   }
 
   return {
     price,
     /** A saved version never changes: saving the same again is allowed, other content under its id is refused. */
-    async savePrice({ id, model, components, createdAt }) {
-      const columns = { id, model, components, created_at: createdAt };
+    async savePrice({ id, model, components, createdAt, effectiveAt, source }) {
+      const columns = { id, model, components, created_at: createdAt, effective_at: effectiveAt, source };
       await db.steps(function* () {
         yield sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`;
         const [saved] = (yield sql`SELECT * FROM prices WHERE id = ${id}`) as PriceColumns[];
@@ -85,6 +98,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         aliases: model.aliases && JSON.stringify(model.aliases),
         fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
         continuation: model.continuation,
+        scheduled: model.scheduled && JSON.stringify(model.scheduled),
         routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge }),
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
@@ -94,8 +108,41 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
   };
 }
 
-function toPrice({ id, model, components, created_at }: PriceColumns): PriceRow {
-  return { id, model, components, createdAt: Number(created_at) };
+/** Changes of a factor must be known to every process: callers are cached with it. */
+export function priceGroupTable(db: Database): Pick<Store, 'savePriceGroup' | 'priceGroups' | 'removePriceGroup'> {
+  return {
+    savePriceGroup(group, audit) {
+      const columns = { name: group.name, factor: group.factor, created_at: group.createdAt };
+      return db.steps(putNamed('price_groups', group, putInto('price_groups', 'name', columns), toGroup, audit));
+    },
+    priceGroups: async () =>
+      (await db.all<PriceGroupColumns>(sql`SELECT * FROM price_groups ORDER BY name`)).map(toGroup),
+    removePriceGroup: (name, audit) =>
+      db.steps(function* (): Steps<boolean> {
+        const users = sql`SELECT name FROM accounts WHERE price_group = ${name} LIMIT 1`;
+        const [user] = (yield users) as { name: string }[];
+        if (user) {
+          const sentence = `The account "${user.name}" is in the price group "${name}": change the account first.`;
+          throw new GatewayError('conflict', sentence, { param: 'name' });
+        }
+        return yield* removeRow('price_groups', 'name', name, toGroup, audit)();
+      }),
+  };
+}
+
+function toGroup({ name, factor, created_at }: PriceGroupColumns): PriceGroupRow {
+  return { name, factor, createdAt: Number(created_at) };
+}
+
+function toPrice({ id, model, components, created_at, effective_at, source }: PriceColumns): PriceRow {
+  return {
+    id,
+    model,
+    components,
+    createdAt: Number(created_at),
+    ...(effective_at !== null && { effectiveAt: Number(effective_at) }),
+    ...(source !== null && { source }),
+  };
 }
 
 function toModel(row: ModelColumns): ModelRow {
@@ -114,6 +161,7 @@ function toModel(row: ModelColumns): ModelRow {
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as string[] }),
     ...(row.fallbacks !== null && { fallbacks: JSON.parse(row.fallbacks) as FallbackRow[] }),
     ...(row.continuation !== null && { continuation: row.continuation }),
+    ...(row.scheduled !== null && { scheduled: JSON.parse(row.scheduled) as ScheduledPrice[] }),
     ...(JSON.parse(row.routing) as RoutingColumns),
   };
 }

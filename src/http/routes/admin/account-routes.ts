@@ -10,6 +10,7 @@ import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 import {
+  changeable,
   LIMITS_ASKED,
   LIMITS_CHANGED,
   LIMITS_SHOWN,
@@ -19,6 +20,7 @@ import {
   writeBudget,
 } from './limit-fields.ts';
 import { Entry, writeEntry } from './money-routes.ts';
+import { requirePriceGroup } from './price-routes.ts';
 
 const Account = Type.Object({
   id: Type.String(),
@@ -27,12 +29,21 @@ const Account = Type.Object({
   held: Usd,
   createdAt: Time,
   disabledAt: Type.Optional(Time),
+  priceGroup: Type.Optional(Type.String()),
+  priceFactor: Type.Optional(Type.String({ description: 'the factor of the price group' })),
   ...LIMITS_SHOWN,
 });
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
-const NewAccount = Type.Object({ name: Name, ...LIMITS_ASKED }, { additionalProperties: false });
-const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGED }, { additionalProperties: false });
+const PriceGroup = Type.String({ description: 'the name of a price group' });
+const NewAccount = Type.Object(
+  { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS_ASKED },
+  { additionalProperties: false },
+);
+const ChangedAccount = Type.Object(
+  { name: Type.Optional(Name), priceGroup: changeable(PriceGroup), ...LIMITS_CHANGED },
+  { additionalProperties: false },
+);
 
 export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts', {
@@ -43,11 +54,13 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     reply: Account,
     answer: async (deps, { body, caller }) => {
       await refuseTwin(deps, body.name);
+      const { name, priceGroup } = body;
+      if (priceGroup !== undefined) await requirePriceGroup(deps, priceGroup);
       const id = newId('acct_');
-      const empty = { id, name: body.name, balance: 0n, held: 0n, createdAt: deps.now() };
-      const account: AccountRow = { ...empty, ...limitsOf(body) };
+      const empty = { id, name, balance: 0n, held: 0n, createdAt: deps.now() };
+      const account: AccountRow = { ...empty, ...(priceGroup !== undefined && { priceGroup }), ...limitsOf(body) };
       await deps.store.createAccount(account, audited(deps, caller, 'account.created', id));
-      return writeAccount(account);
+      return writeAccount(priceGroup === undefined ? account : await accountNamed(deps.store, id));
     },
   }),
   route('GET', '/admin/v1/accounts', {
@@ -81,10 +94,12 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     body: ChangedAccount,
     reply: Account,
     answer: async (deps, asked) => {
-      const { name } = asked.body;
+      const { name, priceGroup } = asked.body;
+      if (priceGroup != null) await requirePriceGroup(deps, priceGroup);
       if (name !== undefined && name !== (await accountNamed(deps.store, asked.path.id)).name)
         await refuseTwin(deps, name);
-      const change = { ...(name !== undefined && { name }), ...limitChangesOf(asked.body) };
+      const group = priceGroup !== undefined && { priceGroup };
+      const change = { ...(name !== undefined && { name }), ...group, ...limitChangesOf(asked.body) };
       return changeAccount(deps, asked, 'account.changed', change);
     },
   }),
@@ -145,7 +160,8 @@ async function changeAccount<Body>(
   const before = await accountNamed(deps.store, path.id);
   const after = await deps.store.updateAccount(before.id, change, audited(deps, caller, action, before.id));
   deps.access.forget();
-  return writeAccount(after ?? before);
+  // The statement that changes an account does not read its price group.
+  return writeAccount(after?.priceGroup === undefined ? (after ?? before) : await accountNamed(deps.store, before.id));
 }
 
 function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {

@@ -68,7 +68,6 @@ const CALL = {
   attempts: Type.Integer(),
   cost: Usd,
   priceId: Type.String(),
-  providerCost: Type.Optional({ ...Usd, description: 'what the provider charges; absent if it is not known' }),
   usage: Type.Optional(Type.Object({})),
   saved: Type.Optional(Usd),
   durationMs: Type.Number(),
@@ -127,7 +126,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
         chargeOf(store, call),
         entriesOf(store, call),
       ]);
-      return { ...written, ...receiptIn(call), charge, entries };
+      return { ...written, ...receiptIn(call), ...charge, entries };
     },
   }),
   route('POST', '/admin/v1/calls/:id/dispute', {
@@ -166,12 +165,8 @@ async function filterOf(
 }
 
 async function withDispute(store: Store, call: CallRow): Promise<object> {
-  const { saved, providerCost, receipt: _, tags: __, ...rest } = call;
-  const amounts = {
-    cost: writeMoney(call.cost),
-    ...(providerCost !== undefined && { providerCost: writeMoney(providerCost) }),
-    ...(saved !== undefined && { saved: writeMoney(saved) }),
-  };
+  const { saved, receipt: _, tags: __, ...rest } = call;
+  const amounts = { cost: writeMoney(call.cost), ...(saved !== undefined && { saved: writeMoney(saved) }) };
   const written = { ...rest, at: writeTime(call.at), ...amounts };
   const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
   return dispute ? { ...written, dispute: writeDispute(dispute) } : written;

@@ -3,12 +3,14 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { lastFour } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { SECRET_SETTING } from '../../../canonical/secret-setting.ts';
+import { priceIdAt } from '../../../catalog/offer.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Method, type RouteRequest, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
+import { writeScheduled } from './price-routes.ts';
 
 /** Only the name is checked here. The catalogue checks the rest, as for the file. */
 const WrittenEntry = Type.Object(
@@ -53,7 +55,10 @@ const Model = Type.Object({
   fallbacks: Type.Optional(Type.Array(Fallback)),
   kind: Type.String(),
   price: Price,
-  priceId: Type.String(),
+  priceId: Type.String({ description: 'the price version in use' }),
+  scheduled: Type.Optional(
+    Type.Array(Type.Object({ priceId: Type.String(), from: Time }), { description: 'price versions that begin later' }),
+  ),
   maxOutputTokens: Type.Optional(Type.Integer()),
   contextTokens: Type.Optional(Type.Integer()),
   maxImages: Type.Optional(Type.Integer()),
@@ -70,7 +75,14 @@ const Model = Type.Object({
   hedge: Type.Optional(Type.String()),
 });
 
-const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), price: Price, createdAt: Time });
+const PriceVersion = Type.Object({
+  id: Type.String(),
+  model: Type.String(),
+  price: Price,
+  createdAt: Time,
+  effectiveAt: Type.Optional({ ...Time, description: 'of a scheduled price; absent: from its creation' }),
+  source: Type.Optional(Type.String({ description: 'the price file that it was adopted from' })),
+});
 
 const Removed = Type.Object({ name: Type.String(), removed: Type.Literal(true) });
 
@@ -128,14 +140,14 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Lists the models with their prices and targets.',
     query: Type.Object(PAGE),
     reply: listOf(Model),
-    answer: async ({ store }, { query }) => {
-      const models = await Promise.all((await store.models()).map((model) => priced(store, model)));
+    answer: async ({ store, now }, { query }) => {
+      const models = await Promise.all((await store.models()).map((model) => priced(store, model, now())));
       return pageOf(query, among(models), nameOf, writeModel);
     },
   }),
   ...saving('/admin/v1/models', 'a model', Model, async (deps, name, entry, actor) => {
     await applyEntry(deps, 'models', entry, actor);
-    return writeModel(await priced(deps.store, named(await deps.store.models(), name, 'model')));
+    return writeModel(await priced(deps.store, named(await deps.store.models(), name, 'model'), deps.now()));
   }),
   route('DELETE', '/admin/v1/models/:name{.+}', {
     gate: 'admin',
@@ -262,14 +274,18 @@ function writeProvider({ credentials, settings, ...provider }: ProviderRow): obj
   return { ...provider, credentials: credentials.map(lastFour), settings: Object.fromEntries(shown) };
 }
 
-async function priced(store: Store, model: ModelRow) {
-  return { ...model, version: await store.price(model.priceId) };
+/** With the price version in use, and those that begin later. */
+async function priced(store: Store, model: ModelRow, now: number) {
+  const priceId = priceIdAt(model, now);
+  const later = model.scheduled?.filter(({ from }) => from > now) ?? [];
+  return { ...model, priceId, scheduled: later, version: await store.price(priceId) };
 }
 
-function writeModel({ createdAt, version, targets, ...model }: Awaited<ReturnType<typeof priced>>): object {
+function writeModel({ createdAt, version, targets, scheduled, ...model }: Awaited<ReturnType<typeof priced>>): object {
   return {
     ...model,
     price: version && writePrice(version),
+    ...(scheduled.length > 0 && { scheduled: writeScheduled(scheduled) }),
     createdAt: writeTime(createdAt),
     targets: targets.map(({ cost, ...target }) => ({
       ...target,
@@ -279,7 +295,15 @@ function writeModel({ createdAt, version, targets, ...model }: Awaited<ReturnTyp
 }
 
 function writePriceVersion(row: PriceRow): object {
-  return { id: row.id, model: row.model, price: writePrice(row), createdAt: writeTime(row.createdAt) };
+  const { id, model, createdAt, effectiveAt, source } = row;
+  return {
+    id,
+    model,
+    price: writePrice(row),
+    createdAt: writeTime(createdAt),
+    ...(effectiveAt !== undefined && { effectiveAt: writeTime(effectiveAt) }),
+    ...(source !== undefined && { source }),
+  };
 }
 
 const writePrice = (row: PriceRow) => writePeoplesPrice(readComponents(row.components));

@@ -49,7 +49,7 @@ export const OWN_CALL_ROUTES: readonly AnsweredRoute[] = [
         durationMs: call.durationMs,
         ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
         ...receipt,
-        charge: await chargeOf(store, call),
+        ...(await chargeOf(store, call)),
         attempts: settings.showAttempts ? attempts.map(({ credential: _, ...one }) => one) : attempts.map(plainAttempt),
       };
     },

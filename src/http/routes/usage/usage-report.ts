@@ -1,7 +1,7 @@
 /** Reports of usage by groups, for one account or all. */
 import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { writeMoney } from '../../../canonical/money.ts';
+import { type Money, writeMoney } from '../../../canonical/money.ts';
 import type { UsageGroup, UsageSum } from '../../../store/store.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -10,8 +10,8 @@ import { CONTENT_TYPES, csvLine, formatOf, type TableFormat } from './table-repl
 
 type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
 
-export const OWN_GROUPS = ['day', 'hour', 'model', 'key', 'tag'] as const;
-export const ALL_GROUPS = [...OWN_GROUPS, 'account', 'provider'] as const;
+export const OWN_GROUPS = ['day', 'hour', 'model', 'key'] as const;
+export const ALL_GROUPS = [...OWN_GROUPS, 'account'] as const;
 
 const DAY_MS = 86_400_000;
 const DEFAULT_MS = 30 * DAY_MS;
@@ -41,19 +41,6 @@ const FIGURES = {
   saved: Usd,
 };
 
-/** For admins: what the calls cost at the providers. */
-const MARGINS = {
-  provider_cost: Type.Union([Usd, Type.Null()], {
-    description: 'what the providers charge, by the `cost` of the targets; null where it is known of no call',
-  }),
-  margin: Type.Union([Usd, Type.Null()], { description: 'what was charged for the same calls, minus `provider_cost`' }),
-  calls_with_provider_cost: Type.Integer({ description: 'the calls that `provider_cost` and `margin` are of' }),
-};
-
-/** `own`: for one account, which does not see what providers charge. */
-const figuresFor = (groups: readonly Group[]) => (isOwn(groups) ? FIGURES : { ...FIGURES, ...MARGINS });
-const isOwn = (groups: readonly Group[]): boolean => !groups.includes('provider');
-
 export const usageReply = (groups: readonly Group[]) =>
   Type.Object({
     from: Time,
@@ -65,23 +52,28 @@ export const usageReply = (groups: readonly Group[]) =>
       Type.Object({
         group: Type.String({ description: 'the values of all groups, with ", " between them' }),
         ...Object.fromEntries(groups.map((group) => [group, Type.Optional(Type.String())])),
-        ...figuresFor(groups),
+        ...FIGURES,
       }),
     ),
-    total: Type.Object(figuresFor(groups), {
-      description: 'of all calls, each once, although the lines of tags may have one several times or not at all',
-    }),
+    total: Type.Object(FIGURES),
   });
 
-type Groups = { group: string } & { [group in Group]?: string };
-type Line = Groups & { [figure: string]: string | number | null };
+type Line = { group: string } & { [group in Group]?: string } & WrittenFigures;
+
+interface WrittenFigures {
+  calls: number;
+  cost: string;
+  input_tokens: number;
+  output_tokens: number;
+  saved: string;
+}
 
 /** The report in the format that the client accepts. Throws `invalid_request`. */
 export async function usageReport(
   { store, now }: Pick<HttpDeps, 'store' | 'now'>,
   asked: UsageAsked,
   known: readonly Group[],
-  only: { account?: string; key?: string; model?: string; provider?: string; tag?: string },
+  only: { account?: string; key?: string; model?: string },
   accept: string | null,
 ): Promise<object | Response> {
   const to = asked.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(asked.to, 'to'));
@@ -100,18 +92,14 @@ export async function usageReport(
     const message = `The report has more than ${MOST_LINES} lines. Choose a shorter time or fewer groups.`;
     throw new GatewayError('invalid_request', message, { param: 'group_by' });
   }
-  const write = isOwn(known) ? figuresOf : withMargin;
-  const data = sums.map((sum) => ({ ...groupsOf(sum, groups, zone, from), ...write(sum) }));
+  const data = sums.map((sum) => lineOf(sum, groups, zone, from));
   const format = formatOf(accept);
-  if (format !== 'json') return asText(data, [...groups, ...Object.keys(figuresFor(known))], format);
-  const isInPart = groups.includes('tag') && only.tag === undefined;
-  const whole = isInPart ? await store.usage({ ...only, from, to, groupBy: [] }) : sums;
+  if (format !== 'json') return asText(data, groups, format);
   const group_by = groups.join(',');
   // Before there were several groups, lines of `/v1/usage` had no member besides these.
   const isPlain = known === OWN_GROUPS && groups.length === 1;
   const lines = isPlain ? sums.map((sum, index) => ({ group: data[index]!.group, ...figuresOf(sum) })) : data;
-  const total = write(totalOf(whole));
-  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total };
+  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total: totalOf(sums) };
 }
 
 function readGroups(text: string, known: readonly Group[]): Group[] {
@@ -127,19 +115,19 @@ function daysOf(zone: TimeZone, from: number, to: number): number[] {
   throw new GatewayError('invalid_request', `A report by day has at most ${MOST_DAYS} days.`, { param: 'from' });
 }
 
-function groupsOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from: number): Groups {
+function lineOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from: number): Line {
   const values: { [group in Group]?: string } = {};
   for (const group of groups) {
     if (group === 'day') values.day = zone.dateOf(sum.period ?? Math.max(from, sum.hour ?? from));
     else if (group === 'hour') values.hour = zone.write(sum.hour ?? from);
     else values[group] = sum[group] ?? '';
   }
-  return { group: groups.map((group) => values[group]).join(', '), ...values };
+  return { group: groups.map((group) => values[group]).join(', '), ...values, ...figuresOf(sum) };
 }
 
-type Figures = Omit<UsageSum, UsageGroup | 'period'>;
+type Figures = Pick<UsageSum, 'calls' | 'inputTokens' | 'outputTokens'> & { cost: Money; saved: Money };
 
-const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures) => ({
+const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures): WrittenFigures => ({
   calls,
   cost: writeMoney(cost),
   input_tokens: inputTokens,
@@ -147,42 +135,22 @@ const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures) =
   saved: writeMoney(saved),
 });
 
-function withMargin(sum: Figures) {
-  const { costedCalls, costedCharge, providerCost } = sum;
-  const isKnown = costedCalls > 0;
-  return {
-    ...figuresOf(sum),
-    provider_cost: isKnown ? writeMoney(providerCost) : null,
-    margin: isKnown ? writeMoney(costedCharge - providerCost) : null,
-    calls_with_provider_cost: costedCalls,
-  };
-}
-
-function totalOf(sums: readonly UsageSum[]): Figures {
-  const total = {
-    calls: 0,
-    cost: 0n,
-    inputTokens: 0,
-    outputTokens: 0,
-    saved: 0n,
-    providerCost: 0n,
-    costedCalls: 0,
-    costedCharge: 0n,
-  };
+function totalOf(sums: readonly UsageSum[]): WrittenFigures {
+  const total = { calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
   for (const sum of sums) {
     total.calls += sum.calls;
     total.cost += sum.cost;
     total.inputTokens += sum.inputTokens;
     total.outputTokens += sum.outputTokens;
     total.saved += sum.saved;
-    total.providerCost += sum.providerCost;
-    total.costedCalls += sum.costedCalls;
-    total.costedCharge += sum.costedCharge;
   }
-  return total;
+  return figuresOf(total);
 }
 
-function asText(data: readonly Line[], columns: readonly string[], format: Exclude<TableFormat, 'json'>): Response {
+const FIGURE_NAMES = ['calls', 'cost', 'input_tokens', 'output_tokens', 'saved'] as const;
+
+function asText(data: readonly Line[], groups: readonly Group[], format: Exclude<TableFormat, 'json'>): Response {
+  const columns = [...groups, ...FIGURE_NAMES];
   const lines =
     format === 'csv'
       ? [csvLine(columns), ...data.map((line) => csvLine(columns.map((column) => line[column])))]

@@ -1,0 +1,156 @@
+/** Reads price files, compares them with the prices in use, and adopts what an admin has chosen. Nothing is adopted by itself. */
+import { GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
+import type { Audit, ModelRow, Store } from '../store/store.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
+import { priceIdAt, withPriceId } from './offer.ts';
+import { chosen, comparePrices, type PriceComparison, type PriceDifference, type PricedModel } from './price-diff.ts';
+import { PRICE_LIST } from './price-list.ts';
+import type { PriceFile } from './price-schema.ts';
+import { readComponents, writeComponents, writePeoplesPrice } from './price-text.ts';
+
+/** The price file of this release. */
+export const RELEASE = 'release';
+
+/** `release`, an http address, or the content of a file, which is called `file`. */
+export interface PriceSource {
+  source?: string | undefined;
+  prices?: unknown;
+}
+
+export interface ComparedPrices extends PriceComparison {
+  source: string;
+}
+
+export interface Adoption extends PriceSource {
+  models: readonly string[] | 'all';
+  /** Of the comparison that was shown. */
+  fingerprint: string;
+  /** When the prices begin. Absent: now. */
+  from?: number | undefined;
+}
+
+export interface AdoptedPrice extends PriceDifference {
+  newPriceId: string;
+}
+
+/** Makes the audit row of an adopted price. */
+type AuditAdoption = (model: string, before: object, after: object) => Audit<ModelRow>;
+
+export interface PriceBook {
+  /** Throws `invalid_request` if the file cannot be read. */
+  compare(source: PriceSource): Promise<ComparedPrices>;
+  /** Throws `conflict` if prices or file have changed since the comparison with this fingerprint. */
+  adopt(adoption: Adoption, audit: AuditAdoption): Promise<AdoptedPrice[]>;
+  /** Takes back a price version that has not begun. Throws `not_found`, or `conflict` if it has begun. */
+  cancel(priceId: string, audit: (model: string, before: object) => Audit<ModelRow>): Promise<void>;
+}
+
+interface PriceBookSettings {
+  store: Store;
+  guard: Pick<GuardedFetch, 'fetch'>;
+  now(): number;
+}
+
+/** How long a price file is waited for; the guard has a limit of its own. */
+const FETCH_MS = 30_000;
+
+export function createPriceBook({ store, guard, now }: PriceBookSettings): PriceBook {
+  async function compare(asked: PriceSource): Promise<ComparedPrices> {
+    const file = await readSource(asked, guard);
+    const [rows, providers] = await Promise.all([store.models(), store.providers()]);
+    const models: PricedModel[] = [];
+    for (const row of rows) {
+      const priceId = priceIdAt(row, now());
+      const version = await store.price(priceId);
+      if (version) models.push({ row, priceId, price: readComponents(version.components) });
+    }
+    return { ...comparePrices(models, providers, file), source: nameOf(asked) };
+  }
+
+  return {
+    compare,
+
+    async adopt({ models, fingerprint, from, ...asked }, audit) {
+      const at = now();
+      if (from !== undefined && from <= at) {
+        throw new GatewayError('invalid_request', '"from" must be in the future: leave it out to begin now.', {
+          param: 'from',
+        });
+      }
+      const compared = await compare(asked);
+      if (compared.fingerprint !== fingerprint) {
+        const sentence = 'Prices or the price file have changed since they were compared: compare them again.';
+        throw new GatewayError('conflict', sentence, { param: 'fingerprint' });
+      }
+      const rows = new Map((await store.models()).map((row) => [row.name, row]));
+      const adopted: AdoptedPrice[] = [];
+      for (const difference of chosen(compared, models)) {
+        const row = rows.get(difference.model);
+        if (!row) continue;
+        const id = newId('price_');
+        const { model, priceId, before, after, source, asOf } = difference;
+        const components = writeComponents(after);
+        const file = `${compared.source} ${asOf}`;
+        await store.savePrice({
+          id,
+          model,
+          components,
+          createdAt: at,
+          source: file,
+          ...(from !== undefined && { effectiveAt: from }),
+        });
+        const was = { priceId, price: writePeoplesPrice(before) };
+        const is = { priceId: id, price: writePeoplesPrice(after), file, source, from: new Date(from ?? at) };
+        await store.saveModel(withPriceId(row, id, at, from), audit(model, was, is));
+        adopted.push({ ...difference, newPriceId: id });
+      }
+      return adopted;
+    },
+
+    async cancel(priceId, audit) {
+      const version = await store.price(priceId);
+      const row = (await store.models()).find(({ scheduled }) => scheduled?.some((one) => one.priceId === priceId));
+      const planned = row?.scheduled?.find((one) => one.priceId === priceId);
+      if (!version || !row || !planned) {
+        throw new GatewayError('not_found', `There is no scheduled price "${priceId}".`, { param: 'id' });
+      }
+      if (planned.from <= now()) {
+        throw new GatewayError('conflict', `The price "${priceId}" has begun: adopt or set another one.`);
+      }
+      const { scheduled = [], ...rest } = row;
+      const left = scheduled.filter((one) => one !== planned);
+      const before = {
+        priceId,
+        price: writePeoplesPrice(readComponents(version.components)),
+        from: new Date(planned.from),
+      };
+      await store.saveModel({ ...rest, ...(left.length > 0 && { scheduled: left }) }, audit(row.name, before));
+    },
+  };
+}
+
+const nameOf = ({ source = RELEASE, prices }: PriceSource) => (prices === undefined ? source : 'file');
+
+async function readSource({ source = RELEASE, prices }: PriceSource, guard: PriceBookSettings['guard']) {
+  if (prices !== undefined) return checked(prices, 'prices');
+  if (source === RELEASE) return PRICE_LIST;
+  const { bytes } = await guard.fetch(source, AbortSignal.timeout(FETCH_MS));
+  let read: unknown;
+  try {
+    read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new GatewayError('invalid_request', 'The price file is not valid JSON.', { param: 'source' });
+  }
+  return checked(read, 'source');
+}
+
+/** The schema is loaded when it is first needed: the start does not need it. */
+async function checked(file: unknown, param: string): Promise<PriceFile> {
+  const [{ PriceFile: schema }, { Errors }] = await Promise.all([import('./price-schema.ts'), import('typebox/value')]);
+  const [fault] = Errors(schema, file);
+  if (!fault) return file as PriceFile;
+  const place = fault.instancePath.slice(1).replaceAll('/', '.');
+  const sentence = `The price file is not valid: ${place === '' ? '' : `${place} `}${fault.message}.`;
+  throw new GatewayError('invalid_request', sentence, { param });
+}
