@@ -11,6 +11,11 @@ const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
 /** One account has a fifth of all calls. */
 const HOT_OF = 5;
 const TOP_UP = 10n ** 15n;
+/** Every so many calls, one that is not like the others, so that lists have something to find. */
+const RARE = 100_000;
+const BROKEN = 100;
+const OTHER_PROVIDER = 50;
+const TAGGED = 20;
 
 export interface BooksAsked {
   dataDir: string;
@@ -27,9 +32,10 @@ export interface BooksAsked {
 type Cell = string | number | bigint | null;
 const ENTRY_COLUMNS = `account seq kind amount balance_after counter call_id note idempotency_key at hash`.split(' ');
 const CALL_COLUMNS =
-  `id account key at model provider target_model dialect upstream_dialect stream status outcome attempts cost price_id usage duration_ms first_byte_ms entry_seq input_tokens output_tokens`.split(
+  `id account key at model provider target_model dialect upstream_dialect stream status outcome error_code attempts cost price_id usage duration_ms first_byte_ms entry_seq input_tokens output_tokens`.split(
     ' ',
   );
+const TAG_COLUMNS = ['tag', 'at', 'id'];
 const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_tokens', 'output_tokens'];
 const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
 const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];
@@ -53,13 +59,15 @@ export async function makeBooks(asked: BooksAsked): Promise<void> {
   const books = createBooks(asked);
   const putEntry = bulk.open('entries', ENTRY_COLUMNS);
   const putCall = bulk.open('calls', CALL_COLUMNS);
+  const putTag = bulk.open('call_tags', TAG_COLUMNS);
   for (const entry of books.topUps(from)) await putEntry(entryCells(entry));
   for (let number = 0; number < calls; number++) {
-    const { entry, call } = books.next(number, Math.floor(from + ((until - from) * number) / calls));
+    const { entry, call, tag } = books.next(number, Math.floor(from + ((until - from) * number) / calls));
     const waitsForEntry = putEntry(entryCells(entry));
     if (waitsForEntry) await waitsForEntry;
     const waitsForCall = putCall(call);
     if (waitsForCall) await waitsForCall;
+    if (tag) await putTag(tag);
   }
   const putSum = bulk.open('call_sums', SUM_COLUMNS);
   for (const cells of books.sums()) await putSum(cells);
@@ -153,7 +161,7 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
     topUps: (at: number) =>
       accounts.map((account) => enter(account, { kind: 'top-up', amount: TOP_UP, counter: 'cash', at })),
 
-    next(number: number, at: number): { entry: EntryRow; call: Cell[] } {
+    next(number: number, at: number): { entry: EntryRow; call: Cell[]; tag?: Cell[] } {
       const account = accounts[number % HOT_OF === 0 ? 0 : number % accountCount] as AccountState;
       const key = `key_${account.id.slice(5)}${number % keysEach}`;
       const model = MODELS[number % MODELS.length] as string;
@@ -167,8 +175,15 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
       const line = { kind: 'charge', amount: -cost, counter: 'revenue', at: at + durationMs, callId: id } as const;
       const entry = enter(account, line);
       const usage = `{"input":${input},"output":${output}}`;
-      const head = [id, account.id, key, at, model, 'main', model, 'openai-chat', 'openai-chat', 1, 200, 'ok', 1];
-      return { entry, call: [...head, cost, 'price_1', usage, durationMs, 300, entry.seq, input, output] };
+      const provider = number % RARE === 7 ? 'rare' : number % OTHER_PROVIDER === 3 ? 'other' : 'main';
+      const ended = number % BROKEN === 9 ? [502, 'broken', 'upstream_failed'] : [200, 'ok', null];
+      const head = [id, account.id, key, at, model, provider, model, 'openai-chat', 'openai-chat', 1, ...ended, 1];
+      const tag = number % RARE === 11 ? 'rare' : number % TAGGED === 2 ? 'batch' : undefined;
+      return {
+        entry,
+        ...(tag !== undefined && { tag: [tag, at, id] }),
+        call: [...head, cost, 'price_1', usage, durationMs, 300, entry.seq, input, output],
+      };
     },
 
     *sums(): Generator<Cell[]> {

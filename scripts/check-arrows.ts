@@ -35,6 +35,7 @@ export const RUNGS: { readonly [moduleName: string]: number } = {
 /** Files that build and start the application. They count as one module, the only one that knows all others. */
 const MAIN_FILES = new Set([
   'main.ts',
+  'request-limit.ts',
   'serve.ts',
   'processes.ts',
   'process-messages.ts',

@@ -1,5 +1,7 @@
 /** The program `modelport`: passes the modules to its commands. */
 
+// Before everything else, because it may start the process again.
+import './request-limit.ts';
 import { version } from '../package.json';
 import { openApp, openDatabase, openTransport } from './app.ts';
 import type { CliDeps } from './cli/cli-deps.ts';
@@ -68,7 +70,7 @@ const opener: CliDeps = {
       worker,
       workers,
       isTerminal: process.stdout.isTTY,
-      main: Bun.main,
+      command: [process.execPath, ...(Bun.isStandaloneExecutable ? [] : [Bun.main])],
       env,
       out,
       readAgain: () => loadConfig(env, providerVariables()),

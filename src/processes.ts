@@ -11,8 +11,8 @@ import { ALIVE_MS, type FromSupervisor, type FromWorker } from './process-messag
 import { type ScrapedProcess, writeMetrics } from './telemetry/metrics/exposition.ts';
 
 export interface ProcessesOptions {
-  /** The path of the program's main file. */
-  main: string;
+  /** The command that runs this program. */
+  command: readonly string[];
   env: { readonly [variable: string]: string | undefined };
   log: Log;
   /** Writes complete lines of a worker to the terminal. */
@@ -64,7 +64,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   const readyNumbers = new Set<number>();
 
   function start(number: number, pauseMs: number): void {
-    const child = Bun.spawn([process.execPath, options.main, 'serve'], {
+    const child = Bun.spawn([...options.command, 'serve'], {
       env: {
         ...options.env,
         PORT: String(port),

@@ -3,6 +3,8 @@
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
+import { settledWithin } from './canonical/settled-within.ts';
+import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
@@ -44,8 +46,8 @@ export interface ServeOptions {
   worker: number | undefined;
   /** The number of processes. */
   workers: number;
-  /** The path of the program's main file, to start workers. */
-  main: string;
+  /** The command that runs this program, to start workers. */
+  command: readonly string[];
   env: { readonly [variable: string]: string | undefined };
   /** The output is a terminal, so it is read and not stored. */
   isTerminal: boolean;
@@ -61,6 +63,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
   process.on('SIGHUP', () => hungUp());
   const write = (lines: string) => void process.stdout.write(lines);
   const log = createLog(config.logLevel, write, Date.now, options.worker);
+  onThreadFailure((thread, message) => log.error('a thread failed', { thread, message }));
   const store = await openDatabase(config);
   try {
     await store.migrate();
@@ -86,8 +89,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
       },
     });
   } finally {
-    log.flush();
-    await store.close();
+    await store.close().finally(log.flush);
   }
 }
 
@@ -150,7 +152,7 @@ async function serveAlone(
   clearInterval(tidying);
   clearInterval(measuring);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  await app.drainTraces();
+  await Promise.all([app.drainTraces(), app.refusals.flush()]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();
@@ -274,7 +276,7 @@ async function stop({ drainMs }: Config, app: App, servers: Servers, log: Log): 
   const hurry = setTimeout(() => app.close(), drainMs + COUNTING_MS);
   await Promise.all([app.gateway.drain(drainMs), app.videos.drain(drainMs)]);
   clearTimeout(hurry);
-  await Promise.race([closing, Bun.sleep(1000)]);
+  await settledWithin([closing], 1000);
   servers.kill();
   await app.gateway.drain(0);
 }

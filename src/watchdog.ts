@@ -1,6 +1,6 @@
 /** Ends this process when its event loop is blocked: other processes settle its calls, and a supervisor can restart it. */
 
-import { workerProgram } from './canonical/worker-program.ts';
+import { startThread, workerProgram } from './canonical/worker-program.ts';
 
 export interface WatchedLoop {
   /** The first element changes with every turn of the loop. */
@@ -21,7 +21,7 @@ export function startWatchdog(stallMs: number): () => void {
   const turns = new Int32Array(new SharedArrayBuffer(4));
   const turning = setInterval(() => Atomics.add(turns, 0, 1), everyMs / 2);
   turning.unref();
-  const worker = new Worker(workerProgram(new URL('./watchdog-worker.ts', import.meta.url)), { smol: true });
+  const worker = startThread(workerProgram(new URL('./watchdog-worker.ts', import.meta.url)), { smol: true });
   worker.unref();
   worker.postMessage({ turns, stallMs, everyMs } satisfies WatchedLoop);
   return () => {

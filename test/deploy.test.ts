@@ -1,7 +1,8 @@
-/** The dashboard and the alert rules in `deploy/` query only metrics and labels that exist. */
+/** What is in `deploy/` names only metrics, labels, settings and files that exist. */
 import { expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { refuseUnknown, SETTINGS } from '../src/config/settings.ts';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
 import { exportFamilies } from '../src/telemetry/traces/exporter.ts';
 
@@ -112,4 +113,141 @@ test('the alert rules query what exists', () => {
     expect({ alert, faults: faultsOf(expr) }).toEqual({ alert, faults: [] });
     for (const [, label = ''] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) expect(expr).toContain(label);
   }
+});
+
+const read = (path: string) => readFileSync(join(DEPLOY, path), 'utf8');
+const yaml = <T>(path: string) => Bun.YAML.parse(read(path)) as T;
+const { version } = JSON.parse(readFileSync(join(DEPLOY, '..', 'package.json'), 'utf8')) as { version: string };
+/** The user of the image, without a name: what each file says must be the same. */
+const USER = 65532;
+
+/** What the gateway says at its start to these variables; nothing if it knows them all. */
+function refusal(names: Iterable<string>): string | undefined {
+  try {
+    refuseUnknown(Object.fromEntries([...names].map((name) => [name, 'any'])));
+    return undefined;
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+}
+
+interface Service {
+  profiles?: string[];
+  environment?: { [name: string]: string | number };
+  ports?: string[];
+  volumes?: string[];
+  stop_grace_period?: string;
+  read_only?: boolean;
+  networks?: { default: { ipv4_address: string } };
+}
+interface Compose {
+  services: { [name: string]: Service };
+  volumes: { [name: string]: null };
+}
+
+test('compose runs the gateway alone, and every other part is a profile', () => {
+  const { services, volumes } = yaml<Compose>('compose.yaml');
+  const { modelport, ...others } = services;
+  const profiles = Object.entries(others).map(([name, { profiles = [] }]) => [name, ...profiles]);
+  expect(profiles).toEqual([
+    ['postgres', 'postgres'],
+    ['redis', 'redis'],
+    ['prometheus', 'monitoring'],
+    ['grafana', 'monitoring'],
+    ['caddy', 'tls'],
+  ]);
+  const environment = modelport?.environment ?? {};
+  expect(refusal(Object.keys(environment))).toBeUndefined();
+  expect(parseInt(modelport?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(
+    Number(environment.MODELPORT_DRAIN_MS),
+  );
+  expect(modelport?.read_only).toBe(true);
+  expect(environment.MODELPORT_TRUSTED_PROXIES).toBe(others.caddy?.networks?.default.ipv4_address as string);
+  for (const [name, { ports = [], volumes: mounted = [] }] of Object.entries(services)) {
+    if (name !== 'caddy') for (const port of ports) expect(port).toStartWith('127.0.0.1:');
+    for (const [source = ''] of mounted.map((mount) => mount.split(':')))
+      expect({
+        source,
+        exists: source.startsWith('./') ? existsSync(join(DEPLOY, source)) : source in volumes,
+      }).toEqual({
+        source,
+        exists: true,
+      });
+  }
+});
+
+test('Prometheus asks the gateway by a name and a port that it answers to, and has the alert rules', () => {
+  const { scrape_configs, rule_files } = yaml<{
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+    rule_files: string[];
+  }>('prometheus/prometheus.yml');
+  const { environment = {} } = yaml<Compose>('compose.yaml').services.modelport ?? {};
+  const port = String(environment.MODELPORT_ADMIN_LISTEN).split(':')[1];
+  expect(scrape_configs[0]?.static_configs[0]?.targets).toEqual([`${environment.MODELPORT_ADMIN_HOSTS}:${port}`]);
+  for (const file of rule_files) expect(existsSync(join(DEPLOY, 'prometheus', file))).toBe(true);
+});
+
+test('the image has pinned bases, a user by number, and a health check that needs no shell', () => {
+  const dockerfile = read('docker/Dockerfile').replace(/\\\n/g, ' ');
+  const all = (instruction: string) =>
+    [...dockerfile.matchAll(new RegExp(`^${instruction} +(.*)$`, 'gm'))].map(([, rest = '']) => rest);
+  for (const from of all('FROM'))
+    expect(from).toMatch(/^(--platform=\$BUILDPLATFORM )?\S+:\S+@sha256:[0-9a-f]{64}( AS build)?$/);
+  expect(all('USER')).toEqual([`${USER}:${USER}`]);
+  expect(all('HEALTHCHECK')[0]).toEndWith('CMD ["/usr/local/bin/modelport", "health"]');
+  expect(all('STOPSIGNAL')).toEqual(['SIGTERM']);
+  expect(all('VOLUME')).toEqual(['["/data"]']);
+  const [variables = ''] = all('ENV');
+  expect(refusal(variables.split(' ').map((one) => one.split('=')[0] as string))).toBeUndefined();
+});
+
+const CHART = 'helm/modelport';
+interface Schema {
+  additionalProperties?: unknown;
+  properties?: { [name: string]: Schema };
+}
+
+/** Paths of values, as far as the schema describes each member. */
+function valuePaths(values: unknown, schema: Schema | undefined, path = ''): string[] {
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) return [path];
+  if (schema && !schema.properties) return [path];
+  return Object.entries(values).flatMap(([name, value]) =>
+    valuePaths(value, schema?.properties?.[name], path === '' ? name : `${path}.${name}`),
+  );
+}
+function schemaPaths({ properties }: Schema, path = ''): string[] {
+  if (!properties) return [path];
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    schemaPaths(schema, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+test('the chart is of this version, its schema has every value, and what it sets exists', () => {
+  const chart = yaml<{ version: string; appVersion: string }>(`${CHART}/Chart.yaml`);
+  expect(chart).toMatchObject({ version, appVersion: version });
+  const values = yaml<{ drainSeconds: number; autoscaling: { metric: string } }>(`${CHART}/values.yaml`);
+  const schema: Schema = JSON.parse(read(`${CHART}/values.schema.json`));
+  const inSchema = schemaPaths(schema).filter((path) => path !== 'global');
+  expect(valuePaths(values, schema).sort()).toEqual(inSchema.sort());
+  expect(values.drainSeconds * 1000).toBeGreaterThanOrEqual(Number(SETTINGS.MODELPORT_WHOLE_TIMEOUT_MS));
+  expect(KNOWN.has(values.autoscaling.metric)).toBe(true);
+  const pod = read(`${CHART}/templates/_helpers.tpl`);
+  expect(refusal([...pod.matchAll(/name: ([A-Z_]+)/g)].map(([, name = '']) => name))).toBeUndefined();
+  // A Service named "modelport" gives pods MODELPORT_PORT, with which the gateway does not start.
+  expect(refusal(['MODELPORT_SERVICE_HOST'])).toContain('is not a setting');
+  expect(pod).toContain('enableServiceLinks: false');
+  expect(pod).toContain(`runAsUser: ${USER}`);
+});
+
+test('the unit of systemd sets what exists, and waits longer than the gateway', () => {
+  const unit = read('systemd/modelport.service');
+  const all = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, list = '']) => list.split(' '));
+  const environment = Object.fromEntries(all.map((one) => one.split('=') as [string, string]));
+  expect(refusal(Object.keys(environment))).toBeUndefined();
+  const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+  expect(Number(seconds) * 1000).toBeGreaterThan(Number(environment.MODELPORT_DRAIN_MS));
+  const [, credential] = /^LoadCredential=([^:]+):/m.exec(unit) ?? [];
+  expect(environment.MODELPORT_SECRET_KEY_FILE).toBe(`%d/${credential}`);
+  // The runtime compiles to machine code: with this the service would not start.
+  expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
 });

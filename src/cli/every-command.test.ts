@@ -126,7 +126,8 @@ describe.each(ENGINES)('$name', (engine) => {
     }
     expect(await run('calls', '--account', name)).toHaveLength(2);
     const used30Days = await run('usage', '--by', 'model,day', '--tz', 'Asia/Tokyo', '--account', name);
-    expect(used30Days).toMatchObject([{ model: 'm', calls: 2, 'output tokens': 10 }]);
+    expect(used30Days).toMatchObject([{ model: 'm', calls: 2, 'output tokens': 10, margin: '' }]);
+    expect(await run('usage', '--by', 'provider,tag', '--tag', 'none')).toEqual([]);
     expect(await run('usage', '--from', '2020-01-01', '--to', '2020-01-02')).toEqual([]);
     expect(await run('secrets rotate')).toEqual({ 'providers re-encrypted': 2, 'key of': 'MODELPORT_SECRET_KEY' });
 

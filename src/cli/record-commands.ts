@@ -105,11 +105,12 @@ const audit: Command = {
   },
 };
 
-const USAGE_GROUPS = ['account', 'key', 'model', 'day', 'hour'] as const;
+const USAGE_GROUPS = ['account', 'key', 'model', 'provider', 'tag', 'day', 'hour'] as const;
 
 const usage: Command = {
   name: 'usage',
-  usage: '[--by GROUPS] [--from TIME] [--to TIME] [--tz ZONE] [--account ACCOUNT] [--model MODEL]',
+  usage:
+    '[--by GROUPS] [--from TIME] [--to TIME] [--tz ZONE] [--account ACCOUNT] [--model MODEL] [--provider PROVIDER] [--tag TAG]',
   summary: `Sums up calls by ${USAGE_GROUPS.join(', ')} (several with commas between them), the last 30 days by day by default.`,
   options: {
     by: { type: 'string' },
@@ -118,6 +119,8 @@ const usage: Command = {
     tz: { type: 'string' },
     account: { type: 'string' },
     model: { type: 'string' },
+    provider: { type: 'string' },
+    tag: { type: 'string' },
   },
   async run(open, given) {
     const [from, to, tz] = [given.option('from'), given.option('to'), given.option('tz')];
@@ -128,6 +131,8 @@ const usage: Command = {
       tz,
       account: given.option('account'),
       model: given.option('model'),
+      provider: given.option('provider'),
+      tag: given.option('tag'),
     };
     const { data } = await adminOf(open, given).get<{ data: ShownUsage[] }>('/usage', query);
     const rows = data.map((line): PrintedRow => {
@@ -136,7 +141,16 @@ const usage: Command = {
       );
       const { calls, input_tokens: input, output_tokens: output } = line;
       const [cost, saved] = [moneyIn(line.cost), moneyIn(line.saved)];
-      return { ...Object.fromEntries(groups), calls, cost, 'input tokens': input, 'output tokens': output, saved };
+      const margin = line.margin === null ? '' : moneyIn(line.margin);
+      return {
+        ...Object.fromEntries(groups),
+        calls,
+        cost,
+        'input tokens': input,
+        'output tokens': output,
+        saved,
+        margin,
+      };
     });
     printRows(open, given, rows, 'There are no calls in this time.');
     return 0;

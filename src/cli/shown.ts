@@ -69,6 +69,8 @@ export interface ShownUsage {
   account?: string;
   key?: string;
   model?: string;
+  provider?: string;
+  tag?: string;
   day?: string;
   hour?: string;
   calls: number;
@@ -76,6 +78,7 @@ export interface ShownUsage {
   input_tokens: number;
   output_tokens: number;
   saved: string;
+  margin: string | null;
 }
 
 export interface ShownChange {

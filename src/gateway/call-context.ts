@@ -33,6 +33,7 @@ import { ReasoningCollector } from './prepare/reasoning-collector.ts';
 import { countedTokens } from './settle/counted-tokens.ts';
 import { disputedUsage } from './settle/doubt.ts';
 import { Meter } from './settle/meter.ts';
+import { providerCost } from './settle/provider-cost.ts';
 import { type Rival, rivalCost, withRival } from './settle/rival.ts';
 
 /** A call that has been read and not yet admitted. */
@@ -259,6 +260,8 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   fill(trace, context, conclusion.error);
   record.receipt = JSON.stringify(receiptOf(trace));
   if (trace.labels.tags) record.tags = trace.labels.tags;
+  const atProvider = providerCost(used, context);
+  if (atProvider !== undefined) record.providerCost = atProvider;
   try {
     await deps.ledger.settle(context.hold, record);
     if (context.cache) await context.cache.keep(deps, { record, isDoubted: isDoubted(context) });

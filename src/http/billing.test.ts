@@ -14,7 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-async function charge(model: string, cost: bigint, at: number, account = edge.account): Promise<CallRow> {
+async function charge(
+  model: string,
+  cost: bigint,
+  at: number,
+  account = edge.account,
+  more: Partial<CallRow> = {},
+): Promise<CallRow> {
   const callId = newId('req_');
   const priceId = 'price_test';
   const caller = await edge.deps.access.authenticate({ key: edge.callerKey, address: '127.0.0.1' }, at);
@@ -46,6 +52,7 @@ async function charge(model: string, cost: bigint, at: number, account = edge.ac
     priceId,
     usage: { input: 10, output: 5, source: 'reported' },
     durationMs: 12,
+    ...more,
   };
   await edge.deps.ledger.settle(hold, call);
   edge.deps.metrics.called(call);
@@ -165,6 +172,9 @@ test('GET /admin/v1/usage reports all accounts by several groups, in a time zone
     input_tokens: 40,
     output_tokens: 20,
     saved: '0',
+    provider_cost: null,
+    margin: null,
+    calls_with_provider_cost: 0,
   });
   const hours = await report(`group_by=hour,account&tz=Asia/Kolkata&account=${other}`);
   expect(hours.data).toMatchObject([{ hour: '2026-03-28T23:30:00+05:30', account: other, calls: 1, cost: '0.005' }]);
@@ -176,7 +186,7 @@ test('GET /admin/v1/usage reports all accounts by several groups, in a time zone
   };
   expect(await text('text/csv')).toEqual([
     'text/csv; charset=utf-8; header=present',
-    "model,day,calls,cost,input_tokens,output_tokens,saved\r\n'=gamma,2026-03-28,4,0.008,40,20,0\r\n'=gamma,2026-03-29,1,0.001,10,5,0\r\n",
+    "model,day,calls,cost,input_tokens,output_tokens,saved,provider_cost,margin,calls_with_provider_cost\r\n'=gamma,2026-03-28,4,0.008,40,20,0,,,0\r\n'=gamma,2026-03-29,1,0.001,10,5,0,,,0\r\n",
   ]);
   const [type, lines = ''] = await text('text/csv;q=0.5, application/x-ndjson');
   expect(type).toBe('application/x-ndjson');
@@ -202,6 +212,61 @@ test('GET /admin/v1/usage reports all accounts by several groups, in a time zone
     { model: '=gamma', hour: '2026-03-29T22:00:00Z', calls: 1 },
   ]);
   expect((await edge.ask('GET', '/v1/usage?group_by=account')).status).toBe(400);
+});
+
+test('GET /admin/v1/usage by provider and tag shows the margin where the cost is known; callers see their tags alone', async () => {
+  const at = Date.parse('2026-01-10T10:00:00Z');
+  await charge('delta', 4_000_000n, at, edge.account, { providerCost: 1_000_000n, tags: ['team-a', 'batch'] });
+  await charge('delta', 2_000_000n, at + 1, edge.account, { provider: 'other', tags: ['team-a'] });
+  await charge('delta', 1_000_000n, at + 2, edge.account, { providerCost: 3_000_000n });
+  const time = `from=${at}&to=${at + 3_600_000}`;
+  const report = async (query: string) => (await edge.admin('GET', `/usage?${time}&${query}`)).body;
+  const costs = (calls: number, cost: string, provider_cost: string | null, margin: string | null, of: number) => ({
+    calls,
+    cost,
+    provider_cost,
+    margin,
+    calls_with_provider_cost: of,
+  });
+  expect(await report('group_by=provider')).toMatchObject({
+    data: [
+      { group: 'main', provider: 'main', ...costs(2, '0.005', '0.004', '0.001', 2) },
+      { group: 'other', provider: 'other', ...costs(1, '0.002', null, null, 0) },
+    ],
+    total: costs(3, '0.007', '0.004', '0.001', 2),
+  });
+  // A call with two tags is in both lines, and once in the total.
+  const byTag = await report('group_by=tag,day');
+  expect(byTag).toMatchObject({
+    data: [
+      { tag: 'batch', day: '2026-01-10', ...costs(1, '0.004', '0.001', '0.003', 1) },
+      { tag: 'team-a', day: '2026-01-10', ...costs(2, '0.006', '0.001', '0.003', 1) },
+    ],
+    total: costs(3, '0.007', '0.004', '0.001', 2),
+  });
+  expect((await report('group_by=tag&tag=batch')).total).toMatchObject({ calls: 1, cost: '0.004' });
+  expect((await report('group_by=model&provider=other&tag=team-a')).data).toMatchObject([{ model: 'delta', calls: 1 }]);
+  const csv = await edge.ask('GET', `/admin/v1/usage?${time}&group_by=tag,provider`, {
+    key: edge.adminKey,
+    headers: { accept: 'text/csv' },
+  });
+  expect((await csv.text()).split('\r\n').slice(1)).toEqual([
+    'batch,main,1,0.004,10,5,0,0.001,0.003,1',
+    'team-a,main,1,0.004,10,5,0,0.001,0.003,1',
+    'team-a,other,1,0.002,10,5,0,,,0',
+    '',
+  ]);
+  const own = await get(`/v1/usage?${time}&group_by=tag`);
+  expect(own).toMatchObject({
+    data: [
+      { group: 'batch', calls: 1 },
+      { group: 'team-a', calls: 2 },
+    ],
+    total: { calls: 3 },
+  });
+  expect(JSON.stringify(own)).not.toMatch(/provider|margin/);
+  expect((await edge.ask('GET', '/v1/usage?group_by=provider')).status).toBe(400);
+  expect((await get(`/v1/usage?${time}&tag=batch`)) as object).toMatchObject({ total: { calls: 1 } });
 });
 
 test('GET /admin/v1/calls streams all calls of a time as CSV or lines of JSON', async () => {

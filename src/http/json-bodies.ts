@@ -1,7 +1,7 @@
 /** Checks JSON bodies against limits before they are parsed, and parses large ones in a worker thread. */
 
 import { GatewayError } from '../canonical/errors.ts';
-import { workerProgram } from '../canonical/worker-program.ts';
+import { startThread, workerProgram } from '../canonical/worker-program.ts';
 import { keepParsed } from '../dialects/shared/request-body.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 import type { ParseAnswered, ParseAsked } from './json-worker.ts';
@@ -81,7 +81,7 @@ function createParseThread() {
   let last = 0;
 
   function start(): Worker {
-    const started = new Worker(workerProgram(new URL('./json-worker.ts', import.meta.url)));
+    const started = startThread(workerProgram(new URL('./json-worker.ts', import.meta.url)));
     started.onmessage = ({ data }: MessageEvent<ParseAnswered>) => {
       pending.get(data.id)?.resolve(data);
       pending.delete(data.id);

@@ -1,4 +1,5 @@
 /** Runs verifications: one at a time over all processes, starting from the last signed checkpoints. */
+import { settledWithin } from '../canonical/settled-within.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyProgress } from '../store/verify/books-reader.ts';
 import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';
@@ -124,9 +125,7 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
         return report;
       }
       const one = await runFor(asked);
-      const late = Symbol();
-      const first = await Promise.race([one.report, Bun.sleep(waitMs).then(() => late)]);
-      if (typeof first !== 'symbol') return first;
+      if (await settledWithin([one.report], waitMs)) return one.report;
       one.report.then(
         (report) => {
           waiting = { full: one.full, report, at: now() };

@@ -1,4 +1,4 @@
-/** Hourly sums of calls by account, key and model. Each batch updates them, so reports never add up single calls. */
+/** Hourly sums of calls by account, key, model, provider and tag. Each batch updates them, so reports never add up single calls. */
 import type { Money } from '../canonical/money.ts';
 import type { CallOutcome, CallRow } from './rows.ts';
 
@@ -10,11 +10,19 @@ export interface CallSum {
   hour: number;
   key: string;
   model: string;
+  provider: string;
+  /** `''`: the sum of all calls. A call with tags is in the sum of each of them too. */
+  tag: string;
   calls: number;
   cost: Money;
   inputTokens: number;
   outputTokens: number;
   saved: Money;
+  /** What the provider charges for those of the calls for which that is known. */
+  providerCost: Money;
+  /** How many they are, and what was charged for them. */
+  costedCalls: number;
+  costedCharge: Money;
 }
 
 export interface Tokens {
@@ -39,6 +47,8 @@ export interface FormerCall {
   at: number;
   endedAt: number;
   cost: Money;
+  provider: string;
+  providerCost: Money | undefined;
   outcome: CallOutcome;
   saved: Money;
   tokens: Tokens;
@@ -73,37 +83,65 @@ function whole(figure: number): number {
 
 const MOST_TOKENS = 2 ** 40;
 
-/** The sums of one batch by account, hour, key and model. A completed call counts with its difference. */
+/** The sums of one batch. A completed call counts with its difference. */
 export function sumCalls(calls: readonly RecordedCall[], completed: readonly CompletedCall[]): CallSum[] {
   const sums: CallSum[] = [];
   for (const { row, tokens } of calls) {
-    const sum = sumOf(sums, row);
-    sum.calls++;
-    sum.cost += row.cost;
-    sum.inputTokens += tokens.input;
-    sum.outputTokens += tokens.output;
-    sum.saved += row.saved ?? 0n;
+    addCall(sumOf(sums, row, row.provider, ''), row, tokens);
+    if (row.tags) for (const tag of row.tags) addCall(sumOf(sums, row, row.provider, tag), row, tokens);
   }
   for (const { row, tokens, before } of completed) {
-    const sum = sumOf(sums, row);
-    sum.cost += row.cost - before.cost;
-    sum.inputTokens += tokens.input - before.tokens.input;
-    sum.outputTokens += tokens.output - before.tokens.output;
-    sum.saved += (row.saved ?? 0n) - before.saved;
+    takeCall(sumOf(sums, row, before.provider, ''), before);
+    addCall(sumOf(sums, row, row.provider, ''), row, tokens);
+    // A provisional record has no tags.
+    if (row.tags) for (const tag of row.tags) addCall(sumOf(sums, row, row.provider, tag), row, tokens);
   }
   return sums;
 }
 
-function sumOf(sums: CallSum[], row: CallRow): CallSum {
+function addCall(sum: CallSum, row: CallRow, tokens: Tokens): void {
+  sum.calls++;
+  sum.cost += row.cost;
+  sum.inputTokens += tokens.input;
+  sum.outputTokens += tokens.output;
+  sum.saved += row.saved ?? 0n;
+  if (row.providerCost === undefined) return;
+  sum.providerCost += row.providerCost;
+  sum.costedCalls++;
+  sum.costedCharge += row.cost;
+}
+
+function takeCall(sum: CallSum, before: FormerCall): void {
+  sum.calls--;
+  sum.cost -= before.cost;
+  sum.inputTokens -= before.tokens.input;
+  sum.outputTokens -= before.tokens.output;
+  sum.saved -= before.saved;
+  if (before.providerCost === undefined) return;
+  sum.providerCost -= before.providerCost;
+  sum.costedCalls--;
+  sum.costedCharge -= before.cost;
+}
+
+function sumOf(sums: CallSum[], row: CallRow, provider: string, tag: string): CallSum {
   const hour = Math.floor(row.at / HOUR_MS);
-  let sum = sums.find((one) => isOf(one, row, hour));
-  if (!sum) {
-    const { account, key, model } = row;
-    sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
-    sums.push(sum);
-  }
+  for (const sum of sums) if (sum.provider === provider && sum.tag === tag && isOf(sum, row, hour)) return sum;
+  const { account, key, model } = row;
+  const sum: CallSum = { account, hour, key, model, provider, tag, ...NOTHING };
+  sums.push(sum);
   return sum;
 }
+
+const NOTHING = {
+  calls: 0,
+  cost: 0n,
+  inputTokens: 0,
+  outputTokens: 0,
+  saved: 0n,
+  providerCost: 0n,
+  costedCalls: 0,
+  costedCharge: 0n,
+};
 
 function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boolean {
   return sum.key === key && sum.model === model && sum.hour === hour && sum.account === account;

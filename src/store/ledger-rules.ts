@@ -319,9 +319,10 @@ function callOf(batch: Batch, callId: string): FormerCall | undefined {
 }
 
 function formerOf(row: CallRow, tokens: Tokens): FormerCall {
-  const { account, key, model, at, cost, outcome, saved = 0n } = row;
+  const { account, key, model, at, cost, provider, providerCost, outcome, saved = 0n } = row;
   const endedAt = at + Math.round(row.durationMs);
-  return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional === true };
+  const isProvisional = row.provisional === true;
+  return { account, key, model, at, endedAt, cost, provider, providerCost, outcome, saved, tokens, isProvisional };
 }
 
 function correctionsOf(batch: Batch, callId: string): Money {

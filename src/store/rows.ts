@@ -196,6 +196,8 @@ export interface CallRow {
   attempts: number;
   cost: Money;
   priceId: string;
+  /** What the provider charges for it. Absent: not known. */
+  providerCost?: Money;
   usage?: Usage;
   /** What the same tokens would have cost without caches, minus `cost`; negative where writing a cache cost more. Absent: 0. */
   saved?: Money;
@@ -362,13 +364,15 @@ export interface CallFilter extends Page {
 }
 
 /** What sums of usage are for. */
-export type UsageGroup = 'account' | 'key' | 'model' | 'hour';
+export type UsageGroup = 'account' | 'key' | 'model' | 'provider' | 'tag' | 'hour';
 
 /** One line of a report: the groups that were asked for, and their figures. */
 export interface UsageSum {
   account?: string;
   key?: string;
   model?: string;
+  provider?: string;
+  tag?: string;
   /** Its beginning. */
   hour?: number;
   /** The beginning of the period. */
@@ -379,6 +383,11 @@ export interface UsageSum {
   outputTokens: number;
   /** What caches have saved. */
   saved: Money;
+  /** What the providers charge for those of the calls for which that is known. */
+  providerCost: Money;
+  /** How many they are, and what was charged for them. */
+  costedCalls: number;
+  costedCharge: Money;
 }
 
 /** The initial content of an empty database. */

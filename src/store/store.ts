@@ -157,12 +157,14 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   /**
    * Sums of calls that began in [`from`, `to`), read from hourly sums, by time and then by name. `periods` also groups by the time from each
    * of these to the next (the beginnings of days), unless hours are a group. If the calls of an hour have been removed, a part of that hour
-   * counts as the whole hour.
+   * counts as the whole hour. Grouped by tag, calls without a tag are left out, and a call with several is in the sum of each.
    */
   usage(filter: {
     account?: string | undefined;
     key?: string | undefined;
     model?: string | undefined;
+    provider?: string | undefined;
+    tag?: string | undefined;
     from: number;
     to: number;
     groupBy: readonly UsageGroup[];

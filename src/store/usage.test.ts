@@ -10,6 +10,8 @@ import { usageTable } from './tables/usage-table.ts';
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number
 
+const NO_COSTS = { providerCost: 0n, costedCalls: 0, costedCharge: 0n };
+
 const call = (id: string, more: Partial<CallRow> = {}): CallRow => callRow({ id, at: NOON, ...more });
 
 describe.each(ENGINES)('$name', (engine) => {
@@ -32,6 +34,7 @@ describe.each(ENGINES)('$name', (engine) => {
       inputTokens: 10 * told,
       outputTokens: 4 * told,
       saved,
+      ...NO_COSTS,
     });
     const DAY = 86_400_000;
     const MAY_6 = Date.parse('2026-05-06');
@@ -65,6 +68,67 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await store.call('c')).not.toHaveProperty('saved');
     expect((await store.verify()).faults).toEqual([]);
     expect(await store.usage({ ...range, groupBy: ['key'] })).toHaveLength(2);
+    await store.close();
+  });
+
+  test('usage by provider and tag, with what providers charge', async () => {
+    const { store, tamper } = await freshStore(engine);
+    await store.createAccount({ id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON });
+    const end = (row: CallRow) => store.ledger([{ type: 'resolve', callId: row.id, amount: row.cost, call: row }]);
+    await end(call('a', { provider: 'one', cost: 9n, providerCost: 5n, tags: ['x', 'y'] }));
+    await end(call('b', { provider: 'one', cost: 7n, at: NOON + 1 }));
+    await end(call('c', { provider: 'two', cost: 3n, providerCost: 4n, tags: ['y'], at: NOON + 2 }));
+    await end(call('d', { provider: 'two', cost: 2n, providerCost: 0n, provisional: true }));
+    // The owner of the call was alive: another provider had answered.
+    await end(call('d', { provider: 'one', cost: 8n, providerCost: 6n, tags: ['x'] }));
+    const range = { from: NOON, to: NOON + 3_600_000 };
+    const sum = (
+      group: object,
+      calls: number,
+      cost: bigint,
+      [providerCost, costedCalls, costedCharge] = [0n, 0, 0n],
+    ) => ({
+      ...group,
+      ...{ calls, cost, inputTokens: 0, outputTokens: 0, saved: 0n, providerCost, costedCalls, costedCharge },
+    });
+    const [ONE, TWO] = [{ provider: 'one' }, { provider: 'two' }];
+    expect(await store.usage({ ...range, groupBy: ['provider'] })).toEqual([
+      sum(ONE, 3, 24n, [11n, 2, 17n]),
+      sum(TWO, 1, 3n, [4n, 1, 3n]),
+    ]);
+    expect(await store.usage({ ...range, groupBy: [] })).toEqual([sum({}, 4, 27n, [15n, 3, 20n])]);
+    expect(await store.usage({ ...range, groupBy: ['tag', 'model'] })).toEqual([
+      sum({ tag: 'x', model: 'm' }, 2, 17n, [11n, 2, 17n]),
+      sum({ tag: 'y', model: 'm' }, 2, 12n, [9n, 2, 12n]),
+    ]);
+    expect(await store.usage({ ...range, groupBy: ['provider', 'tag'], tag: 'y' })).toEqual([
+      sum({ ...ONE, tag: 'y' }, 1, 9n, [5n, 1, 9n]),
+      sum({ ...TWO, tag: 'y' }, 1, 3n, [4n, 1, 3n]),
+    ]);
+    expect(await store.usage({ ...range, groupBy: ['hour'], provider: 'two' })).toEqual([
+      sum({ hour: NOON }, 1, 3n, [4n, 1, 3n]),
+    ]);
+    // Parts of an hour.
+    expect(await store.usage({ ...range, from: NOON + 1, groupBy: ['provider'] })).toEqual([
+      sum(ONE, 1, 7n),
+      sum(TWO, 1, 3n, [4n, 1, 3n]),
+    ]);
+    expect(await store.usage({ ...range, from: NOON + 1, groupBy: ['tag'] })).toEqual([
+      sum({ tag: 'y' }, 1, 3n, [4n, 1, 3n]),
+    ]);
+    expect(await store.call('a')).toMatchObject({ providerCost: 5n });
+    expect(await store.call('b')).not.toHaveProperty('providerCost');
+    expect((await store.verify()).faults).toEqual([]);
+    // What an older program writes.
+    await tamper("DELETE FROM usage_sums WHERE provider = 'one' AND tag = ''");
+    expect(await store.usage({ ...range, groupBy: ['provider'] })).toEqual([
+      sum({ provider: '' }, 3, 24n, [11n, 2, 17n]),
+      sum(TWO, 1, 3n, [4n, 1, 3n]),
+    ]);
+    expect(await store.usage({ ...range, from: NOON + 1, groupBy: ['provider'] })).toEqual([
+      sum({ provider: '' }, 1, 7n),
+      sum(TWO, 1, 3n, [4n, 1, 3n]),
+    ]);
     await store.close();
   });
 });

@@ -1,12 +1,15 @@
 /** Ends tasks: completed and charged, or failed and released. Also the work after the end. */
+import { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
 import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
+import { receiptOf } from '../telemetry/receipt.ts';
 import { siblingsOf, together } from './group.ts';
 import { type Held, save } from './held-task.ts';
 import { afterFailure } from './pace.ts';
 import type { Task } from './task.ts';
+import { type TracedTask, traceOf } from './task-attempts.ts';
 import type { TaskDeps } from './task-deps.ts';
 import { tellWebhook } from './webhook.ts';
 
@@ -16,7 +19,7 @@ export async function settle(deps: TaskDeps, held: Held): Promise<void> {
   if (!task.due) return;
   const now = deps.now();
   const { cost, usage, disputed } = task.due;
-  await conclude(deps, task, cost, disputed ? 'disputed' : 'ok', usage);
+  await conclude(deps, task, cost, disputed ? 'disputed' : 'ok', { usage });
   held.task = { ...end(task, 'completed', now), expiresAt: now + deps.settings.keepMs };
   await save(deps, held, now);
   await rest(deps, held);
@@ -32,7 +35,7 @@ export async function fail(deps: TaskDeps, held: Held, error: TaskError): Promis
 }
 
 async function release(deps: TaskDeps, held: Held): Promise<void> {
-  await conclude(deps, held.task, 0n, 'failed', undefined, held.task.error?.code);
+  await conclude(deps, held.task, 0n, 'failed', { error: held.task.error });
   held.task = { ...held.task, released: true };
 }
 
@@ -66,10 +69,13 @@ export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
 }
 
 /** The members of a task that its settlement needs. */
-export type Payable = Pick<
-  Task,
-  'id' | 'account' | 'key' | 'createdAt' | 'format' | 'priceId' | 'held' | 'attempts' | 'target'
-> & { ask: Pick<Task['ask'], 'model'> };
+export type Payable = TracedTask & Pick<Task, 'priceId' | 'attempts' | 'target'>;
+
+interface Ending {
+  usage?: Usage | undefined;
+  /** `status`: what the client's request got, where it was refused. */
+  error?: (TaskError & { status?: number }) | undefined;
+}
 
 /** Settles the hold and records the call. Idempotent. */
 export async function conclude(
@@ -77,9 +83,12 @@ export async function conclude(
   task: Payable,
   cost: Money,
   outcome: CallRow['outcome'],
-  usage?: Usage,
-  errorCode?: string,
+  { usage, error }: Ending = {},
 ): Promise<void> {
+  const trace = traceOf(deps.events, task);
+  if (error) trace.error = new GatewayError('upstream_failed', error.message);
+  const receipt = receiptOf(trace);
+  if (error && receipt.error) receipt.error.code = error.code;
   const call: CallRow = {
     id: task.id,
     account: task.account,
@@ -91,15 +100,18 @@ export async function conclude(
     dialect: task.format,
     upstreamDialect: task.target ? 'video-task' : '',
     stream: false,
-    status: 200,
+    status: error?.status ?? 200,
     outcome,
     attempts: task.attempts,
     cost,
     priceId: task.priceId,
     durationMs: Math.max(0, deps.now() - task.createdAt),
     ...(usage !== undefined && { usage }),
-    ...(errorCode !== undefined && { errorCode }),
+    ...(error && { errorCode: error.code }),
+    ...(receipt.tags && { tags: receipt.tags }),
+    receipt: JSON.stringify(receipt),
   };
   await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
-  deps.events.taskEnded(call);
+  trace.record = call;
+  deps.events.taskEnded(trace, call);
 }

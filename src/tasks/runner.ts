@@ -1,11 +1,12 @@
 /** Runs tasks: claims those that are due and advances each. Any number of processes can run it; each task is leased to one. */
+
+import { settledWithin } from '../canonical/settled-within.ts';
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
 import type { TaskRow } from '../store/tasks.ts';
 import { conclude, type Payable } from './finish.ts';
 import { type Held, holding, LEASE_MS, save } from './held-task.ts';
-import { settledWithin } from './settled-within.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
@@ -35,6 +36,7 @@ export function startRunner(deps: TaskDeps): Runner {
   const underWay = new Set<Promise<void>>();
   const ended = new Set<Promise<void>>();
   let stopped = false;
+  const stopAsked = Promise.withResolvers<void>();
   let inheritedAt = 0;
   let tidiedAt = 0;
 
@@ -77,7 +79,7 @@ export function startRunner(deps: TaskDeps): Runner {
         deps.reportError('The tasks could not be processed.', thrown);
         return false;
       });
-      await Bun.sleep(more ? BUSY_MS : IDLE_MS);
+      await settledWithin([stopAsked.promise], more ? BUSY_MS : IDLE_MS);
     }
   }
 
@@ -85,6 +87,7 @@ export function startRunner(deps: TaskDeps): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
+      stopAsked.resolve();
       await settledWithin([running.then(() => Promise.allSettled([...underWay, ...ended]))], boundMs);
     },
   };

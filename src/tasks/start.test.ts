@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readScrape, sumOf } from '../../test/helpers/scraped.ts';
 import { inDatabase } from '../../test/helpers/stall.ts';
 import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
 import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
@@ -7,7 +8,7 @@ import { releaseOrphans } from './runner.ts';
 
 let bench: TaskBench;
 beforeAll(async () => {
-  bench = await startTaskBench(['saved', 'lost', 'absent', 'refused', 'doubt']);
+  bench = await startTaskBench(['traced', 'saved', 'lost', 'absent', 'refused', 'doubt']);
 });
 afterAll(() => bench.close());
 
@@ -17,6 +18,36 @@ const thrownBy = (work: Promise<unknown>): Promise<GatewayError> =>
     () => Promise.reject(new Error('nothing was thrown')),
     (thrown) => (thrown instanceof GatewayError ? thrown : Promise.reject(thrown)),
   );
+
+/** As stored with the record of the call. */
+const receipt = async (id: string) =>
+  JSON.parse((await bench.deps.store.call(id))?.receipt ?? 'null') as { [member: string]: unknown };
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+test('the record of a task has its attempts, and they are counted and exported as spans', async () => {
+  bench.upstream.script('/traced/v1/videos', {
+    status: 200,
+    json: { id: 'vid_other', object: 'video', status: 'queued' },
+  });
+  bench.upstream.script('/traced/v1/videos/vid_other', providerVideo('failed'));
+  const sent = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, 'x-modelport-tags': 'films', 'x-request-id': 'mine' };
+  const { id } = await bench.create('traced', { user: 'eve' }, sent);
+  await bench.lookAfter(60_000);
+  expect(await receipt(id)).toMatchObject({
+    clientRequestId: 'mine',
+    user: 'eve',
+    tags: ['films'],
+    hold: '0.4',
+    attempts: [{ provider: 'traced', target: 'traced/m', status: 200, outcome: 'ok', startedMs: 0, firstTokenMs: 0 }],
+  });
+  const series = readScrape(await bench.metrics.write({ ...bench.deps, gateway: { active: 0 } }, 'prometheus'));
+  expect(sumOf(series, 'modelport_attempts_total', { provider: 'traced', outcome: 'ok' })).toBe(1);
+  const spans = bench.spans.map((span) => JSON.parse(span)).filter(({ traceId }) => traceId === TRACE);
+  expect(spans.map(({ name }) => name)).toEqual(['video_generation traced', 'video_generation m']);
+  expect(spans[0]?.parentSpanId).toBe('b7ad6b7169203331');
+  expect(spans[1]?.parentSpanId).toBe(spans[0]?.spanId);
+});
 
 /** Makes the database refuse this statement while `work` runs. */
 async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
@@ -73,8 +104,17 @@ test('a refused task leaves nothing behind, and the client may retry', async () 
   bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
   const error = await thrownBy(bench.create('refused'));
   expect([error.inDoubt, error.message]).toEqual([false, 'Not this.']);
-  expect(bench.calls.at(-1)).toMatchObject({ outcome: 'refused', cost: 0n });
+  expect(bench.calls.at(-1)).toMatchObject({
+    outcome: 'refused',
+    cost: 0n,
+    status: 400,
+    errorCode: 'upstream_refused',
+  });
   const id = bench.calls.at(-1)?.id ?? '';
+  expect(await receipt(id)).toMatchObject({
+    attempts: [{ provider: 'refused', target: 'refused/m', status: 400, outcome: 'failed' }],
+    error: { message: 'Not this.' },
+  });
   expect(await bench.deps.store.tasks.task(id)).toBeUndefined();
   expect(await bench.held()).toBe(0n);
 });

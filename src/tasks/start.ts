@@ -11,6 +11,7 @@ import { fail } from './finish.ts';
 import { type Held, save } from './held-task.ts';
 import { nextLook } from './pace.ts';
 import { readTaskRequest, type Task, type TaskRequest } from './task.ts';
+import { attemptBegins, attemptEnds } from './task-attempts.ts';
 import type { TaskDeps } from './task-deps.ts';
 import { nameOf, REMOVED, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
 import { later } from './waiting.ts';
@@ -102,15 +103,23 @@ async function attempt(
   }
   // As late as possible: after this, a crash leaves a start of unknown result.
   held.task = { ...held.task, sent: true };
+  attemptBegins(deps, held, videoTarget);
   if (!(await save(deps, held, deps.now()))) return undefined;
   let started: Started;
+  let status = 0;
   try {
     const ask = { ...held.task.ask, images: request.images };
-    started = boundedStart(videoTarget.video.readStart(await sendOnce(deps, outgoing), ask));
+    const answered = await sendOnce(deps, outgoing);
+    ({ status } = answered);
+    if (UNANSWERED.has(status)) throw unanswered();
+    started = boundedStart(videoTarget.video.readStart(answered, ask));
   } catch (thrown) {
     // An error in the gateway's own code is not a refusal by the provider.
-    return thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
+    const error = thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
+    attemptEnds(deps, held, status, error);
+    return error;
   }
+  attemptEnds(deps, held, status);
   await startedBy(deps, held, started, videoTarget);
   return undefined;
 }
@@ -141,16 +150,16 @@ async function prepare(
 
 /** Throws an `inDoubt` error if the request was sent and no response came. */
 async function sendOnce(deps: TaskDeps, outgoing: Outgoing): Promise<ProviderAnswer> {
-  let answered: ProviderAnswer;
   try {
-    answered = await send(deps, { ...outgoing, once: true });
+    return await send(deps, { ...outgoing, once: true });
   } catch (thrown) {
     const error = asGatewayError(thrown);
     throw error.unsent ? error : inDoubt(error);
   }
-  if (!UNANSWERED.has(answered.status)) return answered;
-  throw new GatewayError('upstream_timeout', 'The provider took too long to accept the task.', { inDoubt: true });
 }
+
+const unanswered = () =>
+  new GatewayError('upstream_timeout', 'The provider took too long to accept the task.', { inDoubt: true });
 
 /** The same error, for a start that may have succeeded. */
 export function inDoubt(cause: GatewayError): GatewayError {
@@ -219,6 +228,7 @@ async function retrace(deps: TaskDeps, held: Held, request: TaskRequest): Promis
     return new GatewayError(code, message, { retryable: true, cause: thrown });
   }
   if (found) {
+    attemptEnds(deps, held, 0);
     await startedBy(deps, held, found, videoTarget);
     return undefined;
   }

@@ -31,7 +31,7 @@ export interface TaskDeps {
   now(): number;
   /** A random number in [0, 1). */
   random(): number;
-  events: Pick<Events, 'taskEnded'>;
+  events: Events;
   reportError(sentence: string, cause: unknown): void;
 }
 

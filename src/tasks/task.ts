@@ -4,7 +4,9 @@ import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Money } from '../canonical/money.ts';
 import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { TaskRow } from '../store/tasks.ts';
+import type { CallLabels } from '../telemetry/call-labels.ts';
 
 export interface Task extends TaskCourse {
   id: string;
@@ -36,6 +38,12 @@ export interface Task extends TaskCourse {
   looks: number;
   failures: number;
   attempts: number;
+  /** The attempts to start it, for its receipt. Their credentials are masked. */
+  tried?: readonly AttemptRecord[];
+  /** What its sender says about it. */
+  labels?: CallLabels;
+  /** The trace that it belongs to: headers of its request. */
+  parent?: { readonly [header: string]: string };
   /** Names of its stored results, saved before the first download. */
   files?: string[];
   /** The number of download attempts. */

@@ -4,16 +4,17 @@ import { type Caller, nameFor } from '../access/access.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
+import { settledWithin } from '../canonical/settled-within.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { offered } from '../catalog/offer.ts';
 import { unknownModel } from '../gateway/admit/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
+import { labelsOf, NO_LABELS, type RequestHeaders } from '../telemetry/call-labels.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail } from './finish.ts';
 import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
-import { settledWithin } from './settled-within.ts';
 import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
@@ -29,6 +30,8 @@ export interface Submission {
   idempotencyKey?: string;
   /** Refuse what the provider's format cannot express. */
   strict: boolean;
+  /** Of the request: the trace that it belongs to, and what its sender says about it. */
+  headers?: RequestHeaders;
 }
 
 export interface VideoTasks {
@@ -49,7 +52,8 @@ const STARTING_MS = 600_000;
 export function createVideoTasks(deps: TaskDeps): VideoTasks {
   const underWay = new Set<Promise<unknown>>();
 
-  async function create({ caller, format, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
+  async function create(submission: Submission): Promise<Task> {
+    const { caller, ask: asked, idempotencyKey } = submission;
     const listed = modelFor(deps, caller, asked);
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
     const earlier =
@@ -63,13 +67,11 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const count = origin ? 1 : tasksFor(deps, asked.n, targets);
     const ordered = count === 1 ? asked : { ...asked, n: 1 };
     const task = newTask(deps, {
-      caller,
-      format,
+      ...submission,
       ask: orderFor(deps, ordered, model, targets),
       model,
       now,
       fingerprint,
-      strict,
       origin,
     });
     const pace = await deps.access.admit(caller, task.id, 0);
@@ -129,8 +131,8 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     }
     // If it may have been started, the row stays and the runner continues with it.
     if (refusal.inDoubt || held.task.sent) throw inDoubt(refusal);
-    await forget(held.task);
-    for (const one of siblings) await forgetSibling(one);
+    await forget(held.task, refusal);
+    for (const one of siblings) await forgetSibling(one, refusal);
     throw refusal;
   }
 
@@ -144,8 +146,8 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   }
 
   /** The provider refused the first task, so this one is not started. */
-  async function forgetSibling(task: Task): Promise<void> {
-    if (await deps.store.tasks.extend(task.id, deps.worker, deps.now() + LEASE_MS)) await forget(task);
+  async function forgetSibling(task: Task, refusal: GatewayError): Promise<void> {
+    if (await deps.store.tasks.extend(task.id, deps.worker, deps.now() + LEASE_MS)) await forget(task, refusal);
   }
 
   /** Releases it to the runner, which starts it. */
@@ -158,14 +160,14 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   }
 
   /** The client gets an error, so nothing of the task stays except the record of the call. */
-  async function forget(task: Task): Promise<void> {
+  async function forget(task: Task, { code, message, status }: GatewayError): Promise<void> {
     try {
       await deps.store.tasks.remove(task.id);
     } catch (thrown) {
       // The runner will find the task and start it.
       throw inDoubt(asGatewayError(thrown));
     }
-    await conclude(deps, task, 0n, 'refused');
+    await conclude(deps, task, 0n, 'refused', { error: { code, message, status } });
   }
 
   async function whole(task: Task): Promise<Task> {
@@ -187,7 +189,9 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   return {
     create,
     find,
-    drain: (boundMs) => settledWithin(underWay, boundMs),
+    async drain(boundMs) {
+      await settledWithin(underWay, boundMs);
+    },
     async list(caller, page) {
       const rows = await deps.store.tasks.tasks(caller.account, { ...page, without: SIBLING });
       return Promise.all(rows.map((row) => whole(readTask(row))));
@@ -320,7 +324,8 @@ function newTask(
     fingerprint,
     strict,
     origin,
-  }: Pick<Submission, 'caller' | 'format' | 'ask' | 'strict'> & {
+    headers,
+  }: Pick<Submission, 'caller' | 'format' | 'ask' | 'strict' | 'headers'> & {
     model: Model;
     now: number;
     fingerprint: string | undefined;
@@ -347,7 +352,19 @@ function newTask(
     ...(ask.webhook !== undefined && { webhook: { url: ask.webhook, tries: 0 } }),
     ...(fingerprint !== undefined && { fingerprint }),
     ...(strict && { strict: true }),
+    ...(headers && sentWith(ask, headers)),
     ...(origin && { target: nameOf(origin.videoTarget), source: origin.source }),
+  };
+}
+
+/** What the record and the spans of the task need of its request. */
+function sentWith({ user }: VideoAsk, headers: RequestHeaders): Pick<Task, 'labels' | 'parent'> {
+  const labels = labelsOf(user === undefined ? {} : { user }, headers, true);
+  const traceparent = headers.get('traceparent');
+  const tracestate = headers.get('tracestate');
+  return {
+    ...(labels !== NO_LABELS && { labels }),
+    ...(traceparent && { parent: { traceparent, ...(tracestate && { tracestate }) } }),
   };
 }
 

@@ -33,7 +33,7 @@ export interface EventSink {
   /** An admitted call has ended and its hold is settled; `outcome` of the record is `disputed` where the usage report was not believed. */
   ended?(call: CallTrace, record: CallRow): void;
   /** A task, such as a video, has ended and its hold is settled. */
-  taskEnded?(record: CallRow): void;
+  taskEnded?(task: CallTrace, record: CallRow): void;
   /** A target or a credential is not used for a while, or is used again. */
   cooldown?(change: CooldownChange): void;
   configChanged?(change: ConfigChange): void;

@@ -12,7 +12,7 @@ export function createLogSink(log: Log): EventSink {
       log.info('call', () => lineOf(call, record));
       warnOfDispute(log, record);
     },
-    taskEnded(record) {
+    taskEnded(_, record) {
       log.info('task', () => recordMembers(record));
       warnOfDispute(log, record);
     },

@@ -84,6 +84,12 @@ function attemptOf(attempt: AttemptRecord, at: number): ReceiptAttempt {
   return one;
 }
 
+/** For what is stored: the receipt needs no more of it. */
+export function maskedCredential(credential: string | undefined): string | undefined {
+  const last = lastFour(credential);
+  return last === undefined ? undefined : `${'*'.repeat(8)}${last}`;
+}
+
 /** Of a short secret they would tell too much. */
 function lastFour(credential: string | undefined): string | undefined {
   return credential === undefined || credential.length < 12 ? undefined : credential.slice(-4);

@@ -31,6 +31,8 @@ export interface GatewaySetup {
   environment?: { [name: string]: string };
   /** A command that runs the gateway, for example in another namespace. */
   under?: readonly string[];
+  /** The command that runs the program, instead of this checkout's launcher. */
+  program?: readonly string[];
   /** The data folder of an earlier process; by default a new one. */
   dataFolder?: string;
 }
@@ -125,7 +127,9 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_SANDBOX: 'on',
     ...setup.environment,
   };
-  const serving = spawnModelport(['serve'], settings, undefined, setup.under);
+  const serving = setup.program
+    ? spawnProgram([...setup.program, 'serve'], settings)
+    : spawnModelport(['serve'], settings, undefined, setup.under);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url, serving);
 
@@ -211,14 +215,28 @@ export function spawnModelport(
   return spawnServing(first, rest, environment);
 }
 
+/** Runs a program that was built or installed elsewhere. */
+export function spawnProgram(
+  [command = '', ...args]: readonly string[],
+  environment: { [name: string]: string },
+  folder?: string,
+): Serving {
+  return spawnServing(command, args, environment, folder);
+}
+
 export function spawnNpmStart(environment: { [name: string]: string }): Serving {
   return spawnServing('npm', ['start', '--prefix', ROOT], environment);
 }
 
 /** In its own process group, with only PATH of our environment. */
-function spawnServing(command: string, args: readonly string[], environment: { [name: string]: string }): Serving {
+function spawnServing(
+  command: string,
+  args: readonly string[],
+  environment: { [name: string]: string },
+  folder = tmpdir(),
+): Serving {
   const child = spawn(command, args, {
-    cwd: tmpdir(),
+    cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },

@@ -18,6 +18,10 @@ import { step } from '../../src/tasks/step.ts';
 import { readTask, type Task } from '../../src/tasks/task.ts';
 import type { TaskDeps } from '../../src/tasks/task-deps.ts';
 import { createVideoTasks, type Submission, type VideoTasks } from '../../src/tasks/video-tasks.ts';
+import { createEvents } from '../../src/telemetry/create-events.ts';
+import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts';
+import { createSampler } from '../../src/telemetry/traces/sampler.ts';
+import { createTraceSink } from '../../src/telemetry/traces/trace-sink.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import { createTransport } from '../../src/transport/transport.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
@@ -31,13 +35,16 @@ export interface TaskBench {
   readonly upstream: ScriptedUpstream;
   readonly dataFolder: string;
   readonly calls: CallRow[];
+  readonly metrics: Metrics;
+  /** In OTLP's JSON. */
+  readonly spans: string[];
   readonly troubles: string[];
   /** Resolves the host `hook.test` to this address. */
   hookLeadsTo(address: string): void;
   now(): number;
   turn(ms: number): void;
   /** A task of four seconds of video, 0.40 USD, at the provider below `/NAME/v1`. */
-  create(name: string, more?: Partial<Submission['ask']>): Promise<Task>;
+  create(name: string, more?: Partial<Submission['ask']>, headers?: { [name: string]: string }): Promise<Task>;
   task(id: string): Promise<Task>;
   /** Processes due tasks for this time on the clock, as a runner would. */
   lookAfter(ms: number): Promise<void>;
@@ -93,7 +100,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
   await ledger.topUp(account, BALANCE, { at: clock });
   const caller = await access.authenticate({ key, address: '127.0.0.1' }, clock);
   const transport = createTransport();
-  const calls: CallRow[] = [];
+  const telemetry = taskTelemetry(clock);
   const troubles: string[] = [];
   const deps: TaskDeps = {
     access,
@@ -116,7 +123,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     processStatusOf: () => 'unknown',
     now,
     random: () => 0.5,
-    events: { taskEnded: (call) => void calls.push(call) },
+    events: telemetry.events,
     reportError: (sentence) => void troubles.push(sentence),
   };
   const videos = createVideoTasks(deps);
@@ -148,7 +155,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     caller,
     upstream,
     dataFolder,
-    calls,
+    ...telemetry,
     troubles,
     hookLeadsTo(address) {
       hookAddress = address;
@@ -157,11 +164,12 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     turn(ms) {
       clock += ms;
     },
-    create: (model, more = {}) =>
+    create: (model, more = {}, headers = {}) =>
       videos.create({
         caller,
-        format: 'test',
+        format: 'openai-videos',
         strict: false,
+        headers: new Headers(headers),
         ask: { model, prompt: 'A cat', seconds: 4, n: 1, images: [], metadata: {}, ...more },
       }),
     async task(id) {
@@ -181,4 +189,21 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
       await upstream.close();
     },
   };
+}
+
+/** Everything that listens to events of tasks. */
+function taskTelemetry(startedAt: number) {
+  const calls: CallRow[] = [];
+  const spans: string[] = [];
+  const metrics = createMetrics(startedAt);
+  const traces = createTraceSink({
+    sampler: createSampler('parentbased_always_on', 1),
+    slowMs: 0,
+    export: (span) => void spans.push(span),
+  });
+  const sinks = [{ taskEnded: (_: unknown, call: CallRow) => void calls.push(call) }, metrics.sink, traces];
+  const events = createEvents(sinks, (thrown) => {
+    throw thrown;
+  });
+  return { calls, spans, metrics, events };
 }

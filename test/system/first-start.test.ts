@@ -6,8 +6,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { type Serving, spawnModelport, spawnNpmStart, untilReady } from '../helpers/gateway-process.ts';
+import { type Serving, spawnModelport, spawnNpmStart, startGateway, untilReady } from '../helpers/gateway-process.ts';
 import { nanoOf, startScene } from '../helpers/scene.ts';
+import { inDatabase } from '../helpers/stall.ts';
+
+/** As many refused calls are recorded in a second. */
+const MOST_REFUSED = 50;
 
 const folders: string[] = [];
 const servings: Serving[] = [];
@@ -94,6 +98,24 @@ describe('the first start', () => {
     expect(await status('/admin/v1/accounts', given.MODELPORT_API_KEY)).toBeOneOf([401, 403]);
     for (const key of Object.values(given)) expect(serving.log()).not.toContain(key);
     expect(existsSync(join(folder, 'first-keys.env'))).toBe(false);
+    // Refused calls are written in groups: those of the last moment before a stop must not be lost.
+    const refused: string[] = [];
+    const refuse = async () => {
+      const answer = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${given.MODELPORT_API_KEY}`, connection: 'close' },
+        body: JSON.stringify(chatRequest('no-such-model')),
+      }).catch(() => undefined);
+      if (answer?.status === 404 && refused.length < MOST_REFUSED)
+        refused.push(answer.headers.get('x-request-id') ?? '');
+      return answer !== undefined;
+    };
+    await refuse();
+    process.kill(-(serving.child.pid ?? 0), 'SIGTERM');
+    while (await refuse());
+    expect(await serving.exited).toBe(0);
+    const recorded = inDatabase(folder, (file) => file.query('SELECT id FROM refused_calls').all()) as { id: string }[];
+    expect(recorded.map(({ id }) => id)).toEqual(expect.arrayContaining(refused));
   }, 60_000);
 
   test('needs no key for health and readiness, but for the metrics', async () => {
@@ -148,7 +170,7 @@ test('has the worker programs and the bytecode next to the bundled program', asy
   const workers = [...new Bun.Glob('src/**/*-worker.ts').scanSync(root)].map((path) => basename(path));
   expect(starts).toHaveLength(workers.length);
   // The bytecode too: a start without it takes twice the processor time.
-  const built = [...workers, 'main.js', 'main.js.jsc'];
+  const built = [...workers.map((path) => path.replace(/ts$/, 'js')), 'main.js', 'main.js.jsc'];
   for (const file of built) expect(existsSync(join(root, 'node_modules/.cache/modelport', file))).toBe(true);
 }, 60_000);
 
@@ -202,6 +224,14 @@ describe('SIGTERM', () => {
       rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
       await scene.upstream.close();
     }
+  }, 60_000);
+
+  test('leaves nothing to wait for after a verification, which may take 10 s to answer', async () => {
+    const gateway = await startGateway();
+    expect(await gateway.verify()).toMatchObject({ ok: true });
+    const from = performance.now();
+    expect(await gateway.stop()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(9000);
   }, 60_000);
 
   test('ends what exceeds the drain time with an error, settles it, exits with 0', async () => {

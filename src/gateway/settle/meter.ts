@@ -35,7 +35,8 @@ export class Meter {
   /** Parts whose deltas are not text, by choice and part. */
   private media: Map<string, 'audio' | 'image'> | undefined;
   private inputOfEach: number;
-  private isContinued = false;
+  /** Another upstream call goes on where the first one broke off. */
+  isContinued = false;
   /** The upstream call that continues the reply was sent: its input is charged whether it answers or not. */
   isAsked = false;
 

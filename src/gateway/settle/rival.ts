@@ -7,7 +7,7 @@ import { charge } from '../../ledger/pricing/charge.ts';
 import { estimatedUsage } from '../../ledger/tokens/estimated-usage.ts';
 
 interface HedgedRequest {
-  readonly target: { readonly provider: string; readonly model: string } | undefined;
+  readonly target: { readonly provider: string; readonly model: string; readonly cost?: Price } | undefined;
   readonly sendings: number;
   readonly cancellation: { readonly sent: boolean };
 }

@@ -1,6 +1,6 @@
 /** The worker thread that counts tokens, because reading the vocabulary and some texts takes long. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import vocabulary from 'gpt-tokenizer/data/o200k_base.tiktoken' with { type: 'file' };
 import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { createByteCounter } from './byte-pairs.ts';
 import { countText } from './count-text.ts';
@@ -17,7 +17,6 @@ export interface CountAnswered {
   tokens: number[];
 }
 
-const vocabulary = fileURLToPath(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'));
 const countTokens = createByteCounter(readFileSync(vocabulary), O200K_TOKEN_SPLIT_REGEX);
 
 self.onmessage = ({ data: { id, texts } }: MessageEvent<CountAsked>) => {

@@ -1,5 +1,5 @@
 /** Counts tokens of delivered texts when the provider reports none, with a tokenizer in a worker thread that exists only while needed. */
-import { workerProgram } from '../../canonical/worker-program.ts';
+import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 
 export interface TokenCounter {
@@ -47,7 +47,7 @@ export function createTokenCounter({
 
   function thread(): Worker {
     if (worker) return worker;
-    worker = new Worker(workerProgram(new URL('./count-worker.ts', import.meta.url)), { smol: true });
+    worker = startThread(workerProgram(new URL('./count-worker.ts', import.meta.url)), { smol: true });
     worker.onmessage = ({ data }: MessageEvent<CountAnswered>) => settle(data.id, data.tokens);
     worker.onerror = (event) => {
       event.preventDefault();

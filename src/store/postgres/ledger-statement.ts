@@ -1,12 +1,13 @@
 /** One statement that writes a whole batch of the ledger, provided that the accounts have not changed since the batch was decided. */
 
 import type { Money } from '../../canonical/money.ts';
-import type { CompletedCall, RecordedCall } from '../call-sums.ts';
+import type { CallSum, CompletedCall, RecordedCall } from '../call-sums.ts';
 import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
 import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
 import type { Spending } from '../spending.ts';
+import { ADDED, FIGURES, SUMS_OF_SUMS } from '../sum-columns.ts';
 
 /** The balances of an account, with the version of its row when they were read. */
 export interface VersionedBooks {
@@ -23,7 +24,7 @@ export interface DecidedBatch {
 }
 
 const CALL_COLUMNS =
-  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint, saved bigint, receipt text';
+  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint, saved bigint, receipt text, provider_cost bigint';
 
 /**
  * The columns of the tables that a batch may contain, in the order of their parameters. Each is sent as a JSON array of objects, which
@@ -42,7 +43,7 @@ const TABLES = {
   completed: CALL_COLUMNS,
   tagged: 'tag text, at bigint, id text',
   summed:
-    'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint, saved bigint',
+    'account text, hour bigint, key text, model text, provider text, tag text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint, saved bigint, provider_cost bigint, costed_calls bigint, costed_charge bigint',
   spent:
     'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
   redeemed: 'hash text, account text, at bigint',
@@ -70,6 +71,7 @@ const COMPLETED_COLUMNS = [
   'completion_seq',
   'saved',
   'receipt',
+  'provider_cost',
 ] as const;
 
 /**
@@ -92,9 +94,9 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   ) => `UPDATE calls SET provisional = 0, ${COMPLETED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}
   FROM ${rows} WHERE calls.id = x.id AND calls.at = x.at AND (SELECT open FROM gate)`,
   tagged: (rows) => `INSERT INTO call_tags SELECT * FROM ${rows} WHERE (SELECT open FROM gate) ON CONFLICT DO NOTHING`,
-  summed: (rows) => `INSERT INTO call_sums AS sums SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
-  ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost,
-    input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens, saved = sums.saved + excluded.saved`,
+  summed: () => `INSERT INTO call_sums AS sums (account, hour, key, model, ${FIGURES})
+  SELECT account, hour, key, model, ${SUMS_OF_SUMS} FROM sum_rows WHERE tag = '' AND (SELECT open FROM gate)
+  GROUP BY 1, 2, 3, 4 ON CONFLICT (account, hour, key, model) DO UPDATE SET ${ADDED}`,
   spent: (rows) => `INSERT INTO spendings SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (key) DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
     day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent,
@@ -126,6 +128,9 @@ const SAVE = `saved AS (
 const END =
   'ended AS (DELETE FROM holds WHERE call_id = ANY (ARRAY(SELECT call_id COLLATE "C" FROM taken)) AND (SELECT open FROM gate))';
 
+const PARTS = `parts AS (INSERT INTO usage_sums AS sums SELECT * FROM sum_rows WHERE (SELECT open FROM gate)
+  ON CONFLICT (account, hour, key, model, provider, tag) DO UPDATE SET ${ADDED})`;
+
 /** A batch of holds uses other tables than a batch of settlements. Parts without rows cost the server as much as parts with rows. */
 function textFor(tables: readonly Table[]): string {
   const rowsOf = (table: Table) =>
@@ -139,6 +144,8 @@ function textFor(tables: readonly Table[]): string {
     } else if (table === 'taken') {
       parts.push(`taken AS MATERIALIZED (SELECT * FROM ${rowsOf(table)})`);
       conditions.push(HOLDS_ARE);
+    } else if (table === 'summed') {
+      parts.push(`sum_rows AS MATERIALIZED (SELECT * FROM ${rowsOf(table)})`);
     }
   }
   parts.push(`gate AS MATERIALIZED (SELECT ${conditions.join(' AND ')} AS open)`);
@@ -146,6 +153,7 @@ function textFor(tables: readonly Table[]): string {
     if (table === 'asked') parts.push(SAVE);
     else if (table === 'taken') parts.push(END);
     else parts.push(`${table} AS (${WRITES[table](rowsOf(table))})`);
+    if (table === 'summed') parts.push(PARTS);
   }
   return `WITH ${parts.join(', ')} SELECT open FROM gate`;
 }
@@ -186,13 +194,7 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
     recorded: changes.calls.map((call) => callColumns(call, call.entrySeq)),
     completed: changes.completed.map((call) => callColumns(call, undefined)),
     tagged: [...changes.calls, ...changes.completed].flatMap(tagColumns),
-    summed: sumCalls(changes.calls, changes.completed).map(({ inputTokens, outputTokens, cost, saved, ...sum }) => ({
-      ...sum,
-      cost: `${cost}`,
-      input_tokens: inputTokens,
-      output_tokens: outputTokens,
-      saved: `${saved}`,
-    })),
+    summed: sumCalls(changes.calls, changes.completed).map(sumColumns),
     spent: [...changes.spendings].map(([key, s]) => ({
       key,
       held: `${s.held}`,
@@ -319,8 +321,26 @@ function callColumns({ row, completionSeq, tokens }: RecordedCall | CompletedCal
     completion_seq: completionSeq,
     saved: `${row.saved ?? 0n}`,
     receipt: row.receipt,
+    provider_cost: written(row.providerCost),
   };
 }
+
+const sumColumns = (sum: CallSum) => ({
+  account: sum.account,
+  hour: sum.hour,
+  key: sum.key,
+  model: sum.model,
+  provider: sum.provider,
+  tag: sum.tag,
+  calls: sum.calls,
+  cost: `${sum.cost}`,
+  input_tokens: sum.inputTokens,
+  output_tokens: sum.outputTokens,
+  saved: `${sum.saved}`,
+  provider_cost: `${sum.providerCost}`,
+  costed_calls: sum.costedCalls,
+  costed_charge: `${sum.costedCharge}`,
+});
 
 const NO_TAGS: readonly object[] = [];
 

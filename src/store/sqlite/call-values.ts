@@ -4,7 +4,7 @@ import type { CallRow } from '../rows.ts';
 
 /** The columns of `callValues`. They are named in statements, because a newer program may have added others. */
 export const CALL_COLUMNS = `id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status, outcome, error_code,
-  attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens, provisional, completion_seq, saved, receipt`;
+  attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens, provisional, completion_seq, saved, receipt, provider_cost`;
 
 export function callValues({ row, entrySeq, completionSeq, tokens }: RecordedCall) {
   return [
@@ -21,6 +21,7 @@ export function callValues({ row, entrySeq, completionSeq, tokens }: RecordedCal
     completionSeq ?? null,
     row.saved ?? 0n,
     row.receipt ?? null,
+    row.providerCost ?? null,
   ] as const;
 }
 

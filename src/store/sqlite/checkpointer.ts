@@ -1,6 +1,7 @@
 /** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
-import { workerProgram } from '../../canonical/worker-program.ts';
+import { settledWithin } from '../../canonical/settled-within.ts';
+import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { CheckpointMessage, CheckpointRequest } from './checkpoint-worker.ts';
 
 export interface Checkpointer {
@@ -39,7 +40,7 @@ export function createCheckpointer(
   }
 
   function start(): void {
-    const thread = new Worker(program, { smol: true });
+    const thread = startThread(program, { smol: true });
     worker = thread;
     thread.onmessage = ({ data }: MessageEvent<CheckpointMessage>) => {
       // The thread may report after it was replaced.
@@ -80,7 +81,7 @@ export function createCheckpointer(
           closed = resolve;
         });
         worker.postMessage('close');
-        await Promise.race([ended, Bun.sleep(CLOSING_MS)]);
+        await settledWithin([ended], CLOSING_MS);
       }
       if (worker) end(worker);
     },

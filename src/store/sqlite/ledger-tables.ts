@@ -4,6 +4,7 @@ import { type CallSum, type CompletedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { CallRow, EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
+import { ADDED, FIGURES } from '../sum-columns.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
@@ -178,7 +179,7 @@ function prepareEntry(db: Database): (entry: EntryRow) => void {
 function prepareCalls(db: Database): (changes: LedgerChanges) => void {
   const enter = prepareEntry(db);
   const record = db.prepare(
-    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addSum = prepareSum(db);
   const tagCall = prepareTags(db);
@@ -196,7 +197,7 @@ function prepareCompletion(db: Database): (call: CompletedCall) => void {
   const update = db.prepare(
     `UPDATE calls SET provisional = 0, provider = ?, target_model = ?, dialect = ?, upstream_dialect = ?, stream = ?, status = ?,
        outcome = ?, error_code = ?, attempts = ?, cost = ?, price_id = ?, usage = ?, duration_ms = ?, first_byte_ms = ?,
-       input_tokens = ?, output_tokens = ?, completion_seq = ?, saved = ?, receipt = ?
+       input_tokens = ?, output_tokens = ?, completion_seq = ?, saved = ?, receipt = ?, provider_cost = ?
      WHERE id = ?`,
   );
   const tagCall = prepareTags(db);
@@ -208,6 +209,7 @@ function prepareCompletion(db: Database): (call: CompletedCall) => void {
       completionSeq ?? null,
       c.saved ?? 0n,
       c.receipt ?? null,
+      c.providerCost ?? null,
       c.id,
     );
     tagCall(c);
@@ -222,14 +224,24 @@ function prepareTags(db: Database): (call: CallRow) => void {
 }
 
 function prepareSum(db: Database): (sum: CallSum) => void {
-  const add = db.prepare(
-    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost,
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-       saved = saved + excluded.saved`,
-  );
-  return (s) => add.run(s.account, s.hour, s.key, s.model, s.calls, s.cost, s.inputTokens, s.outputTokens, s.saved);
+  const add = db.prepare(`INSERT INTO call_sums AS sums (account, hour, key, model, ${FIGURES})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADDED}`);
+  const addPart = db.prepare(`INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADDED}`);
+  return (s) => {
+    const figures = [
+      s.calls,
+      s.cost,
+      s.inputTokens,
+      s.outputTokens,
+      s.saved,
+      s.providerCost,
+      s.costedCalls,
+      s.costedCharge,
+    ] as const;
+    if (s.tag === '') add.run(s.account, s.hour, s.key, s.model, ...figures);
+    addPart.run(s.account, s.hour, s.key, s.model, s.provider, s.tag, ...figures);
+  };
 }
 
 const windowsOf = (s: Spending) =>

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const ACCOUNT = 'acc_test';
 const KEY = 'key_test';
 const AT = Date.UTC(2026, 0, 5);
-const TABLES = ['calls', 'entries', 'call_sums', 'accounts', 'spendings', 'holds', 'audits'];
+const TABLES = ['calls', 'entries', 'call_sums', 'usage_sums', 'accounts', 'spendings', 'holds', 'audits'];
 
 async function open(leavesUnfiled?: true) {
   const dataDir = mkdtempSync(join(folder, 'db-'));
@@ -36,7 +36,18 @@ function held(callId: string, at = AT): HoldRow {
 
 function ended(id: string, cost: bigint, more: Partial<CallRow> = {}): LedgerStep {
   const usage = { input: 3, output: 5, source: 'reported' } as const;
-  const call = callRow({ id, account: ACCOUNT, key: KEY, at: AT, stream: false, cost, saved: 2n, usage, ...more });
+  const call = callRow({
+    id,
+    account: ACCOUNT,
+    key: KEY,
+    at: AT,
+    stream: false,
+    cost,
+    saved: 2n,
+    providerCost: 4n,
+    usage,
+    ...more,
+  });
   return { type: 'resolve', callId: id, amount: cost, call, hold: { account: ACCOUNT, key: KEY, amount: 1000n } };
 }
 
@@ -55,7 +66,17 @@ test('a call waits with its charge, is included in what is read, and is filed wh
   await endCalls(store, ['call_3']);
   const usage = { account: ACCOUNT, from: 0, to: AT + 3_600_000, groupBy: ['key'] } as const;
   expect(await store.usage(usage)).toEqual([
-    { key: KEY, calls: 3, cost: 21n, inputTokens: 9, outputTokens: 15, saved: 6n },
+    {
+      key: KEY,
+      calls: 3,
+      cost: 21n,
+      inputTokens: 9,
+      outputTokens: 15,
+      saved: 6n,
+      providerCost: 12n,
+      costedCalls: 3,
+      costedCharge: 21n,
+    },
   ]);
   await endCalls(store, ['call_4', 'call_5'], 0n);
   expect(count(look, 'unfiled_calls')).toBe(2);
@@ -69,9 +90,13 @@ test('after any batches the tables are the same as without unfiled calls', async
   const step: fc.Arbitrary<LedgerStep> = fc.oneof(
     id.map((callId): LedgerStep => ({ type: 'mark', callId, checkpoint: 5n })),
     fc
-      .tuple(id, cost, fc.boolean(), fc.nat({ max: 2 }))
-      .map(([callId, amount, provisional, hours]) =>
-        ended(callId, amount, { at: AT + hours * 3_600_000, ...(provisional && { provisional: true }) }),
+      .tuple(id, cost, fc.boolean(), fc.nat({ max: 2 }), fc.nat({ max: 2 }))
+      .map(([callId, amount, provisional, hours, kind]) =>
+        ended(callId, amount, {
+          at: AT + hours * 3_600_000,
+          provider: kind === 2 ? 'other' : 'main',
+          ...(provisional ? { provisional: true } : kind > 0 && { tags: ['one', 'two'].slice(0, kind) }),
+        }),
       ),
     fc.tuple(id, cost).map(
       ([callId, amount]): LedgerStep => ({

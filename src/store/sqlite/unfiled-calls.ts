@@ -1,16 +1,17 @@
 /**
- * Calls wait in a table without indexes, each with its charge, and are written to `calls`, `entries` and `call_sums` later, many at once: a page
+ * Calls wait in a table without indexes, each with its charge, and are written to `calls`, `entries` and the sums later, many at once: a page
  * of these tables is then written once for many batches. Balances, spending and holds are always current.
  */
 import type { Database } from 'bun:sqlite';
 import type { LedgerChanges } from '../ledger-rules.ts';
+import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sum-columns.ts';
 import { CALL_COLUMNS, callValues } from './call-values.ts';
 
 /** Leaves the calls of a batch unfiled, each with its charge. */
 export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
   const insert = db.prepare(
     `INSERT INTO unfiled_calls (${CALL_COLUMNS}, tags, charge, balance_after, charged_at, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return ({ calls, entries }) => {
     // Charges are in the order of their calls.
@@ -44,12 +45,20 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
      FROM unfiled_calls WHERE seq <= ? AND hash IS NOT NULL ORDER BY seq`,
   );
   const add = db.query(
-    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
-     SELECT account, at / 3600000, key, model, count(*), sum(cost), sum(input_tokens), sum(output_tokens), sum(saved)
-     FROM unfiled_calls WHERE seq <= ? GROUP BY 1, 2, 3, 4
-     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost,
-       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
-       saved = saved + excluded.saved`,
+    `INSERT INTO call_sums AS sums (account, hour, key, model, ${FIGURES})
+     SELECT account, at / 3600000, key, model, ${SUMS_OF_CALLS} FROM unfiled_calls AS calls WHERE seq <= ? GROUP BY 1, 2, 3, 4
+     ON CONFLICT DO UPDATE SET ${ADDED}`,
+  );
+  const addParts = db.query(
+    `INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
+     SELECT account, at / 3600000, key, model, provider, '', ${SUMS_OF_CALLS} FROM unfiled_calls AS calls WHERE seq <= ? GROUP BY 1, 2, 3, 4, 5
+     ON CONFLICT DO UPDATE SET ${ADDED}`,
+  );
+  const addTags = db.query(
+    `INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
+     SELECT account, at / 3600000, calls.key, model, provider, tags.value, ${SUMS_OF_CALLS}
+     FROM unfiled_calls AS calls, json_each(calls.tags) AS tags WHERE seq <= ? AND calls.tags IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6
+     ON CONFLICT DO UPDATE SET ${ADDED}`,
   );
   const tag = db.query(
     `INSERT INTO call_tags (tag, at, id) SELECT tags.value, unfiled_calls.at, unfiled_calls.id
@@ -59,7 +68,7 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
   return (limit) => {
     const { last = null, calls = 0 } = oldest.get(limit) ?? {};
     if (last === null) return false;
-    for (const statement of [record, enter, add, tag, remove]) statement.run(last);
+    for (const statement of [record, enter, add, addParts, addTags, tag, remove]) statement.run(last);
     return calls === limit;
   };
 }

@@ -1,5 +1,5 @@
 /** Verifies the ledger in a worker thread. */
-import { workerProgram } from '../../canonical/worker-program.ts';
+import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { VerifyOptions } from '../verify/books-reader.ts';
 import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
@@ -46,7 +46,7 @@ function createThreads() {
   return {
     take(): Worker {
       clearTimeout(timer);
-      const thread = idle ?? new Worker(workerProgram(new URL('./verify-worker.ts', import.meta.url)));
+      const thread = idle ?? startThread(workerProgram(new URL('./verify-worker.ts', import.meta.url)));
       idle = undefined;
       thread.ref();
       return thread;

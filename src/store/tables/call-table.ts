@@ -37,6 +37,7 @@ interface CallColumns {
   attempts: bigint;
   cost: bigint;
   price_id: string;
+  provider_cost: bigint | null;
   usage: string | null;
   saved: bigint;
   duration_ms: bigint;
@@ -50,18 +51,30 @@ type BilledColumns = Pick<CallColumns, 'id' | 'at' | 'model' | 'outcome' | 'cost
 /** What the ledger rules need of a recorded call. */
 export type FormerColumns = Pick<
   CallColumns,
-  'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'saved' | 'provisional'
+  | 'account'
+  | 'key'
+  | 'model'
+  | 'at'
+  | 'duration_ms'
+  | 'cost'
+  | 'provider'
+  | 'provider_cost'
+  | 'outcome'
+  | 'saved'
+  | 'provisional'
 > & { id: string; input_tokens: bigint; output_tokens: bigint };
 
 export const FORMER_COLUMNS =
-  'id, account, key, model, at, duration_ms, cost, outcome, saved, provisional, input_tokens, output_tokens';
+  'id, account, key, model, at, duration_ms, cost, provider, provider_cost, outcome, saved, provisional, input_tokens, output_tokens';
 
 export function toFormer(row: FormerColumns): FormerCall {
-  const { account, key, model, cost, outcome, saved } = row;
+  const { account, key, model, cost, provider, outcome, saved } = row;
+  const providerCost = row.provider_cost ?? undefined;
   const at = Number(row.at);
   const tokens = { input: Number(row.input_tokens), output: Number(row.output_tokens) };
   const endedAt = at + Number(row.duration_ms);
-  return { account, key, model, at, endedAt, cost, outcome, saved, tokens, isProvisional: row.provisional !== 0n };
+  const isProvisional = row.provisional !== 0n;
+  return { account, key, model, at, endedAt, cost, provider, providerCost, outcome, saved, tokens, isProvisional };
 }
 
 export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> & BilledStore {
@@ -209,6 +222,7 @@ function toCall(row: CallColumns): CallRow {
     attempts: Number(row.attempts),
     cost: row.cost,
     priceId: row.price_id,
+    ...(row.provider_cost !== null && { providerCost: row.provider_cost }),
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
     ...(row.saved !== 0n && { saved: row.saved }),
     durationMs: Number(row.duration_ms),

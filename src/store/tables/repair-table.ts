@@ -1,6 +1,7 @@
 /** Corrects sums from the rows that they are computed from. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, type Steps, sql } from '../database.ts';
+import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sum-columns.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';
 import type { Finding } from '../verify/report.ts';
 import { insertAudit } from './audit-table.ts';
@@ -79,33 +80,26 @@ function* endHold(account: string, callId: string, keys: Set<string>, correction
   });
 }
 
-interface RepairSumColumns {
-  calls: bigint;
-  cost: bigint;
-  input_tokens: bigint;
-  output_tokens: bigint;
-  saved: bigint;
-}
-
 function* repairHour(
   account: string,
   { key = '', model = '', hour = 0 }: Finding,
   corrections: Correction[],
 ): Steps<void> {
   const place = sql`account = ${account} AND hour = ${hour} AND key = ${key} AND model = ${model}`;
-  const [kept] =
-    (yield sql`SELECT calls, cost, input_tokens, output_tokens, saved FROM call_sums WHERE ${place}`) as RepairSumColumns[];
-  const [made] =
-    (yield sql`SELECT count(*) AS calls, ${sumOf('cost')} AS cost, ${sumOf('input_tokens')} AS input_tokens,
-      ${sumOf('output_tokens')} AS output_tokens, ${sumOf('saved')} AS saved FROM calls
-    WHERE account = ${account} AND at >= ${hour * HOUR_MS} AND at < ${(hour + 1) * HOUR_MS} AND key = ${key}
-      AND model = ${model}`) as RepairSumColumns[];
+  const [kept] = (yield sql`SELECT ${raw(FIGURES)} FROM call_sums WHERE ${place}`) as FigureColumns[];
+  const ofCalls = sql`calls.account = ${account} AND calls.at >= ${hour * HOUR_MS} AND calls.at < ${(hour + 1) * HOUR_MS}
+    AND calls.key = ${key} AND calls.model = ${model}`;
+  const [made] = (yield sql`SELECT ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls}`) as FigureColumns[];
   if (!made || Bun.deepEquals(kept, made)) return;
-  yield sql`DELETE FROM call_sums WHERE ${place}`;
-  if (made.calls > 0n) {
-    yield sql`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
-      VALUES (${account}, ${hour}, ${key}, ${model}, ${made.calls}, ${made.cost}, ${made.input_tokens}, ${made.output_tokens}, ${made.saved})`;
-  }
+  for (const table of ['call_sums', 'usage_sums']) yield sql`DELETE FROM ${raw(table)} WHERE ${place}`;
+  const columns = raw('account, at / 3600000, key, model');
+  yield sql`INSERT INTO call_sums (account, hour, key, model, ${raw(FIGURES)})
+    SELECT ${columns}, ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4`;
+  yield sql`INSERT INTO usage_sums (account, hour, key, model, provider, tag, ${raw(FIGURES)})
+    SELECT ${columns}, provider, '', ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4, 5`;
+  yield sql`INSERT INTO usage_sums (account, hour, key, model, provider, tag, ${raw(FIGURES)})
+    SELECT account, calls.at / 3600000, key, model, provider, tag, ${raw(SUMS_OF_CALLS)}
+    FROM calls JOIN call_tags ON call_tags.id = calls.id AND call_tags.at = calls.at WHERE ${ofCalls} GROUP BY 1, 2, 3, 4, 5, 6`;
   const what = `sum of key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
   corrections.push({ account, what, before: { ...kept }, after: { ...made } });
 }

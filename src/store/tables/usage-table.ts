@@ -3,21 +3,19 @@ import { HOUR_MS } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
+import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from '../sum-columns.ts';
 
 type UsageFilter = Parameters<Store['usage']>[0];
 
-interface SumColumns {
+interface SumColumns extends FigureColumns {
   account?: string;
   key?: string;
   model?: string;
+  provider?: string;
+  tag?: string;
   hour?: bigint;
   /** The index of a period. */
   period?: bigint;
-  calls: bigint;
-  cost: bigint;
-  input_tokens: bigint;
-  output_tokens: bigint;
-  saved: bigint;
 }
 
 /** A part of an hour that its sum counts in one period, and that belongs to another or to none. */
@@ -31,29 +29,64 @@ interface PartOfHour {
 export function usageTable(db: Database): Pick<Store, 'usage'> {
   return {
     async usage(filter) {
-      const { from, to, groupBy, limit = MOST_SUMS } = filter;
-      if (from >= to) return [];
-      const periods = groupBy.includes('hour') ? undefined : filter.periods;
-      const starts = [from, ...(periods ?? []).filter((at) => at > from && at < to)];
-      const parts = partsOf(starts, to);
-      const [sums, ...ofParts] = await Promise.all([
-        db.all<SumColumns>(sumsOf(filter, starts)),
-        ...parts.map((part) => db.all<SumColumns>(callsOf(filter, part))),
-      ]);
-      const all = new Map<string, UsageSum>();
-      const add = (row: SumColumns, period: number, sign: 1 | -1) =>
-        addTo(all, { ...groupsOf(row, groupBy), ...(periods && { period: starts[period]! }) }, row, sign);
-      for (const row of sums) add(row, Number(row.period ?? 0n), 1);
-      for (const [index, { countedIn, belongsTo }] of parts.entries()) {
-        for (const row of ofParts[index] ?? []) {
-          add(row, countedIn, -1);
-          if (belongsTo !== undefined) add(row, belongsTo, 1);
-        }
-      }
-      const lines = [...all.values()].filter(({ calls }) => calls !== 0);
-      return lines.sort(inOrder).slice(0, limit);
+      if (filter.from >= filter.to) return [];
+      const { limit = MOST_SUMS } = filter;
+      const lines = await linesOf(db, { ...filter, limit });
+      if (hasRest(filter)) addRest(lines, await linesOf(db, { ...filter, limit, groupBy: withoutProvider(filter) }));
+      return lines
+        .filter(({ calls }) => calls > 0)
+        .sort(inOrder)
+        .slice(0, limit);
     },
   };
+}
+
+async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
+  const { from, to, groupBy } = filter;
+  const periods = groupBy.includes('hour') ? undefined : filter.periods;
+  const starts = [from, ...(periods ?? []).filter((at) => at > from && at < to)];
+  const parts = partsOf(starts, to);
+  const [sums, ...ofParts] = await Promise.all([
+    db.all<SumColumns>(sumsOf(filter, starts)),
+    ...parts.map((part) => db.all<SumColumns>(callsOf(filter, part))),
+  ]);
+  const all = new Map<string, UsageSum>();
+  const add = (row: SumColumns, period: number, sign: 1 | -1) =>
+    addTo(all, { ...groupsOf(row, groupBy), ...(periods && { period: starts[period]! }) }, row, sign);
+  for (const row of sums) add(row, Number(row.period ?? 0n), 1);
+  for (const [index, { countedIn, belongsTo }] of parts.entries()) {
+    for (const row of ofParts[index] ?? []) {
+      add(row, countedIn, -1);
+      if (belongsTo !== undefined) add(row, belongsTo, 1);
+    }
+  }
+  return [...all.values()];
+}
+
+/** Calls that an older program recorded are in the sums of no provider. */
+const hasRest = ({ groupBy, provider, tag }: UsageFilter): boolean =>
+  groupBy.includes('provider') && !groupBy.includes('tag') && provider === undefined && tag === undefined;
+
+const withoutProvider = ({ groupBy }: UsageFilter): UsageGroup[] => groupBy.filter((group) => group !== 'provider');
+
+/**
+ * What is in the whole and in no line gets a line of the provider `''`. A line below zero is a part of an hour whose calls an older program
+ * recorded: they were taken from a sum that does not have them.
+ */
+function addRest(lines: UsageSum[], whole: readonly UsageSum[]): void {
+  const placeOf = ({ account, key, model, hour, period }: UsageSum) =>
+    JSON.stringify([account, key, model, hour, period]);
+  const rests = new Map(whole.map((line) => [placeOf(line), { ...line, provider: '' }]));
+  for (const line of lines) {
+    const rest = line.calls > 0 ? rests.get(placeOf(line)) : undefined;
+    if (rest) addFigures(rest, line, -1);
+  }
+  for (const rest of rests.values()) {
+    if (rest.calls === 0) continue;
+    const known = lines.find((line) => line.provider === '' && placeOf(line) === placeOf(rest));
+    if (known) addFigures(known, rest, 1);
+    else lines.push(rest);
+  }
 }
 
 /** Without a column beside it, Postgres takes a parameter for text. */
@@ -71,20 +104,38 @@ function sumsOf({ from, to, groupBy, limit = MOST_SUMS, ...only }: UsageFilter, 
     starts.map((_, index) => sql`(${bigint(index)}, ${bigint(hours[index]!)}, ${bigint(hours[index + 1]!)})`),
     ', ',
   );
-  const table = isOne ? raw('call_sums') : sql`periods JOIN call_sums ON hour >= first AND hour < next`;
+  const byProvider = needsProvider({ groupBy, ...only });
+  const sums = raw(byProvider ? 'usage_sums' : 'call_sums');
+  const table = isOne ? sums : sql`periods JOIN ${sums} ON hour >= first AND hour < next`;
   const times = isOne ? [sql`hour >= ${hours[0]!}`, sql`hour < ${hours[1]!}`] : [];
+  const tags = byProvider ? tagConditions(groupBy, only.tag) : [];
   return sql`${isOne ? raw('') : sql`WITH periods (period, first, next) AS (VALUES ${periods}) `}
-    SELECT ${raw([...columns, ...(isOne ? [] : ['period'])].map((column) => `${column}, `).join(''))}${SUMS} FROM ${table}
-    ${where([...conditionsOf(only), ...times])} ${groupedBy(columns.length + (isOne ? 0 : 1))} LIMIT ${limit}`;
+    SELECT ${raw([...columns, ...(isOne ? [] : ['period'])].map((column) => `${column}, `).join(''))}${raw(SUMS_OF_SUMS)} FROM ${table}
+    ${where([...conditionsOf(only), ...tags, ...times])} ${groupedBy(columns.length + (isOne ? 0 : 1))} LIMIT ${limit}`;
+}
+
+/** Only these sums have the provider, and the tags. */
+const needsProvider = ({ groupBy, provider, tag }: Pick<UsageFilter, 'groupBy' | 'provider' | 'tag'>): boolean =>
+  provider !== undefined || tag !== undefined || groupBy.includes('provider') || groupBy.includes('tag');
+
+/** Written as the conditions of the indexes. */
+function tagConditions(groupBy: readonly UsageGroup[], tag: string | undefined): Statement[] {
+  if (tag === undefined) return [raw(groupBy.includes('tag') ? "tag <> ''" : "tag = ''")];
+  return [raw("tag <> ''"), sql`tag = ${tag}`];
 }
 
 function callsOf(
   { groupBy, from: _from, to: _to, limit = MOST_SUMS, ...only }: UsageFilter,
   part: PartOfHour,
 ): Statement {
-  const columns = columnsOf(groupBy, `at / ${HOUR_MS} AS hour`);
-  return sql`SELECT ${raw(columns.map((column) => `${column}, `).join(''))}${COUNTS} FROM calls
-    ${where([...conditionsOf(only), sql`at >= ${part.from}`, sql`at < ${part.to}`])} ${groupedBy(columns.length)} LIMIT ${limit}`;
+  const columns = columnsOf(groupBy, `calls.at / ${HOUR_MS} AS hour`);
+  const byTag = only.tag !== undefined || groupBy.includes('tag');
+  const table = byTag ? 'call_tags JOIN calls ON calls.id = call_tags.id AND calls.at = call_tags.at' : 'calls';
+  const side = raw(byTag ? 'call_tags' : 'calls');
+  const times = [sql`${side}.at >= ${part.from}`, sql`${side}.at < ${part.to}`];
+  const tags = only.tag === undefined ? [] : [sql`tag = ${only.tag}`];
+  return sql`SELECT ${raw(columns.map((column) => `${column}, `).join(''))}${raw(SUMS_OF_CALLS)} FROM ${raw(table)}
+    ${where([...conditionsOf(only), ...tags, ...times])} ${groupedBy(columns.length)} LIMIT ${limit}`;
 }
 
 /**
@@ -101,16 +152,17 @@ function groupedBy(columns: number): Statement {
   return columns === 0 ? raw('HAVING count(*) > 0') : raw(`GROUP BY ${positions.join(', ')}`);
 }
 
-const conditionsOf = ({ account, key, model }: Pick<UsageFilter, 'account' | 'key' | 'model'>) => [
+const conditionsOf = ({
+  account,
+  key,
+  model,
+  provider,
+}: Pick<UsageFilter, 'account' | 'key' | 'model' | 'provider'>) => [
   account === undefined ? undefined : sql`account = ${account}`,
   key === undefined ? undefined : sql`key = ${key}`,
   model === undefined ? undefined : sql`model = ${model}`,
+  provider === undefined ? undefined : sql`provider = ${provider}`,
 ];
-
-const summed = (columns: readonly string[]) =>
-  columns.map((column) => `CAST(sum(${column}) AS BIGINT) AS ${column}`).join(', ');
-const SUMS = raw(summed(['calls', 'cost', 'input_tokens', 'output_tokens', 'saved']));
-const COUNTS = raw(`count(*) AS calls, ${summed(['cost', 'input_tokens', 'output_tokens', 'saved'])}`);
 
 function partsOf(starts: readonly number[], to: number): PartOfHour[] {
   const parts: PartOfHour[] = [];
@@ -129,7 +181,7 @@ function partsOf(starts: readonly number[], to: number): PartOfHour[] {
 }
 
 function groupsOf(row: SumColumns, groupBy: readonly UsageGroup[]): Omit<UsageSum, keyof Figures> {
-  const groups: { account?: string; key?: string; model?: string; hour?: number } = {};
+  const groups: { [group in Exclude<UsageGroup, 'hour'>]?: string } & { hour?: number } = {};
   for (const group of groupBy) {
     if (group === 'hour') groups.hour = Number(row.hour ?? 0n) * HOUR_MS;
     else groups[group] = row[group] ?? '';
@@ -137,24 +189,57 @@ function groupsOf(row: SumColumns, groupBy: readonly UsageGroup[]): Omit<UsageSu
   return groups;
 }
 
-type Figures = Pick<UsageSum, 'calls' | 'cost' | 'inputTokens' | 'outputTokens' | 'saved'>;
+type Figures = Omit<UsageSum, UsageGroup | 'period'>;
 
 function addTo(all: Map<string, UsageSum>, of: Omit<UsageSum, keyof Figures>, row: SumColumns, sign: 1 | -1): void {
   const name = JSON.stringify(of);
-  const sum = all.get(name) ?? { ...of, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
-  sum.calls += sign * Number(row.calls);
-  sum.cost += BigInt(sign) * row.cost;
-  sum.inputTokens += sign * Number(row.input_tokens);
-  sum.outputTokens += sign * Number(row.output_tokens);
-  sum.saved += BigInt(sign) * row.saved;
-  all.set(name, sum);
+  let sum = all.get(name);
+  if (!sum) {
+    sum = { ...of, ...NO_FIGURES };
+    all.set(name, sum);
+  }
+  addFigures(sum, figuresOf(row), sign);
+}
+
+const NO_FIGURES: Figures = {
+  calls: 0,
+  cost: 0n,
+  inputTokens: 0,
+  outputTokens: 0,
+  saved: 0n,
+  providerCost: 0n,
+  costedCalls: 0,
+  costedCharge: 0n,
+};
+
+const figuresOf = (row: FigureColumns): Figures => ({
+  calls: Number(row.calls),
+  cost: row.cost,
+  inputTokens: Number(row.input_tokens),
+  outputTokens: Number(row.output_tokens),
+  saved: row.saved,
+  providerCost: row.provider_cost,
+  costedCalls: Number(row.costed_calls),
+  costedCharge: row.costed_charge,
+});
+
+function addFigures(sum: Figures, more: Figures, sign: 1 | -1): void {
+  const times = BigInt(sign);
+  sum.calls += sign * more.calls;
+  sum.cost += times * more.cost;
+  sum.inputTokens += sign * more.inputTokens;
+  sum.outputTokens += sign * more.outputTokens;
+  sum.saved += times * more.saved;
+  sum.providerCost += times * more.providerCost;
+  sum.costedCalls += sign * more.costedCalls;
+  sum.costedCharge += times * more.costedCharge;
 }
 
 /** By time, then by name. */
 function inOrder(a: UsageSum, b: UsageSum): number {
   const [timeOfA, timeOfB] = [a.hour ?? a.period ?? 0, b.hour ?? b.period ?? 0];
   if (timeOfA !== timeOfB) return timeOfA - timeOfB;
-  for (const group of ['account', 'key', 'model'] as const) {
+  for (const group of ['account', 'key', 'model', 'provider', 'tag'] as const) {
     const [one = '', other = ''] = [a[group], b[group]];
     if (one !== other) return one < other ? -1 : 1;
   }

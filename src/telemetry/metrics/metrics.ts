@@ -97,7 +97,7 @@ export function createMetrics(
       refused: ({ error }) => calls.refused(error?.code ?? 'internal_error'),
       attemptEnded: (_, attempt) => calls.attempted(attempt),
       ended: (_, record) => calls.called(record),
-      taskEnded: calls.called,
+      taskEnded: (_, record) => calls.called(record),
       cooldown({ provider, reason }) {
         if (reason === 'recovered') return;
         let of = cooldowns.get(provider);

@@ -15,6 +15,10 @@ const OPERATIONS: { readonly [dialect: string]: string } = {
   'openai-transcriptions': 'transcription',
   'openai-moderations': 'moderation',
   rerank: 'rerank',
+  'openai-videos': 'video_generation',
+  'video-generations': 'video_generation',
+  'vendor-a': 'video_generation',
+  'vendor-b': 'video_generation',
 };
 
 export const operationOf = (dialect: string): string => OPERATIONS[dialect] ?? 'chat';

@@ -21,6 +21,13 @@ export function createTraceSink({ sampler, slowMs, export: exportSpan }: TraceSi
     return sampler.keepsErrors && (hasFailed || (slowMs > 0 && durationMs >= slowMs));
   }
 
+  function ended(call: CallTrace, record: CallRow): void {
+    const { span } = call;
+    if (!span || !isKept(span, hasFailed(call, record), record.durationMs)) return;
+    exportSpan(writeSpan(callSpan(call, record, span)));
+    for (const attempt of call.attempts) exportSpan(writeSpan(attemptSpan(call, attempt, span)));
+  }
+
   return {
     admitted(call) {
       call.span = new CallSpan(call.headers, sampler);
@@ -33,11 +40,11 @@ export function createTraceSink({ sampler, slowMs, export: exportSpan }: TraceSi
       if (!isKept(span, (error?.status ?? 500) >= 500, durationMs)) return;
       exportSpan(writeSpan(refusedSpan(call, span, durationMs)));
     },
-    ended(call, record) {
-      const { span } = call;
-      if (!span || !isKept(span, hasFailed(call, record), record.durationMs)) return;
-      exportSpan(writeSpan(callSpan(call, record, span)));
-      for (const attempt of call.attempts) exportSpan(writeSpan(attemptSpan(call, attempt, span)));
+    ended,
+    // Any process may end a task, so its spans have no identifiers before.
+    taskEnded(task, record) {
+      task.span = new CallSpan(task.headers, sampler);
+      ended(task, record);
     },
   };
 }

@@ -68,6 +68,7 @@ const CALL = {
   attempts: Type.Integer(),
   cost: Usd,
   priceId: Type.String(),
+  providerCost: Type.Optional({ ...Usd, description: 'what the provider charges; absent if it is not known' }),
   usage: Type.Optional(Type.Object({})),
   saved: Type.Optional(Usd),
   durationMs: Type.Number(),
@@ -165,8 +166,12 @@ async function filterOf(
 }
 
 async function withDispute(store: Store, call: CallRow): Promise<object> {
-  const { saved, receipt: _, tags: __, ...rest } = call;
-  const amounts = { cost: writeMoney(call.cost), ...(saved !== undefined && { saved: writeMoney(saved) }) };
+  const { saved, providerCost, receipt: _, tags: __, ...rest } = call;
+  const amounts = {
+    cost: writeMoney(call.cost),
+    ...(providerCost !== undefined && { providerCost: writeMoney(providerCost) }),
+    ...(saved !== undefined && { saved: writeMoney(saved) }),
+  };
   const written = { ...rest, at: writeTime(call.at), ...amounts };
   const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
   return dispute ? { ...written, dispute: writeDispute(dispute) } : written;

@@ -24,10 +24,19 @@ const usageRoute = route('GET', '/v1/usage', {
   scope: 'balance',
   summary:
     "Sums up the account's calls by groups; the last 30 days by day by default. As CSV or lines of JSON if `Accept` is `text/csv` or `application/x-ndjson`.",
-  query: Type.Object(usageQuery(OWN_GROUPS)),
+  query: Type.Object({
+    ...usageQuery(OWN_GROUPS),
+    tag: Type.Optional(Type.String({ description: 'one of the tags of the header `x-modelport-tags`' })),
+  }),
   reply: usageReply(OWN_GROUPS),
   answer: (deps, { caller, query, headers }) =>
-    usageReport(deps, query, OWN_GROUPS, { account: caller.account }, headers.get('accept')),
+    usageReport(
+      deps,
+      query,
+      OWN_GROUPS,
+      { account: caller.account, ...(query.tag && { tag: query.tag }) },
+      headers.get('accept'),
+    ),
 });
 
 const DAY_MS = 86_400_000;

@@ -117,6 +117,7 @@ async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: Video
     caller,
     format: format.name,
     ask,
+    headers,
     strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
   });

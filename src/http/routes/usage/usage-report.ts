@@ -1,7 +1,7 @@
 /** Reports of usage by groups, for one account or all. */
 import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { type Money, writeMoney } from '../../../canonical/money.ts';
+import { writeMoney } from '../../../canonical/money.ts';
 import type { UsageGroup, UsageSum } from '../../../store/store.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -10,8 +10,8 @@ import { CONTENT_TYPES, csvLine, formatOf, type TableFormat } from './table-repl
 
 type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
 
-export const OWN_GROUPS = ['day', 'hour', 'model', 'key'] as const;
-export const ALL_GROUPS = [...OWN_GROUPS, 'account'] as const;
+export const OWN_GROUPS = ['day', 'hour', 'model', 'key', 'tag'] as const;
+export const ALL_GROUPS = [...OWN_GROUPS, 'account', 'provider'] as const;
 
 const DAY_MS = 86_400_000;
 const DEFAULT_MS = 30 * DAY_MS;
@@ -41,6 +41,19 @@ const FIGURES = {
   saved: Usd,
 };
 
+/** For admins: what the calls cost at the providers. */
+const MARGINS = {
+  provider_cost: Type.Union([Usd, Type.Null()], {
+    description: 'what the providers charge, by the `cost` of the targets; null where it is known of no call',
+  }),
+  margin: Type.Union([Usd, Type.Null()], { description: 'what was charged for the same calls, minus `provider_cost`' }),
+  calls_with_provider_cost: Type.Integer({ description: 'the calls that `provider_cost` and `margin` are of' }),
+};
+
+/** `own`: for one account, which does not see what providers charge. */
+const figuresFor = (groups: readonly Group[]) => (isOwn(groups) ? FIGURES : { ...FIGURES, ...MARGINS });
+const isOwn = (groups: readonly Group[]): boolean => !groups.includes('provider');
+
 export const usageReply = (groups: readonly Group[]) =>
   Type.Object({
     from: Time,
@@ -52,28 +65,23 @@ export const usageReply = (groups: readonly Group[]) =>
       Type.Object({
         group: Type.String({ description: 'the values of all groups, with ", " between them' }),
         ...Object.fromEntries(groups.map((group) => [group, Type.Optional(Type.String())])),
-        ...FIGURES,
+        ...figuresFor(groups),
       }),
     ),
-    total: Type.Object(FIGURES),
+    total: Type.Object(figuresFor(groups), {
+      description: 'of all calls, each once, although the lines of tags may have one several times or not at all',
+    }),
   });
 
-type Line = { group: string } & { [group in Group]?: string } & WrittenFigures;
-
-interface WrittenFigures {
-  calls: number;
-  cost: string;
-  input_tokens: number;
-  output_tokens: number;
-  saved: string;
-}
+type Groups = { group: string } & { [group in Group]?: string };
+type Line = Groups & { [figure: string]: string | number | null };
 
 /** The report in the format that the client accepts. Throws `invalid_request`. */
 export async function usageReport(
   { store, now }: Pick<HttpDeps, 'store' | 'now'>,
   asked: UsageAsked,
   known: readonly Group[],
-  only: { account?: string; key?: string; model?: string },
+  only: { account?: string; key?: string; model?: string; provider?: string; tag?: string },
   accept: string | null,
 ): Promise<object | Response> {
   const to = asked.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(asked.to, 'to'));
@@ -92,14 +100,18 @@ export async function usageReport(
     const message = `The report has more than ${MOST_LINES} lines. Choose a shorter time or fewer groups.`;
     throw new GatewayError('invalid_request', message, { param: 'group_by' });
   }
-  const data = sums.map((sum) => lineOf(sum, groups, zone, from));
+  const write = isOwn(known) ? figuresOf : withMargin;
+  const data = sums.map((sum) => ({ ...groupsOf(sum, groups, zone, from), ...write(sum) }));
   const format = formatOf(accept);
-  if (format !== 'json') return asText(data, groups, format);
+  if (format !== 'json') return asText(data, [...groups, ...Object.keys(figuresFor(known))], format);
+  const isInPart = groups.includes('tag') && only.tag === undefined;
+  const whole = isInPart ? await store.usage({ ...only, from, to, groupBy: [] }) : sums;
   const group_by = groups.join(',');
   // Before there were several groups, lines of `/v1/usage` had no member besides these.
   const isPlain = known === OWN_GROUPS && groups.length === 1;
   const lines = isPlain ? sums.map((sum, index) => ({ group: data[index]!.group, ...figuresOf(sum) })) : data;
-  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total: totalOf(sums) };
+  const total = write(totalOf(whole));
+  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total };
 }
 
 function readGroups(text: string, known: readonly Group[]): Group[] {
@@ -115,19 +127,19 @@ function daysOf(zone: TimeZone, from: number, to: number): number[] {
   throw new GatewayError('invalid_request', `A report by day has at most ${MOST_DAYS} days.`, { param: 'from' });
 }
 
-function lineOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from: number): Line {
+function groupsOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from: number): Groups {
   const values: { [group in Group]?: string } = {};
   for (const group of groups) {
     if (group === 'day') values.day = zone.dateOf(sum.period ?? Math.max(from, sum.hour ?? from));
     else if (group === 'hour') values.hour = zone.write(sum.hour ?? from);
     else values[group] = sum[group] ?? '';
   }
-  return { group: groups.map((group) => values[group]).join(', '), ...values, ...figuresOf(sum) };
+  return { group: groups.map((group) => values[group]).join(', '), ...values };
 }
 
-type Figures = Pick<UsageSum, 'calls' | 'inputTokens' | 'outputTokens'> & { cost: Money; saved: Money };
+type Figures = Omit<UsageSum, UsageGroup | 'period'>;
 
-const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures): WrittenFigures => ({
+const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures) => ({
   calls,
   cost: writeMoney(cost),
   input_tokens: inputTokens,
@@ -135,22 +147,42 @@ const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures): 
   saved: writeMoney(saved),
 });
 
-function totalOf(sums: readonly UsageSum[]): WrittenFigures {
-  const total = { calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0, saved: 0n };
+function withMargin(sum: Figures) {
+  const { costedCalls, costedCharge, providerCost } = sum;
+  const isKnown = costedCalls > 0;
+  return {
+    ...figuresOf(sum),
+    provider_cost: isKnown ? writeMoney(providerCost) : null,
+    margin: isKnown ? writeMoney(costedCharge - providerCost) : null,
+    calls_with_provider_cost: costedCalls,
+  };
+}
+
+function totalOf(sums: readonly UsageSum[]): Figures {
+  const total = {
+    calls: 0,
+    cost: 0n,
+    inputTokens: 0,
+    outputTokens: 0,
+    saved: 0n,
+    providerCost: 0n,
+    costedCalls: 0,
+    costedCharge: 0n,
+  };
   for (const sum of sums) {
     total.calls += sum.calls;
     total.cost += sum.cost;
     total.inputTokens += sum.inputTokens;
     total.outputTokens += sum.outputTokens;
     total.saved += sum.saved;
+    total.providerCost += sum.providerCost;
+    total.costedCalls += sum.costedCalls;
+    total.costedCharge += sum.costedCharge;
   }
-  return figuresOf(total);
+  return total;
 }
 
-const FIGURE_NAMES = ['calls', 'cost', 'input_tokens', 'output_tokens', 'saved'] as const;
-
-function asText(data: readonly Line[], groups: readonly Group[], format: Exclude<TableFormat, 'json'>): Response {
-  const columns = [...groups, ...FIGURE_NAMES];
+function asText(data: readonly Line[], columns: readonly string[], format: Exclude<TableFormat, 'json'>): Response {
   const lines =
     format === 'csv'
       ? [csvLine(columns), ...data.map((line) => csvLine(columns.map((column) => line[column])))]

@@ -1,0 +1,106 @@
+/** The binary does the main job in an empty folder that is its root: no Node, no npm, no file of this checkout. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const BUILD = join(import.meta.dirname, '../../scripts/build-binary.ts');
+const canChangeRoot =
+  process.platform === 'linux' &&
+  spawnSync('unshare', ['--mount', 'mount', '-t', 'proc', 'proc', '/proc']).status === 0;
+if (!canChangeRoot)
+  console.warn('No root rights to mount (unshare --mount): the tests of the binary in a chroot are skipped.');
+
+/** `/proc` and, to start processes, `/dev/null` are all that the program needs of the machine: every container has both. */
+const IN_ROOT = 'mount -t proc proc "$0/proc" && mount --bind /dev/null "$0/dev/null" && exec chroot "$0" "$@"';
+/** Four tokens of 23 bytes: an estimate by length says 6. */
+const FOUR_TOKENS = 'hello hello hello hello';
+
+let root: string;
+let upstream: ScriptedUpstream;
+let gateway: GatewayProcess;
+let caller: TestCaller;
+
+/** The C library, which the runtime is linked with. */
+function copyLibraries(binary: string): void {
+  const { stdout } = spawnSync('ldd', [binary], { encoding: 'utf8' });
+  for (const [library] of stdout.matchAll(/\/\S*lib\S+/g)) {
+    mkdirSync(join(root, dirname(library)), { recursive: true });
+    copyFileSync(library, join(root, library));
+  }
+}
+
+describe.skipIf(!canChangeRoot)('in an empty root', () => {
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), 'modelport-binary-'));
+    const { status, stderr } = spawnSync(process.execPath, [BUILD, '--out', root], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const [binary = ''] = readdirSync(root);
+    copyLibraries(join(root, binary));
+    for (const folder of ['proc', 'dev', 'data']) mkdirSync(join(root, folder));
+    writeFileSync(join(root, 'dev/null'), '');
+    // Both would end the start if they were read.
+    writeFileSync(join(root, '.env'), 'MODELPORT_LOG_LEVEL=nonsense\n');
+    writeFileSync(join(root, 'bunfig.toml'), 'preload = ["./missing.ts"]\n');
+    upstream = await startScriptedUpstream();
+    const { usage: _, ...unmetered } = wholeAnswer(FOUR_TOKENS).json as { usage: object };
+    upstream.script('/plain/', { json: unmetered, repeat: true });
+    gateway = await startGateway({
+      program: ['unshare', '--mount', 'sh', '-c', IN_ROOT, root, `/${binary}`],
+      dataFolder: join(root, 'data'),
+      environment: { MODELPORT_DATA_DIR: '/data', MODELPORT_CONFIG: '/data/modelport.yaml', MODELPORT_PROCESSES: '2' },
+      providers: [
+        { name: 'plain', type: 'openai-compatible', baseUrl: `${upstream.url}/plain/v1`, credential: 'sk-fake' },
+      ],
+      models: [
+        {
+          name: 'plain',
+          kind: 'chat',
+          price: PRICE,
+          maxOutputTokens: 100,
+          targets: [{ provider: 'plain', model: 'm' }],
+        },
+      ],
+    });
+    caller = await gateway.newCaller('10.00');
+  }, 120_000);
+  afterAll(async () => {
+    expect(await gateway?.stop('keep')).toBe(0);
+    await upstream?.close();
+    rmSync(root, { recursive: true, force: true });
+  }, 60_000);
+
+  const call = (body: object) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify(body),
+    });
+
+  test('starts, answers, bills and verifies, with all its threads and processes', async () => {
+    // More than a megabyte is parsed in a thread.
+    const large = { messages: [{ role: 'user', content: 'a'.repeat(1_100_000) }] };
+    expect((await call(chatRequest('plain', large))).status).toBe(200);
+    // The tokens of a reply without usage are counted in a thread.
+    await call(chatRequest('plain')).then((response) => response.json());
+    const [last] = await gateway.calls(caller);
+    expect(last?.usage).toMatchObject({ output: 4, source: 'counted' });
+    expect(nanoOf(last?.cost ?? '')).toBe(costOf({ input: last?.usage?.input ?? 0, output: 4 }));
+    // After 200 writes of a process a thread copies the log of the database.
+    for (let sent = 0; sent < 500; sent += 20)
+      await Promise.all(Array.from({ length: 20 }, () => call(chatRequest('plain')).then((answer) => answer.text())));
+    const report = await gateway.verify();
+    expect(report).toMatchObject({ ok: true });
+    expect(report.entries).toBeGreaterThan(500);
+    expect((await gateway.metrics()).match(/process="\d+"/g)).toEqual(
+      expect.arrayContaining(['process="1"', 'process="2"']),
+    );
+    expect(gateway.log()).not.toContain('a thread failed');
+  }, 60_000);
+});

@@ -1,0 +1,177 @@
+/** What is in `deploy/`, judged by the tools that will read it: each where it is installed. */
+import { expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
+const CHART = join(DEPLOY, 'helm', 'modelport');
+/** Helm knows no cluster here. */
+const KUBERNETES = '1.33.0';
+
+/** The tool's path if it is installed, in a version that knows what the files use. */
+function tool(name: string, version: readonly string[] = [], least = 0): string | null {
+  const path = Bun.which(name);
+  const found = path && version.length > 0 ? Bun.spawnSync([path, ...version], { stderr: 'ignore' }) : undefined;
+  const [major = '', minor = '0'] = /(\d+)(?:\.(\d+))?/.exec(found?.stdout.toString() ?? '')?.slice(1) ?? [];
+  if (path && (!found || Number(`${major}.${minor.padStart(3, '0')}`) >= least)) return path;
+  console.log(
+    `${[name, version[0]].filter((word) => !word?.startsWith('-')).join(' ')} is not installed: its tests are skipped`,
+  );
+  return null;
+}
+
+const helm = tool('helm');
+/** Schemas of Kubernetes' own kinds, in its package: `pip install kubernetes-validate`. */
+const validate = tool('kubernetes-validate');
+const hadolint = tool('hadolint');
+// `--offline` is of 250; `required` of an `env_file` is of 2.24.
+const analyze = tool('systemd-analyze', ['--version'], 250);
+const docker = tool('docker', ['compose', 'version', '--short'], 2.024);
+
+function run(command: readonly string[], env: { [name: string]: string } = {}): { code: number; output: string } {
+  const child = Bun.spawnSync([...command], { env: { ...process.env, ...env }, timeout: 30_000 });
+  return { code: child.exitCode, output: `${child.stdout}${child.stderr}` };
+}
+
+function rendered(values: readonly string[]): { code: number; output: string } {
+  const sets = values.flatMap((value) => ['--set', value]);
+  return run([helm ?? '', 'template', 'x', CHART, '--kube-version', KUBERNETES, '--is-upgrade', ...sets]);
+}
+
+interface Resource {
+  kind: string;
+  metadata: { name: string; annotations?: { [name: string]: string } };
+  spec: { template: { spec: { terminationGracePeriodSeconds?: number; containers: [Container] } } };
+}
+interface Container {
+  image: string;
+  args: string[];
+  env: object[];
+  envFrom: object[];
+}
+const resourcesOf = (output: string) =>
+  output.split(/^---$/m).flatMap((text) => (Bun.YAML.parse(text) as Resource | null) ?? []);
+
+const FLEET = ['persistence.enabled=false', 'existingSecret=secrets'];
+const EVERYTHING = [
+  ...FLEET,
+  'autoscaling.enabled=true',
+  'serviceMonitor.enabled=true',
+  'ingress.enabled=true',
+  'ingress.host=models.example.com',
+  'ingress.tlsSecret=certificate',
+  'serviceAccount.name=gateway',
+  'config=models: []',
+  'podLabels.team=a',
+  'podAnnotations.note=b',
+  'extraEnv[0].name=MODELPORT_LOG_LEVEL',
+  'extraEnv[0].value=warn',
+  'extraEnvFrom[0].configMapRef.name=more',
+  'imagePullSecrets[0].name=registry',
+  'nodeSelector.disk=fast',
+  'tolerations[0].key=dedicated',
+  'networkPolicy.egress[0].ports[0].port=443',
+];
+
+test.skipIf(!helm)('helm lint finds nothing', () => {
+  const { code, output } = run([helm ?? '', 'lint', '--strict', CHART]);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('0 chart(s) failed') });
+});
+
+test.skipIf(!helm)('helm renders every combination, and refuses those that cannot work', () => {
+  for (const values of [[], FLEET, EVERYTHING]) {
+    const { code, output } = rendered(values);
+    expect({ values, code, output: code === 0 ? '' : output }).toEqual({ values, code: 0, output: '' });
+  }
+  for (const [value, why] of [
+    ['replicaCount=2', 'keeps the database in the volume of one pod'],
+    ['autoscaling.enabled=true', 'keeps the database in the volume of one pod'],
+    ['persistence.enabled=false', 'a database is needed'],
+    ['serviceMonitor.enabled=true', 'needs existingSecret'],
+    ['ingress.enabled=true', 'needs ingress.host'],
+    ['drainSeconds=0', 'drainSeconds'],
+    ['replicas=2', 'replicas'],
+    ['image.digest=latest', 'digest'],
+  ] as const) {
+    const { code, output } = rendered([value]);
+    expect({ value, code }).toEqual({ value, code: 1 });
+    expect(output).toContain(why);
+  }
+});
+
+test.skipIf(!helm)('a migration before an upgrade has the pod of the gateway, and a volume has none', () => {
+  const ofKind = (values: readonly string[], kind: string) =>
+    resourcesOf(rendered(values).output).find((resource) => resource.kind === kind);
+  const [gateway, job] = [ofKind(EVERYTHING, 'Deployment'), ofKind(EVERYTHING, 'Job')];
+  expect(job?.metadata.annotations?.['helm.sh/hook']).toBe('pre-upgrade');
+  const [serving] = gateway?.spec.template.spec.containers ?? [];
+  const [migrating] = job?.spec.template.spec.containers ?? [];
+  expect([serving?.args, migrating?.args]).toEqual([['serve'], ['migrate']]);
+  expect(migrating?.image).toBe(serving?.image as string);
+  expect(migrating?.envFrom).toEqual(serving?.envFrom as object[]);
+  expect(serving?.env).toEqual(expect.arrayContaining(migrating?.env ?? [{}]));
+  // Longer than the drain and the pause before it.
+  expect(gateway?.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(1800 + 10);
+  expect(ofKind([], 'Job')).toBeUndefined();
+});
+
+test.skipIf(!helm || !validate)('Kubernetes takes what is rendered', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-chart-'));
+  try {
+    for (const values of [[], EVERYTHING]) {
+      const path = join(folder, 'rendered.yaml');
+      writeFileSync(path, rendered(values).output);
+      const { code, output } = run([validate ?? '', '--strict', '-k', '1.33', path]);
+      expect({ values, code, output: code === 0 ? '' : output }).toEqual({ values, code: 0, output: '' });
+      expect(output).toContain('passed for resource deployment/x-modelport');
+    }
+    writeFileSync(join(folder, 'wrong.yaml'), rendered([]).output.replace('readOnlyRootFilesystem', 'readOnlyRoot'));
+    expect(run([validate ?? '', '--strict', '-k', '1.33', join(folder, 'wrong.yaml')]).code).not.toBe(0);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.skipIf(!hadolint)('hadolint finds nothing in the Dockerfile', () => {
+  expect(run([hadolint ?? '', '--no-color', join(DEPLOY, 'docker', 'Dockerfile')])).toEqual({ code: 0, output: '' });
+});
+
+test.skipIf(!docker)('docker compose reads the file alone and with every profile', () => {
+  const file = [docker ?? '', 'compose', '--file', join(DEPLOY, 'compose.yaml')];
+  for (const [profile, count] of [
+    ['none', 1],
+    ['postgres', 2],
+    ['*', 6],
+  ] as const) {
+    const { code, output } = run([...file, '--profile', profile, 'config', '--services']);
+    expect({ profile, code, services: output.trim().split('\n').length }).toEqual({
+      profile,
+      code: 0,
+      services: count,
+    });
+  }
+});
+
+test.skipIf(!analyze)('systemd takes the unit, and finds it little exposed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-unit-'));
+  try {
+    const unit = readFileSync(join(DEPLOY, 'systemd', 'modelport.service'), 'utf8');
+    const path = join(folder, 'modelport.service');
+    // The program must exist where the unit is checked.
+    writeFileSync(path, unit.replace('/usr/local/bin/modelport', process.execPath));
+    // What it says of other units of this machine does not count.
+    const ofOurs = ({ output }: { output: string }) => output.split('\n').filter((line) => line.includes('modelport'));
+    const verified = run([analyze ?? '', 'verify', '--man=no', path]);
+    expect({ ...verified, output: ofOurs(verified) }).toEqual({ code: 0, output: [] });
+    const security = run([analyze ?? '', 'security', '--no-pager', '--offline=true', '--threshold=20', path]);
+    expect({ code: security.code, exposure: /exposure level.*/.exec(security.output)?.[0] }).toEqual({
+      code: 0,
+      exposure: expect.stringContaining('OK'),
+    });
+    writeFileSync(path, unit.replace('/usr/local/bin/modelport', process.execPath).replace('Restart=', 'Restrat='));
+    expect(ofOurs(run([analyze ?? '', 'verify', '--man=no', path])).join()).toContain('Restrat');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
