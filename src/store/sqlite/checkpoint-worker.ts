@@ -28,6 +28,9 @@ self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointRequest>) 
   file.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
   // With `full`, the default, each transaction would wait for the disk under the lock. What a power failure undoes is unfiled again.
   file.run('PRAGMA synchronous = NORMAL');
+  // By default each transaction copies the log once it has 1000 pages, and syncs the disk twice: the timer below copies a page that many
+  // transactions wrote once.
+  file.run('PRAGMA wal_autocheckpoint = 0');
   const copy = (how: 'PASSIVE' | 'RESTART') =>
     file.query<{ log: number }, []>(`PRAGMA wal_checkpoint(${how})`).get()?.log ?? 0;
   const copying = setInterval(() => {
