@@ -21,7 +21,7 @@ import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import type { CallTrace } from '../telemetry/events.ts';
-import { receiptOf } from '../telemetry/receipt.ts';
+import { writeReceipt } from '../telemetry/stored-receipt.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Chain, Ready } from './admit/candidate.ts';
 import { TOOL_FORMATS } from './admit/extra-members.ts';
@@ -258,7 +258,7 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   const record = recordOf(context, ending, used, cost);
   const { trace } = context;
   fill(trace, context, conclusion.error);
-  record.receipt = JSON.stringify(receiptOf(trace));
+  record.receipt = writeReceipt(trace, record);
   if (trace.labels.tags) record.tags = trace.labels.tags;
   const atProvider = providerCost(used, context);
   if (atProvider !== undefined) record.providerCost = atProvider;

@@ -5,7 +5,7 @@ import { readComponents } from '../catalog/price-text.ts';
 import { listCharge } from '../ledger/pricing/charge.ts';
 import { itemize } from '../ledger/pricing/itemize.ts';
 import type { CallRow, Store } from '../store/store.ts';
-import type { Receipt, ReceiptAttempt } from '../telemetry/receipt.ts';
+import type { ReceiptAttempt } from '../telemetry/receipt.ts';
 import { Time, Usd, writeTime } from './fields.ts';
 
 export const ATTEMPT = Type.Object({
@@ -64,10 +64,6 @@ export const RECEIPT = {
 };
 
 const PICO_DIGITS = 12;
-
-export function receiptIn({ receipt }: CallRow): Receipt {
-  return receipt === undefined ? { attempts: [] } : (JSON.parse(receipt) as Receipt);
-}
 
 /** Usage times list price, component by component; of an account in a price group also the sum of that, and the factor. */
 export async function chargeOf(store: Store, { usage, priceId, cost }: CallRow): Promise<object> {

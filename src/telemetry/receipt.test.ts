@@ -8,12 +8,14 @@ import { createEvents } from './create-events.ts';
 import { CallTrace } from './events.ts';
 import type { Receipt } from './receipt.ts';
 import { createRefusedCalls } from './refused-calls.ts';
+import { readReceipt } from './stored-receipt.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 
 async function receiptsOf(id: string): Promise<Receipt> {
   const call = await bench.store.call(id);
-  return JSON.parse(call?.receipt ?? 'null');
+  if (!call) throw new Error(`There is no call ${id}.`);
+  return readReceipt(call);
 }
 
 test('a receipt has every attempt, what the sender says of the call, and no secret', async () => {

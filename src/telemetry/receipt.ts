@@ -1,4 +1,4 @@
-/** The receipt of a call: what its record does not say. Stored with the record, as one JSON text, in the same transaction. */
+/** The receipt of a call: what its record does not say. Stored with the record (`stored-receipt.ts`), in the same transaction. */
 import { writeMoney } from '../canonical/money.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
@@ -20,19 +20,23 @@ export interface ReceiptAttempt {
   error?: { code: string; message?: string };
 }
 
-export interface Receipt {
+export interface Receipt extends ReceiptDetails {
+  /** In USD: what was held. */
+  hold?: string;
+  /** Until the hold was taken. */
+  admittedMs?: number;
+  attempts: readonly ReceiptAttempt[];
+}
+
+/** What most calls have none of. */
+export interface ReceiptDetails {
   /** The `x-request-id` that the client gave. */
   clientRequestId?: string;
   user?: string;
   metadata?: object;
   tags?: readonly string[];
-  /** In USD: what was held. */
-  hold?: string;
-  /** Until the hold was taken. */
-  admittedMs?: number;
   /** The targets in the order to try them, each with the reason of its place. */
   route?: readonly string[];
-  attempts: readonly ReceiptAttempt[];
   /** What translation dropped or approximated. */
   losses?: readonly string[];
   /** What was left of the caller's rate limits. */
@@ -47,26 +51,34 @@ const MOST_LINES = 32;
 const LONGEST_TEXT = 300;
 const LONGEST_METADATA = 2048;
 
-/** Member by member, only what there is: the text of a plain call stays short. */
 export function receiptOf(trace: CallTrace): Receipt {
-  const { labels, error, warnings, route, limits, hold, at } = trace;
-  const receipt: Receipt = { attempts: trace.attempts.slice(-MOST_ATTEMPTS).map((attempt) => attemptOf(attempt, at)) };
-  if (labels.clientRequestId !== undefined) receipt.clientRequestId = labels.clientRequestId;
-  if (labels.user !== undefined) receipt.user = bounded(labels.user);
-  const metadata = labels.metadata && boundedMetadata(labels.metadata);
-  if (metadata) receipt.metadata = metadata;
-  if (labels.tags) receipt.tags = labels.tags;
+  const { hold, admittedMs, attempts, at } = trace;
+  const receipt: Receipt = { attempts: attempts.slice(-MOST_ATTEMPTS).map((attempt) => attemptOf(attempt, at)) };
   if (hold !== undefined) receipt.hold = writeMoney(hold);
-  if (trace.admittedMs !== undefined) receipt.admittedMs = Math.round(trace.admittedMs * 10) / 10;
-  if (route) receipt.route = route().slice(0, MOST_LINES);
-  if (warnings.length > 0) receipt.losses = warnings.slice(0, MOST_LINES).map(bounded);
-  if (limits) receipt.limits = limits;
-  if (error) {
-    receipt.error = { code: error.code, message: bounded(error.message) };
-    if (error.param !== undefined) receipt.error.param = bounded(error.param);
-  }
-  return receipt;
+  if (admittedMs !== undefined) receipt.admittedMs = tenths(admittedMs);
+  return Object.assign(receipt, detailsOf(trace));
 }
+
+/** Member by member, only what there is: the text stays short. */
+export function detailsOf({ labels, error, warnings, route, limits }: CallTrace): ReceiptDetails {
+  const details: ReceiptDetails = {};
+  if (labels.clientRequestId !== undefined) details.clientRequestId = labels.clientRequestId;
+  if (labels.user !== undefined) details.user = bounded(labels.user);
+  const metadata = labels.metadata && boundedMetadata(labels.metadata);
+  if (metadata) details.metadata = metadata;
+  if (labels.tags) details.tags = labels.tags;
+  if (route) details.route = route().slice(0, MOST_LINES);
+  if (warnings.length > 0) details.losses = warnings.slice(0, MOST_LINES).map(bounded);
+  if (limits) details.limits = limits;
+  if (error) {
+    details.error = { code: error.code, message: bounded(error.message) };
+    if (error.param !== undefined) details.error.param = bounded(error.param);
+  }
+  return details;
+}
+
+/** Milliseconds, to the tenth. */
+export const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 function attemptOf(attempt: AttemptRecord, at: number): ReceiptAttempt {
   const { target, credential, status, outcome, startedAt, answeredAt, endedAt, errorCode, message } = attempt;
@@ -91,7 +103,7 @@ export function maskedCredential(credential: string | undefined): string | undef
 }
 
 /** Of a short secret they would tell too much. */
-function lastFour(credential: string | undefined): string | undefined {
+export function lastFour(credential: string | undefined): string | undefined {
   return credential === undefined || credential.length < 12 ? undefined : credential.slice(-4);
 }
 

@@ -6,9 +6,10 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
+import { readReceipt } from '../../../telemetry/stored-receipt.ts';
 import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { chargeOf, entriesOf, RECEIPT, receiptIn } from '../../receipt-shape.ts';
+import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
@@ -127,7 +128,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
         chargeOf(store, call),
         entriesOf(store, call),
       ]);
-      return { ...written, ...receiptIn(call), ...charge, entries };
+      return { ...written, ...readReceipt(call), ...charge, entries };
     },
   }),
   route('POST', '/admin/v1/calls/:id/dispute', {

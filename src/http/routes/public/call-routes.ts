@@ -2,8 +2,9 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
+import { readReceipt } from '../../../telemetry/stored-receipt.ts';
 import { Time, Usd, writeTime } from '../../fields.ts';
-import { ATTEMPT, chargeOf, plainAttempt, RECEIPT, receiptIn } from '../../receipt-shape.ts';
+import { ATTEMPT, chargeOf, plainAttempt, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
 const OwnCall = Type.Object({
@@ -35,7 +36,7 @@ export const OWN_CALL_ROUTES: readonly AnsweredRoute[] = [
       const call = await store.call(path.id ?? '');
       if (!call || call.account !== caller.account)
         throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
-      const { admittedMs: _, route: __, attempts, ...receipt } = receiptIn(call);
+      const { admittedMs: _, route: __, attempts, ...receipt } = readReceipt(call);
       return {
         id: call.id,
         object: 'call',
