@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { refuseUnknown, SETTINGS } from '../src/config/settings.ts';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
 import { exportFamilies } from '../src/telemetry/traces/exporter.ts';
+import { readImageConfig } from './helpers/image-config.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', 'deploy');
 /** Labels that Prometheus and the merging of processes add. */
@@ -188,17 +189,18 @@ test('Prometheus asks the gateway by a name and a port that it answers to, and h
 });
 
 test('the image has pinned bases, a user by number, and a health check that needs no shell', () => {
-  const dockerfile = read('docker/Dockerfile').replace(/\\\n/g, ' ');
-  const all = (instruction: string) =>
-    [...dockerfile.matchAll(new RegExp(`^${instruction} +(.*)$`, 'gm'))].map(([, rest = '']) => rest);
-  for (const from of all('FROM'))
-    expect(from).toMatch(/^(--platform=\$BUILDPLATFORM )?\S+:\S+@sha256:[0-9a-f]{64}( AS build)?$/);
-  expect(all('USER')).toEqual([`${USER}:${USER}`]);
-  expect(all('HEALTHCHECK')[0]).toEndWith('CMD ["/usr/local/bin/modelport", "health"]');
-  expect(all('STOPSIGNAL')).toEqual(['SIGTERM']);
-  expect(all('VOLUME')).toEqual(['["/data"]']);
-  const [variables = ''] = all('ENV');
-  expect(refusal(variables.split(' ').map((one) => one.split('=')[0] as string))).toBeUndefined();
+  const image = readImageConfig();
+  expect(image.bases).toHaveLength(2);
+  for (const base of image.bases)
+    expect(base).toMatch(/^(--platform=\$BUILDPLATFORM )?\S+:\S+@sha256:[0-9a-f]{64}( AS build)?$/);
+  expect(image.user).toBe(`${USER}:${USER}`);
+  expect(image.health).toEqual([...image.entrypoint, 'health']);
+  expect(image).toMatchObject({
+    command: ['serve'],
+    stopSignal: 'SIGTERM',
+    volume: image.environment.MODELPORT_DATA_DIR,
+  });
+  expect(refusal(Object.keys(image.environment))).toBeUndefined();
 });
 
 const CHART = 'helm/modelport';
@@ -250,4 +252,13 @@ test('the unit of systemd sets what exists, and waits longer than the gateway', 
   expect(environment.MODELPORT_SECRET_KEY_FILE).toBe(`%d/${credential}`);
   // The runtime compiles to machine code: with this the service would not start.
   expect(unit).not.toMatch(/^MemoryDenyWriteExecute=/m);
+});
+
+test('every action of a workflow is pinned by its commit, with its version beside it', () => {
+  const folder = join(DEPLOY, '..', '.github', 'workflows');
+  const used = readdirSync(folder).flatMap((name) => [
+    ...readFileSync(join(folder, name), 'utf8').matchAll(/^\s*(?:- )?uses: (.*)$/gm),
+  ]);
+  expect(used.length).toBeGreaterThan(10);
+  for (const [, action = ''] of used) expect(action).toMatch(/^[\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

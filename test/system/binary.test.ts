@@ -1,11 +1,23 @@
 /** The binary does the main job in an empty folder that is its root: no Node, no npm, no file of this checkout. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { readImageConfig } from '../helpers/image-config.ts';
 import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
@@ -18,6 +30,9 @@ if (!canChangeRoot)
 
 /** `/proc` and, to start processes, `/dev/null` are all that the program needs of the machine: every container has both. */
 const IN_ROOT = 'mount -t proc proc "$0/proc" && mount --bind /dev/null "$0/dev/null" && exec chroot "$0" "$@"';
+/** The same as a container engine does it: the root is read-only, the volume is mounted, and the program has the image's user. */
+const AS_IMAGE = `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && mount --bind "$1" "$0$2" && user=$3 && shift 3 &&
+  mount -t proc proc "$0/proc" && mount --bind /dev/null "$0/dev/null" && exec chroot --userspec="$user" "$0" "$@"`;
 /** Four tokens of 23 bytes: an estimate by length says 6. */
 const FOUR_TOKENS = 'hello hello hello hello';
 
@@ -102,5 +117,47 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
       expect.arrayContaining(['process="1"', 'process="2"']),
     );
     expect(gateway.log()).not.toContain('a thread failed');
+  }, 60_000);
+
+  test('runs as the container image says: read-only, without rights, with its health check', async () => {
+    const image = readImageConfig();
+    const data = mkdtempSync(join(tmpdir(), 'modelport-image-'));
+    const [uid = 0, gid = 0] = image.user.split(':').map(Number);
+    chownSync(data, uid, gid);
+    chmodSync(root, 0o755);
+    const [program = ''] = image.entrypoint;
+    mkdirSync(join(root, dirname(program)), { recursive: true });
+    const [binary = ''] = readdirSync(root).filter((name) => name.startsWith('modelport-'));
+    linkSync(join(root, binary), join(root, program));
+    const contained = ['unshare', '--mount', 'sh', '-c', AS_IMAGE, root, data, image.volume, image.user];
+    // The image listens on all addresses at a fixed port; a test does not.
+    const settings = Object.entries(image.environment).filter(([name]) => name !== 'HOST' && name !== 'PORT');
+    const environment = { ...Object.fromEntries(settings), HOME: '/home/nonroot' };
+    const container = await startGateway({
+      program: [...contained, ...image.entrypoint],
+      dataFolder: data,
+      environment: { ...environment, MODELPORT_CONFIG: '/data/modelport.yaml' },
+    });
+    const health = () => {
+      const env = { ...environment, PORT: new URL(container.url).port, PATH: process.env.PATH };
+      const [command = '', ...words] = [...contained, ...image.health];
+      return spawnSync(command, words, { encoding: 'utf8', env, timeout: 30_000 });
+    };
+    try {
+      const answer = await fetch(`${container.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${container.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(chatRequest('sandbox-chat')),
+      });
+      expect(answer.status).toBe(200);
+      expect(health()).toMatchObject({ status: 0, stderr: '' });
+    } finally {
+      expect(await container.stop('keep')).toBe(0);
+    }
+    expect(health()).toMatchObject({ status: 1, stdout: '' });
+    expect(readdirSync(data)).toContain('modelport.db');
+    for (const name of readdirSync(data).filter((name) => name.startsWith('modelport.db')))
+      expect({ name, uid: statSync(join(data, name)).uid }).toEqual({ name, uid });
+    rmSync(data, { recursive: true });
   }, 60_000);
 });
