@@ -22,6 +22,7 @@ export const RUNGS: { readonly [moduleName: string]: number } = {
   ledger: 2,
   telemetry: 2,
   conversations: 2,
+  alerts: 3,
   gateway: 3,
   tasks: 4,
   http: 5,

@@ -10,6 +10,8 @@ import type { ProcessPosition } from './access/portions.ts';
 import { createProbeLease, type SharedProbeLease } from './access/probe-lease.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
 import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
+import type { Alerts } from './alerts/alerts.ts';
+import { openAlerts } from './alerts/open-alerts.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type Model, type ProviderDefaults } from './catalog/catalog.ts';
@@ -33,7 +35,7 @@ import { createLedger } from './ledger/prepaid-ledger.ts';
 import { newOwner, processStatusOf } from './ledger/process-identity.ts';
 import { createRepricings, type Repricings } from './ledger/repricing.ts';
 import { createTokenCounter } from './ledger/tokens/token-counter.ts';
-import { createVerifier, type Verifier } from './ledger/verifier.ts';
+import { createVerifier, type Verifier, type VerifierSettings } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
@@ -45,7 +47,7 @@ import { type Runner, startRunner } from './tasks/runner.ts';
 import type { TaskDeps } from './tasks/task-deps.ts';
 import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
 import { createEvents } from './telemetry/create-events.ts';
-import type { Events } from './telemetry/events.ts';
+import type { EventSink, Events } from './telemetry/events.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
 import { createRefusedCalls, type RefusedCalls } from './telemetry/refused-calls.ts';
@@ -67,6 +69,7 @@ export interface App {
   metrics: Metrics;
   events: Events;
   refusals: RefusedCalls;
+  alerts: Alerts;
   videos: VideoTasks;
   files: Files;
   /** Processes tasks until it is stopped. */
@@ -119,18 +122,19 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const owner = newOwner();
   const metrics = createMetrics(now(), (name) => configuredName(catalog.find(name)));
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs, batchDone: metrics.ledgerBatch });
-  const limits = openLimits(config, log, metrics, standing);
+  const limits = openLimits(config, log, metrics, standing, (isUp) => events.redis(isUp));
   const access = createAccess({ store, limits, work: openWork(config, standing) });
   const defaults = providerDefaults(config);
   const lease = openProbeLease(config);
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
   const tracing = openTracing(config, transport, { version, instance: owner, lost: reportError });
   const refusals = createRefusedCalls({ store, now, reportError });
-  const events = openEvents(log, metrics, tracing, refusals, reportError);
+  const guard = openGuard(config);
+  const alerts = openAlerts(guard, standing, { store, now, worker: owner, processStatusOf, reportError });
+  const events = openEvents(log, metrics, tracing, [refusals.sink, alerts.sink], reportError);
   const catalog = openCatalog(defaults, store, log, lease, events);
   const memory = createMemory(store.kept, config.kept);
   const counter = createTokenCounter();
-  const guard = openGuard(config);
   const signing = createSigning(transport, now);
   const tasks = openTasks(config, {
     access,
@@ -186,15 +190,10 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
         return row;
       },
     });
-  const close = () => {
-    access.close();
-    lease?.close();
-    counter.close();
-  };
   return {
     store,
     ledger,
-    verifier: openVerifier(config, store, owner, reportError),
+    verifier: openVerifier(config, store, owner, { faulty: events.ledgerFault, reportError }),
     access,
     catalog,
     memory,
@@ -202,8 +201,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     gateway,
     metrics,
     events,
-    refusals,
-    ...{ ...tasks, ...openPrices(store, guard, now) },
+    ...{ ...tasks, ...openPrices(store, guard, now), refusals, alerts },
     apply,
     applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
     reportError,
@@ -213,7 +211,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
       return catalog.reload();
     },
     drainTraces: () => tracing?.drain(TRACES_DRAIN_MS) ?? Promise.resolve(),
-    close,
+    close: () => closeAll([access, lease, counter]),
   };
 }
 
@@ -240,11 +238,11 @@ function openEvents(
   log: Log,
   metrics: Metrics,
   tracing: Tracing | undefined,
-  refusals: RefusedCalls,
+  others: readonly EventSink[],
   reportError: App['reportError'],
 ): Events {
   if (tracing) metrics.add(tracing.families);
-  const sinks = [createLogSink(log), metrics.sink, refusals.sink, ...(tracing ? [tracing.sink] : [])];
+  const sinks = [createLogSink(log), metrics.sink, ...others, ...(tracing ? [tracing.sink] : [])];
   return createEvents(sinks, (thrown) => reportError('An event could not be recorded.', thrown));
 }
 
@@ -256,26 +254,30 @@ function openVerifier(
   { ledgerKey, dataDir }: Config,
   store: Store,
   owner: string,
-  reportError: App['reportError'],
+  settings: Pick<VerifierSettings, 'faulty' | 'reportError'>,
 ): Verifier {
   const key = () => {
     try {
       return ledgerKey ?? ledgerKeyOf(dataDir);
     } catch (thrown) {
-      reportError(
+      settings.reportError(
         'ledger.key cannot be written: set MODELPORT_LEDGER_KEY, or every verification reads everything.',
         thrown,
       );
       return undefined;
     }
   };
-  return createVerifier({ store, owner, key, now: Date.now, reportError });
+  return createVerifier({ store, owner, key, now: Date.now, ...settings });
 }
 
 const openPrices = (store: Store, guard: GuardedFetch, now: () => number): Pick<App, 'prices' | 'repricings'> => ({
   prices: createPriceBook({ store, guard, now }),
   repricings: createRepricings({ store, now, readPrice: readComponents }),
 });
+
+const closeAll = (all: readonly ({ close(): void } | undefined)[]) => {
+  for (const one of all) one?.close();
+};
 
 /** Without a public URL the gateway cannot give images lasting URLs. */
 function openImageStore({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageStore | undefined {
@@ -333,7 +335,13 @@ function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { co
 }
 
 /** The rate limits: counted in this process, or in Redis for all processes. */
-function openLimits(config: Config, log: Log, metrics: Metrics, standing: ProcessPosition): Limits {
+function openLimits(
+  config: Config,
+  log: Log,
+  metrics: Metrics,
+  standing: ProcessPosition,
+  changed: (isUp: boolean) => void,
+): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
   if (redisUrl === undefined) return standing.count === 1 ? createLocalLimits() : createDividedLimits(standing);
   return createSharedLimits({
@@ -345,6 +353,7 @@ function openLimits(config: Config, log: Log, metrics: Metrics, standing: Proces
     answered: metrics.redisAnswered,
     changed(isUp, cause) {
       metrics.redisIsUp(isUp);
+      changed(isUp);
       if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
       else if (limitsWithoutRedis === 'open') {
         log.error(

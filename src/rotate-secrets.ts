@@ -7,17 +7,19 @@ const SETTLING_MS = 1000;
 
 export async function rotateSecrets(
   settings: SecretKeySettings,
-  store: Pick<Store, 'providers' | 'reencryptProviders'>,
+  store: Pick<Store, 'providers' | 'reencryptProviders'> & { alerts: Pick<Store['alerts'], 'reencrypt'> },
   sleep: (ms: number) => Promise<unknown> = Bun.sleep,
 ): Promise<{ from: string; providers: number }> {
   // Starts only if every credential can be decrypted.
   await store.providers();
   const isFile = rotateKeyFile(settings);
   let providers = await store.reencryptProviders();
+  await store.alerts.reencrypt();
   if (!isFile) return { from: 'MODELPORT_SECRET_KEY', providers };
   for (let more = -1; more !== 0; providers += more) {
     await sleep(SETTLING_MS);
     more = await store.reencryptProviders();
+    await store.alerts.reencrypt();
   }
   forgetOldKey(settings.dataDir);
   return { from: 'the key file', providers };

@@ -30,6 +30,10 @@ const COUNTING_MS = 500;
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** How often alerts are looked after. */
+const ALERTS_MS = 1000;
+/** How long a stop waits for alerts that are being sent: the others are sent by the next process. */
+const ALERTS_DRAIN_MS = 2000;
 /** How often the delay of the event loop is measured. */
 const DELAY_MS = 500;
 
@@ -141,6 +145,7 @@ async function serveAlone(
   const measuring = measureDelay(app.metrics.eventLoopDelayed);
   const showing = setInterval(() => void show(current, app), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
+  const alerting = setInterval(() => void app.alerts.turn(), ALERTS_MS);
   app.access.start();
   const tasks = app.runTasks();
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
@@ -151,8 +156,9 @@ async function serveAlone(
   clearInterval(showing);
   clearInterval(tidying);
   clearInterval(measuring);
+  clearInterval(alerting);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  await Promise.all([app.drainTraces(), app.refusals.flush()]);
+  await Promise.all([app.drainTraces(), app.refusals.flush(), app.alerts.drain(ALERTS_DRAIN_MS)]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();
@@ -240,12 +246,13 @@ function measureDelay(delayed: (ms: number) => void): ReturnType<typeof setInter
 let seenGeneration = -1;
 
 /** Notices changes of other processes, renews the lease, and resolves holds of dead processes. */
-async function watchOver({ store, access, catalog, ledger, memory, metrics, reportError }: App): Promise<void> {
+async function watchOver({ store, access, alerts, catalog, ledger, memory, metrics, reportError }: App): Promise<void> {
   try {
     await ledger.sweep(Date.now(), processStatusOf);
     const from = performance.now();
     const generation = await store.generation();
     metrics.databaseAnswered(performance.now() - from);
+    alerts.databaseAnswered();
     if (generation !== seenGeneration) {
       seenGeneration = generation;
       access.forget();

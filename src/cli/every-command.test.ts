@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ENGINES } from '../../test/helpers/engines.ts';
 import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { runAsProcess } from '../../test/helpers/run-as-process.ts';
+import { startWebhookReceiver } from '../../test/helpers/webhook-receiver.ts';
 import { callRecord, holdRequest } from '../ledger/random-load.ts';
 import type { CallRow } from '../store/store.ts';
 
@@ -129,6 +130,14 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(used30Days).toMatchObject([{ model: 'm', calls: 2, 'output tokens': 10, margin: '' }]);
     expect(await run('usage', '--by', 'provider,tag', '--tag', 'none')).toEqual([]);
     expect(await run('usage', '--from', '2020-01-01', '--to', '2020-01-02')).toEqual([]);
+    const hooks = startWebhookReceiver();
+    await edge.admin('POST', '/alerts/channels', { name: 'ops', type: 'slack', url: hooks.url, rules: ['budget'] });
+    expect(await run('alerts channels')).toMatchObject([
+      { name: 'ops', type: 'slack', state: 'on', rules: ['budget'] },
+    ]);
+    expect(await run('alerts test', 'ops')).toEqual({ channel: 'ops', sent: true });
+    expect(await run('alerts list', '--state', 'pending')).toEqual([]);
+    await hooks.stop();
     expect(await run('secrets rotate')).toEqual({ 'providers re-encrypted': 2, 'key of': 'MODELPORT_SECRET_KEY' });
 
     const changes: { action: string; actor: string; after?: string }[] = await run('audit', '--limit', '100');

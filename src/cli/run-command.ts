@@ -1,6 +1,7 @@
 /** Finds and runs a command. Errors are printed as one sentence, with exit code 1. */
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
+import { ALERT_COMMANDS } from './alert-commands.ts';
 import { BACKUP_COMMANDS } from './backup-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import type { CliDeps } from './cli-deps.ts';
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command[] = [
   ...PRICE_COMMANDS,
   ...EXPLAIN_COMMANDS,
   ...HEALTH_COMMANDS,
+  ...ALERT_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...MONEY_COMMANDS,
   ...DISPUTE_COMMANDS,

@@ -1,5 +1,6 @@
 /** Dependencies and settings of the HTTP edge. */
 import type { Access } from '../access/access.ts';
+import type { Alerts } from '../alerts/alerts.ts';
 import type { AppliedFile, CatalogueChanges } from '../catalog/apply.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogueForm } from '../catalog/catalogue.ts';
@@ -47,6 +48,7 @@ export interface HttpDeps {
   readiness(): Promise<Readiness>;
   metrics: Pick<Metrics, 'answered' | 'called' | 'write'>;
   events: Pick<Events, 'configChanged'>;
+  alerts: Pick<Alerts, 'refresh' | 'test' | 'check'>;
   /** Calls that were refused and may not be in the store yet. */
   refusals: Pick<RefusedCalls, 'flush'>;
   settings: EdgeSettings;

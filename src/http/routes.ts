@@ -3,6 +3,7 @@
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
 import { ACCOUNT_ROUTES } from './routes/admin/account-routes.ts';
+import { ALERT_ROUTES } from './routes/admin/alert-routes.ts';
 import { AUDIT_ROUTES } from './routes/admin/audit-routes.ts';
 import { CALL_ROUTES } from './routes/admin/call-routes.ts';
 import { CATALOG_ROUTES } from './routes/admin/catalog-routes.ts';
@@ -213,6 +214,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...MONEY_ROUTES,
   ...EXPLAIN_ROUTES,
   ...HEALTH_ROUTES,
+  ...ALERT_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...PRICE_ROUTES,

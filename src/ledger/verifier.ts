@@ -13,6 +13,8 @@ export interface VerifierSettings {
   /** The key that signs checkpoints. `undefined`: there are no checkpoints, and every verification reads everything. Read when needed. */
   key(): string | undefined;
   now(): number;
+  /** A verification found these faults. */
+  faulty?(faults: readonly string[]): void;
   reportError(sentence: string, cause: unknown): void;
 }
 
@@ -50,7 +52,7 @@ interface VerifyRun {
   report: Promise<VerifyReport>;
 }
 
-export function createVerifier({ store, owner, key, now, reportError }: VerifierSettings): Verifier {
+export function createVerifier({ store, owner, key, now, faulty, reportError }: VerifierSettings): Verifier {
   let run: VerifyRun | undefined;
   /** A finished report that a client is expected to fetch. */
   let waiting: { full: boolean; report: VerifyReport; at: number } | undefined;
@@ -111,7 +113,9 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
       ...(saver && { reached: saver.add }),
     });
     await saver?.end();
-    return forged.length === 0 ? report : withForged(report, forged);
+    const whole = forged.length === 0 ? report : withForged(report, forged);
+    if (!whole.ok) faulty?.(whole.faults);
+    return whole;
   }
 
   return {

@@ -1,6 +1,7 @@
 /** The interface to the database, the same for both engines. Amounts are in nano-USD, times in milliseconds since 1970. */
 
 import type { Money } from '../canonical/money.ts';
+import type { AlertStore } from './alerts.ts';
 import type { BackupStore } from './backup/backup-store.ts';
 import type { BilledStore } from './billed-calls.ts';
 import type { ConfigFileStore } from './config-files.ts';
@@ -175,6 +176,8 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
 
   /** Stored conversations. */
   readonly kept: KeptStore;
+  /** Alerts, and where they are sent. */
+  readonly alerts: AlertStore;
   /** Tasks that outlive their request. */
   readonly tasks: TaskStore;
 

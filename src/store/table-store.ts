@@ -5,6 +5,7 @@ import type { CredentialCipher } from './credential-cipher.ts';
 import type { Database } from './database.ts';
 import type { Store } from './store.ts';
 import { accountTable } from './tables/account-table.ts';
+import { alertTables } from './tables/alert-tables.ts';
 import { auditTable } from './tables/audit-table.ts';
 import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
 import { callTable } from './tables/call-table.ts';
@@ -50,6 +51,7 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
     ...callTable(db),
     ...usageTable(db),
     ...ownerTable(db),
+    alerts: alertTables(db, cipher),
     kept: keptTables(db),
     tasks: taskTable(db),
   };

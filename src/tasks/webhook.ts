@@ -1,5 +1,5 @@
 /** Calls the client's webhook when a task has ended: signed by Standard Webhooks, retried, never at a private address. */
-import { createHmac } from 'node:crypto';
+import { signed } from '../transport/webhook-signature.ts';
 import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
@@ -33,17 +33,4 @@ export async function tellWebhook(deps: TaskDeps, task: Task, webhook: Webhook):
     deps.reportError(`The webhook of the task ${task.id} could not be called.`, thrown);
   }
   return tries >= MOST_TRIES ? { ...webhook, tries, told: true } : { ...webhook, tries };
-}
-
-/** `secret` is base64 after the prefix `whsec_`; times are in seconds since 1970. */
-export function signed(id: string, timestamp: number, body: string, secret: string): { [name: string]: string } {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'modelport',
-    'webhook-id': id,
-    'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${signature}`,
-  };
 }

@@ -29,5 +29,7 @@ export function createEvents(sinks: readonly EventSink[], failed: (thrown: unkno
     taskEnded: fan(sinks.map((sink) => sink.taskEnded?.bind(sink))),
     cooldown: one(sinks.map((sink) => sink.cooldown?.bind(sink))),
     configChanged: one(sinks.map((sink) => sink.configChanged?.bind(sink))),
+    ledgerFault: one(sinks.map((sink) => sink.ledgerFault?.bind(sink))),
+    redis: one(sinks.map((sink) => sink.redis?.bind(sink))),
   };
 }

@@ -37,6 +37,10 @@ export interface EventSink {
   /** A target or a credential is not used for a while, or is used again. */
   cooldown?(change: CooldownChange): void;
   configChanged?(change: ConfigChange): void;
+  /** A verification of the ledger found these faults. */
+  ledgerFault?(faults: readonly string[]): void;
+  /** Redis does not answer, or answers again. */
+  redis?(isUp: boolean): void;
 }
 
 export type Events = Required<EventSink>;

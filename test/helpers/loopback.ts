@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createAccess } from '../../src/access/access.ts';
 import { auditRow } from '../../src/access/audit.ts';
 import { issueKey } from '../../src/access/key.ts';
+import { openAlerts } from '../../src/alerts/open-alerts.ts';
 import { type Apply, applyFile, configFile } from '../../src/apply-file.ts';
 import { newId } from '../../src/canonical/id.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
@@ -33,6 +34,22 @@ import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import type { TestDatabase } from './engines.ts';
 
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
+/** Sends to receivers on loopback. */
+const alertsOf = (store: Store) =>
+  openAlerts(
+    createGuardedFetch({ allows: (address) => address === '127.0.0.1', maxBytes: 1000, timeoutMs: 10_000 }),
+    { index: 0 },
+    {
+      store,
+      now: Date.now,
+      worker: 'loopback',
+      processStatusOf: () => 'unknown',
+      reportError: (sentence) => {
+        throw new Error(sentence);
+      },
+    },
+  );
+
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
@@ -136,7 +153,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       reportError: () => {},
     }),
     readiness: createReadiness({ ask: () => store.ready() }),
-    ...{ ...NO_TELEMETRY, ...pricesOf(store), metrics: createMetrics(Date.now()) },
+    ...{ ...NO_TELEMETRY, ...pricesOf(store), metrics: createMetrics(Date.now()), alerts: alertsOf(store) },
     settings: {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,

@@ -106,4 +106,49 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     created_at bigint NOT NULL
   );
   `,
+  // Alerts: channels, settings of rules, what was raised, and the outbox.
+  `
+  CREATE TABLE alert_channels (
+    id text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    settings text COLLATE "C" NOT NULL,
+    secrets text COLLATE "C" NOT NULL,
+    rules text COLLATE "C",
+    enabled bigint NOT NULL,
+    created_at bigint NOT NULL
+  );
+  CREATE UNIQUE INDEX alert_channels_by_name ON alert_channels (name);
+  CREATE TABLE alert_rules (
+    rule text COLLATE "C" PRIMARY KEY,
+    settings text COLLATE "C" NOT NULL
+  );
+  CREATE TABLE alerts (
+    id text COLLATE "C" PRIMARY KEY,
+    at bigint NOT NULL,
+    rule text COLLATE "C" NOT NULL,
+    severity text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    title text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    data text COLLATE "C" NOT NULL,
+    dedupe text COLLATE "C"
+  );
+  CREATE UNIQUE INDEX alerts_by_key ON alerts (dedupe);
+  CREATE INDEX alerts_by_time ON alerts (at, id);
+  CREATE INDEX alerts_by_subject ON alerts (rule, subject, at);
+  CREATE TABLE alert_deliveries (
+    id text COLLATE "C" PRIMARY KEY,
+    alert text COLLATE "C" NOT NULL,
+    channel text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    tries bigint NOT NULL,
+    due_at bigint NOT NULL,
+    error text COLLATE "C",
+    lease text COLLATE "C",
+    lease_until bigint
+  );
+  CREATE INDEX alert_deliveries_by_alert ON alert_deliveries (alert);
+  CREATE INDEX alert_deliveries_due ON alert_deliveries (due_at) WHERE state = 'pending';
+  `,
 ];

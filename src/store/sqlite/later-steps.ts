@@ -144,4 +144,49 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     created_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // Alerts: channels, settings of rules, what was raised, and the outbox.
+  `
+  CREATE TABLE alert_channels (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    secrets TEXT NOT NULL,
+    rules TEXT,
+    enabled INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX alert_channels_by_name ON alert_channels (name);
+  CREATE TABLE alert_rules (
+    rule TEXT PRIMARY KEY,
+    settings TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE alerts (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    rule TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    data TEXT NOT NULL,
+    dedupe TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX alerts_by_key ON alerts (dedupe);
+  CREATE INDEX alerts_by_time ON alerts (at, id);
+  CREATE INDEX alerts_by_subject ON alerts (rule, subject, at);
+  CREATE TABLE alert_deliveries (
+    id TEXT PRIMARY KEY,
+    alert TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    state TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    error TEXT,
+    lease TEXT,
+    lease_until INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX alert_deliveries_by_alert ON alert_deliveries (alert);
+  CREATE INDEX alert_deliveries_due ON alert_deliveries (due_at) WHERE state = 'pending';
+  `,
 ];

@@ -1,0 +1,66 @@
+/** The sink of events that raises alerts. A call that needs none costs a comparison. */
+import type { AlertStore } from '../store/alerts.ts';
+import type { CallRow } from '../store/store.ts';
+import type { EventSink } from '../telemetry/events.ts';
+import {
+  credentialDraft,
+  type Draft,
+  disputeDraft,
+  ledgerDraft,
+  redisBackDraft,
+  redisLostDraft,
+  targetDownDraft,
+  targetUpDraft,
+  taskDraft,
+} from './drafts.ts';
+import type { RuleName } from './rules.ts';
+
+export interface AlertSinkDeps {
+  now(): number;
+  /** There is a channel, and the rule is not switched off. */
+  isOn(rule: RuleName): boolean;
+  /** Does this soon, after what was given before. */
+  soon(work: () => Promise<unknown>): void;
+  raise(draft: Draft): Promise<unknown>;
+  store: Pick<AlertStore, 'rearm'>;
+}
+
+export function createAlertSink({ now, isOn, soon, raise, store }: AlertSinkDeps): EventSink {
+  function alert(rule: RuleName, draft: (at: number) => Draft): void {
+    if (!isOn(rule)) return;
+    const made = draft(now());
+    soon(() => raise(made));
+  }
+  /** What was down is up: told if it was told that it was down. */
+  function over(key: string, rule: RuleName, draft: (lost: string) => Draft): void {
+    soon(async () => {
+      const lost = await store.rearm(key);
+      if (lost !== undefined && isOn(rule)) await raise(draft(lost));
+    });
+  }
+  function ended(record: CallRow): void {
+    if (record.outcome === 'disputed') alert('disputed_usage', (at) => disputeDraft(record, at));
+  }
+
+  return {
+    ended: (_, record) => ended(record),
+    taskEnded(_, record) {
+      ended(record);
+      if (record.outcome === 'failed') alert('task_failed', (at) => taskDraft(record, at));
+    },
+    cooldown(change) {
+      const { target, place, reason } = change;
+      if (place !== undefined) {
+        if (reason === 'refused') alert('credential_refused', (at) => credentialDraft(change, at));
+      } else if (target !== undefined && reason === 'failing')
+        alert('target_down', (at) => targetDownDraft(target, change, at));
+      else if (target !== undefined && reason === 'recovered' && isOn('target_down'))
+        over(`target_down:${target}`, 'target_up', (down) => targetUpDraft(target, change, down));
+    },
+    ledgerFault: (faults) => alert('ledger_fault', (at) => ledgerDraft(faults, at)),
+    redis(isUp) {
+      if (!isUp) alert('redis_lost', redisLostDraft);
+      else if (isOn('redis_lost')) over('redis_lost', 'redis_lost', redisBackDraft);
+    },
+  };
+}

@@ -1,0 +1,254 @@
+/**
+ * Alerts: events and figures become rows of an outbox in the store, which any process sends, at least once. While no channel is enabled,
+ * nothing is recorded.
+ */
+import { answerWithin } from '../access/answer-within.ts';
+import { newTimedId } from '../canonical/id.ts';
+import type { ProcessStatus } from '../ledger/ledger.ts';
+import type { AlertChannelRow, AlertRow, ClaimedDelivery } from '../store/alerts.ts';
+import type { Store } from '../store/store.ts';
+import type { EventSink } from '../telemetry/events.ts';
+import { createAlertSink } from './alert-sink.ts';
+import type { Deliver } from './deliver.ts';
+import { alertFrom, type Draft, databaseBackDraft, databaseLostDraft } from './drafts.ts';
+import { raiseFigures } from './figures.ts';
+import { pauseAfter } from './pause.ts';
+import { type AllRules, type RuleName, settingsFrom } from './rules.ts';
+
+export interface AlertsDeps {
+  store: Pick<Store, 'alerts'>;
+  deliver: Deliver;
+  /** Throws `invalid_request` if webhooks must not be sent to this URL. */
+  check(url: string): void;
+  now(): number;
+  /** A random number in [0, 1). */
+  random(): number;
+  /** The name of this process. */
+  worker: string;
+  processStatusOf(worker: string): ProcessStatus;
+  /** Of several processes on a machine one computes figures and tells that the database is lost. */
+  isFirst: boolean;
+  reportError(sentence: string, cause: unknown): void;
+}
+
+export interface Alerts {
+  readonly sink: EventSink;
+  /** Throws `invalid_request` if webhooks must not be sent to this URL. */
+  check(url: string): void;
+  /** Channels or rules were changed: reads them, and computes figures anew. */
+  refresh(): Promise<void>;
+  /** Sends a test now. Resolves with the reason if it was not sent. */
+  test(channel: AlertChannelRow): Promise<string | undefined>;
+  /** The periodic work with the database has succeeded. */
+  databaseAnswered(): void;
+  /** One turn, about every second: records what has happened, and starts sending what is due. */
+  turn(): Promise<void>;
+  /** Resolves when nothing is being sent, or after this time. */
+  drain(boundMs: number): Promise<void>;
+}
+
+/** How often other processes' changes of channels and rules are read, and figures computed. */
+const REFRESH_MS = 15_000;
+const INHERIT_MS = 2000;
+const FORGET_MS = 3_600_000;
+const KEPT_MS = 90 * 86_400_000;
+/** Longer than an attempt may take. */
+const LEASE_MS = 60_000;
+const MOST_UNDER_WAY = 16;
+/** With the pauses between them, these tries take about a day. */
+export const MOST_TRIES = 30;
+/** What could not be recorded yet. */
+const MOST_WAITING = 1000;
+const MOST_FAILURES = 10;
+/** The database is lost after so many turns without an answer. */
+const SILENT_TURNS = 5;
+const LONGEST_ERROR = 300;
+/** Tries of an alert that is not in the outbox. */
+const DIRECT_TRIES = 5;
+
+export function createAlerts(deps: AlertsDeps): Alerts {
+  const { store, now, worker, reportError } = deps;
+  let channels: readonly AlertChannelRow[] = [];
+  let rules: AllRules = settingsFrom([]);
+  let refreshedAt = 0;
+  let inheritedAt = 0;
+  let forgottenAt = 0;
+  /** What is to be recorded, in order: kept while the database is lost. */
+  const waiting: (() => Promise<unknown>)[] = [];
+  let recording: Promise<void> | undefined;
+  const underWay = new Set<Promise<void>>();
+  let failures = 0;
+  let silentTurns = 0;
+  let lostAt = 0;
+
+  const isOn = () => channels.length > 0;
+  const raise = (draft: Draft) => store.alerts.raise(alertFrom(draft, newTimedId('alert_', now()), now()));
+
+  function soon(work: () => Promise<unknown>): void {
+    if (waiting.length >= MOST_WAITING) return;
+    waiting.push(work);
+    void record();
+  }
+
+  /** In order; what fails is tried again by the next turn. */
+  function record(): Promise<void> {
+    recording ??= (async () => {
+      try {
+        for (let first = waiting[0]; first; first = waiting[0]) {
+          await first();
+          waiting.shift();
+          failures = 0;
+        }
+        await send();
+      } catch (thrown) {
+        // Where the database answers, the fault is the alert's own: it must not hold up the others.
+        if (silentTurns === 0 && ++failures >= MOST_FAILURES) waiting.shift();
+        if (lostAt === 0) reportError('An alert could not be recorded.', thrown);
+      } finally {
+        recording = undefined;
+      }
+    })();
+    return recording;
+  }
+
+  async function read(): Promise<void> {
+    channels = (await store.alerts.channels()).filter(({ enabled }) => enabled);
+    rules = settingsFrom(await store.alerts.rules());
+    refreshedAt = now();
+  }
+
+  async function figures(): Promise<void> {
+    if (!isOn()) return;
+    await raiseFigures(store.alerts, rules, now(), raise);
+    if (now() - forgottenAt < FORGET_MS) return;
+    forgottenAt = now();
+    await store.alerts.forget(now() - KEPT_MS);
+  }
+
+  /** Starts what is due. */
+  async function send(): Promise<void> {
+    const free = MOST_UNDER_WAY - underWay.size;
+    if (free <= 0) return;
+    for (const one of await store.alerts.claim(worker, now(), now() + LEASE_MS, free)) {
+      const sending: Promise<void> = sendOne(one).finally(() => underWay.delete(sending));
+      underWay.add(sending);
+    }
+  }
+
+  async function sendOne({ id, tries: before, alert, channel }: ClaimedDelivery): Promise<void> {
+    const tries = before + 1;
+    const error = channel ? await attempt(channel, alert) : 'The channel was removed.';
+    const isDead = !channel || tries >= MOST_TRIES;
+    const end = error === undefined ? 'sent' : isDead ? 'dead' : 'pending';
+    const at = end === 'pending' ? now() + pauseAfter(tries, deps.random()) : now();
+    try {
+      await store.alerts.delivered(id, worker, { state: end, tries, at, ...(error !== undefined && { error }) });
+    } catch (thrown) {
+      // Its lease ends, and it is sent again.
+      reportError('A delivery of an alert could not be recorded.', thrown);
+    }
+    if (end === 'dead') reportError(`The alert ${alert.id} was given up: ${error}`, undefined);
+  }
+
+  /** Returns the reason why it was not sent. */
+  async function attempt(channel: AlertChannelRow, alert: AlertRow): Promise<string | undefined> {
+    try {
+      await deps.deliver(channel, alert);
+      return undefined;
+    } catch (thrown) {
+      const message = thrown instanceof Error ? thrown.message : String(thrown);
+      return message.slice(0, LONGEST_ERROR);
+    }
+  }
+
+  /** Leases of processes known to be dead end at once; for unknown ones their duration decides. */
+  async function inherit(): Promise<void> {
+    if (now() - inheritedAt < INHERIT_MS) return;
+    inheritedAt = now();
+    const others = (await store.alerts.workers()).filter((other) => other !== worker);
+    const dead = others.filter((other) => deps.processStatusOf(other) === 'gone');
+    if (dead.length > 0) await store.alerts.releaseOf(dead);
+  }
+
+  /** The outbox is in the database, so this alert is sent from memory. */
+  function tellLost(): void {
+    lostAt = now();
+    if (!isOn() || !rules.database_lost.enabled || !deps.isFirst) return;
+    const draft = databaseLostDraft(now());
+    const alert = alertFrom(draft, `alert_${draft.key.replace(':', '_')}`, now());
+    for (const channel of channels.filter(({ rules: wanted }) => !wanted || wanted.includes(draft.rule))) {
+      const sending: Promise<void> = direct(channel, alert).finally(() => underWay.delete(sending));
+      underWay.add(sending);
+    }
+  }
+
+  async function direct(channel: AlertChannelRow, alert: AlertRow): Promise<void> {
+    for (let tries = 1; tries <= DIRECT_TRIES; tries++) {
+      if ((await attempt(channel, alert)) === undefined) return;
+      await Bun.sleep(pauseAfter(tries, deps.random()));
+    }
+  }
+
+  async function work(): Promise<void> {
+    if (now() - refreshedAt >= REFRESH_MS) {
+      await read();
+      if (deps.isFirst) await figures();
+    }
+    if (!isOn()) return;
+    await inherit();
+    await record();
+  }
+
+  let working: Promise<void> | undefined;
+  return {
+    check: deps.check,
+    sink: createAlertSink({
+      now,
+      isOn: (rule: RuleName) => isOn() && rules[rule].enabled,
+      soon,
+      raise,
+      store: store.alerts,
+    }),
+    async refresh() {
+      await read();
+      await figures();
+      await record();
+    },
+    test: (channel) => attempt(channel, testAlert(channel, now())),
+    databaseAnswered() {
+      silentTurns = 0;
+      if (lostAt === 0) return;
+      const since = lostAt;
+      lostAt = 0;
+      if (isOn() && rules.database_lost.enabled && deps.isFirst) soon(() => raise(databaseBackDraft(since, now())));
+    },
+    async turn() {
+      if (++silentTurns === SILENT_TURNS) tellLost();
+      if (working) return;
+      working = work().catch((thrown) => {
+        if (lostAt === 0 && silentTurns === 0) reportError('Alerts could not be sent.', thrown);
+      });
+      await working;
+      working = undefined;
+    },
+    async drain(boundMs) {
+      await answerWithin(
+        record().then(() => Promise.allSettled([...underWay])),
+        boundMs,
+      );
+    },
+  };
+}
+
+function testAlert({ name }: AlertChannelRow, at: number): AlertRow {
+  return {
+    id: newTimedId('alert_', at),
+    at,
+    rule: 'test',
+    severity: 'info',
+    subject: name,
+    title: `Test of the channel "${name}"`,
+    text: 'Alerts of Modelport arrive here.',
+    data: {},
+  };
+}

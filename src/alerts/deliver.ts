@@ -1,0 +1,56 @@
+/** Sends an alert to a channel: Standard Webhooks, a Slack-shaped webhook, or e-mail. */
+import type { AlertChannelRow, AlertRow } from '../store/alerts.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
+import type { SendMail } from '../transport/send-mail.ts';
+import { signed } from '../transport/webhook-signature.ts';
+
+const TIMEOUT_MS = 15_000;
+
+export interface DeliveryDeps {
+  guard: Pick<GuardedFetch, 'post'>;
+  sendMail: SendMail;
+  now(): number;
+}
+
+/** Throws an Error if the receiver did not take it. */
+export type Deliver = (channel: AlertChannelRow, alert: AlertRow) => Promise<void>;
+
+export function createDeliver({ guard, sendMail, now }: DeliveryDeps): Deliver {
+  async function post(url: string, headers: { [name: string]: string }, body: string): Promise<void> {
+    const status = await guard.post(url, headers, body, AbortSignal.timeout(TIMEOUT_MS));
+    if (status < 200 || status >= 300) throw new Error(`The receiver answered with status ${status}.`);
+  }
+  return async (channel, alert) => {
+    const { url, secret = '' } = channel.secrets;
+    if (channel.type === 'webhook') {
+      const body = webhookBody(alert);
+      await post(url, signed(`msg_${alert.id}`, Math.floor(now() / 1000), body, secret), body);
+    } else if (channel.type === 'slack') {
+      await post(url, { 'content-type': 'application/json', 'user-agent': 'modelport' }, slackBody(alert));
+    } else {
+      const { from = '', to = [] } = channel.settings;
+      await sendMail(url, { messageId: `<${alert.id}@modelport>`, from, to, ...mailOf(alert) }, TIMEOUT_MS);
+    }
+  };
+}
+
+function webhookBody({ at, data, ...alert }: AlertRow): string {
+  return JSON.stringify({
+    type: `alert.${alert.rule}`,
+    timestamp: new Date(at).toISOString(),
+    data: { ...alert, details: data },
+  });
+}
+
+/** Slack's own escapes: names of accounts must not become links or mentions. */
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+function slackBody({ severity, title, text }: AlertRow): string {
+  return JSON.stringify({ text: `*${escaped(title)}* (${severity})\n${escaped(text)}` });
+}
+
+function mailOf({ at, rule, severity, title, text, data, id }: AlertRow): { subject: string; text: string } {
+  const details = Object.entries({ rule, severity, time: new Date(at).toISOString(), ...data, alert: id });
+  const lines = details.map(([name, value]) => `${name}: ${value}`);
+  return { subject: `[Modelport] ${title.replace(/[\r\n]+/g, ' ')}`, text: `${text}\n\n${lines.join('\n')}\n` };
+}
