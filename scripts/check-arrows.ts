@@ -36,7 +36,7 @@ export const RUNGS: { readonly [moduleName: string]: number } = {
 /** Files that build and start the application. They count as one module, the only one that knows all others. */
 const MAIN_FILES = new Set([
   'main.ts',
-  'request-limit.ts',
+  'start-variables.ts',
   'serve.ts',
   'processes.ts',
   'process-messages.ts',

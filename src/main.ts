@@ -1,7 +1,7 @@
 /** The program `modelport`: passes the modules to its commands. */
 
 // Before everything else, because it may start the process again.
-import './request-limit.ts';
+import './start-variables.ts';
 import { version } from '../package.json';
 import { openApp, openDatabase, openTransport } from './app.ts';
 import type { CliDeps } from './cli/cli-deps.ts';

@@ -33,6 +33,8 @@ export interface GatewaySetup {
   under?: readonly string[];
   /** The command that runs the program, instead of this checkout's launcher. */
   program?: readonly string[];
+  /** The program's working folder. */
+  folder?: string;
   /** The data folder of an earlier process; by default a new one. */
   dataFolder?: string;
 }
@@ -128,7 +130,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     ...setup.environment,
   };
   const serving = setup.program
-    ? spawnProgram([...setup.program, 'serve'], settings)
+    ? spawnProgram([...setup.program, 'serve'], settings, setup.folder)
     : spawnModelport(['serve'], settings, undefined, setup.under);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url, serving);
@@ -239,7 +241,7 @@ function spawnServing(
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME, ...environment },
   });
   let log = '';
   for (const output of [child.stdout, child.stderr]) {

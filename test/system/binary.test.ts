@@ -15,11 +15,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
-import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
+import { chatRequest } from '../helpers/chat-answers.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { readImageConfig } from '../helpers/image-config.ts';
-import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { doMainJob, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
+import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const BUILD = join(import.meta.dirname, '../../scripts/build-binary.ts');
 const canChangeRoot =
@@ -33,13 +33,10 @@ const IN_ROOT = 'mount -t proc proc "$0/proc" && mount --bind /dev/null "$0/dev/
 /** The same as a container engine does it: the root is read-only, the volume is mounted, and the program has the image's user. */
 const AS_IMAGE = `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && mount --bind "$1" "$0$2" && user=$3 && shift 3 &&
   mount -t proc proc "$0/proc" && mount --bind /dev/null "$0/dev/null" && exec chroot --userspec="$user" "$0" "$@"`;
-/** Four tokens of 23 bytes: an estimate by length says 6. */
-const FOUR_TOKENS = 'hello hello hello hello';
 
 let root: string;
 let upstream: ScriptedUpstream;
 let gateway: GatewayProcess;
-let caller: TestCaller;
 
 /** The C library, which the runtime is linked with. */
 function copyLibraries(binary: string): void {
@@ -63,27 +60,13 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
     // Both would end the start if they were read.
     writeFileSync(join(root, '.env'), 'MODELPORT_LOG_LEVEL=nonsense\n');
     writeFileSync(join(root, 'bunfig.toml'), 'preload = ["./missing.ts"]\n');
-    upstream = await startScriptedUpstream();
-    const { usage: _, ...unmetered } = wholeAnswer(FOUR_TOKENS).json as { usage: object };
-    upstream.script('/plain/', { json: unmetered, repeat: true });
+    upstream = await startUnmetered();
     gateway = await startGateway({
+      ...unmeteredModel(upstream),
       program: ['unshare', '--mount', 'sh', '-c', IN_ROOT, root, `/${binary}`],
       dataFolder: join(root, 'data'),
       environment: { MODELPORT_DATA_DIR: '/data', MODELPORT_CONFIG: '/data/modelport.yaml', MODELPORT_PROCESSES: '2' },
-      providers: [
-        { name: 'plain', type: 'openai-compatible', baseUrl: `${upstream.url}/plain/v1`, credential: 'sk-fake' },
-      ],
-      models: [
-        {
-          name: 'plain',
-          kind: 'chat',
-          price: PRICE,
-          maxOutputTokens: 100,
-          targets: [{ provider: 'plain', model: 'm' }],
-        },
-      ],
     });
-    caller = await gateway.newCaller('10.00');
   }, 120_000);
   afterAll(async () => {
     expect(await gateway?.stop('keep')).toBe(0);
@@ -91,32 +74,11 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
     rmSync(root, { recursive: true, force: true });
   }, 60_000);
 
-  const call = (body: object) =>
-    fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', connection: 'close' },
-      body: JSON.stringify(body),
-    });
-
   test('starts, answers, bills and verifies, with all its threads and processes', async () => {
-    // More than a megabyte is parsed in a thread.
-    const large = { messages: [{ role: 'user', content: 'a'.repeat(1_100_000) }] };
-    expect((await call(chatRequest('plain', large))).status).toBe(200);
-    // The tokens of a reply without usage are counted in a thread.
-    await call(chatRequest('plain')).then((response) => response.json());
-    const [last] = await gateway.calls(caller);
-    expect(last?.usage).toMatchObject({ output: 4, source: 'counted' });
-    expect(nanoOf(last?.cost ?? '')).toBe(costOf({ input: last?.usage?.input ?? 0, output: 4 }));
-    // After 200 writes of a process a thread copies the log of the database.
-    for (let sent = 0; sent < 500; sent += 20)
-      await Promise.all(Array.from({ length: 20 }, () => call(chatRequest('plain')).then((answer) => answer.text())));
-    const report = await gateway.verify();
-    expect(report).toMatchObject({ ok: true });
-    expect(report.entries).toBeGreaterThan(500);
+    await doMainJob(gateway);
     expect((await gateway.metrics()).match(/process="\d+"/g)).toEqual(
       expect.arrayContaining(['process="1"', 'process="2"']),
     );
-    expect(gateway.log()).not.toContain('a thread failed');
   }, 60_000);
 
   test('runs as the container image says: read-only, without rights, with its health check', async () => {

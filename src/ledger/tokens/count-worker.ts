@@ -1,5 +1,6 @@
 /** The worker thread that counts tokens, because reading the vocabulary and some texts takes long. */
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import vocabulary from 'gpt-tokenizer/data/o200k_base.tiktoken' with { type: 'file' };
 import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { createByteCounter } from './byte-pairs.ts';
@@ -17,7 +18,9 @@ export interface CountAnswered {
   tokens: number[];
 }
 
-const countTokens = createByteCounter(readFileSync(vocabulary), O200K_TOKEN_SPLIT_REGEX);
+// In a bundle the path is relative to this program, which is the main file of its thread.
+const path = resolve(dirname(Bun.main), vocabulary);
+const countTokens = createByteCounter(readFileSync(path), O200K_TOKEN_SPLIT_REGEX);
 
 self.onmessage = ({ data: { id, texts } }: MessageEvent<CountAsked>) => {
   const tokens = texts.map((text) => countText(text, countTokens));

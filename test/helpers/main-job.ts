@@ -1,0 +1,51 @@
+/** What every way to install must do: start, call, bill and verify. */
+import { expect } from 'bun:test';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { chatRequest, wholeAnswer } from './chat-answers.ts';
+import type { GatewayProcess, GatewaySetup } from './gateway-process.ts';
+import { costOf, nanoOf, PRICE } from './scene.ts';
+
+/** Four tokens of 23 bytes: an estimate by length says 6. */
+const FOUR_TOKENS = 'hello hello hello hello';
+
+/** A provider that reports no usage. */
+export async function startUnmetered(): Promise<ScriptedUpstream> {
+  const upstream = await startScriptedUpstream();
+  const { usage: _, ...unmetered } = wholeAnswer(FOUR_TOKENS).json as { usage: object };
+  upstream.script('/plain/', { json: unmetered, repeat: true });
+  return upstream;
+}
+
+/** The gateway's model on that provider. */
+export const unmeteredModel = ({ url }: ScriptedUpstream): Pick<GatewaySetup, 'providers' | 'models'> => ({
+  providers: [{ name: 'plain', type: 'openai-compatible', baseUrl: `${url}/plain/v1`, credential: 'sk-fake' }],
+  models: [
+    { name: 'plain', kind: 'chat', price: PRICE, maxOutputTokens: 100, targets: [{ provider: 'plain', model: 'm' }] },
+  ],
+});
+
+/** Calls, bills and verifies, and uses every thread. */
+export async function doMainJob(gateway: GatewayProcess): Promise<void> {
+  const caller = await gateway.newCaller('10.00');
+  const call = (body: object) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify(body),
+    });
+  // More than a megabyte is parsed in a thread.
+  const large = await call(chatRequest('plain', { messages: [{ role: 'user', content: 'a'.repeat(1_100_000) }] }));
+  expect(large.status).toBe(200);
+  // The tokens of a reply without usage are counted in a thread.
+  await call(chatRequest('plain')).then((response) => response.json());
+  const [last] = await gateway.calls(caller);
+  expect(last?.usage).toMatchObject({ output: 4, source: 'counted' });
+  expect(nanoOf(last?.cost ?? '')).toBe(costOf({ input: last?.usage?.input ?? 0, output: 4 }));
+  // After 200 writes of a process a thread copies the log of the database.
+  for (let sent = 0; sent < 500; sent += 20)
+    await Promise.all(Array.from({ length: 20 }, () => call(chatRequest('plain')).then((answer) => answer.text())));
+  const report = await gateway.verify();
+  expect(report).toMatchObject({ ok: true });
+  expect(report.entries).toBeGreaterThan(500);
+  expect(gateway.log()).not.toContain('a thread failed');
+}
