@@ -159,6 +159,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const { out } = await runAsProcess(edge, {}, ['help']);
     const commands = [...out.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, command = '']) => command);
     const local = [
+      'init',
       'serve',
       'migrate',
       'doctor',

@@ -9,6 +9,7 @@ import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { EXPLAIN_COMMANDS } from './explain-commands.ts';
 import { HEALTH_COMMANDS } from './health-commands.ts';
+import { INIT_COMMAND } from './init-command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
@@ -18,6 +19,7 @@ import { SECRET_COMMANDS } from './secret-commands.ts';
 import { SERVER_COMMANDS } from './server-commands.ts';
 
 const COMMANDS: readonly Command[] = [
+  INIT_COMMAND,
   ...SERVER_COMMANDS,
   ...CATALOG_COMMANDS,
   ...PRICE_COMMANDS,
