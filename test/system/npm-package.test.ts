@@ -82,11 +82,15 @@ test.skipIf(process.platform === 'win32')(
     writeFileSync(join(work, 'bunfig.toml'), 'preload = ["./missing.ts"]\n');
     const before = listing(folder);
     const modelport = join(folder, 'node_modules/.bin/modelport');
+    // The file that it writes is one that it accepts.
+    const environment = { PATH: bin, HOME: home };
+    run(modelport, ['init'], work, environment);
+    run(modelport, ['migrate'], work, environment);
     const gateway = await startGateway({
       ...unmeteredModel(upstream),
       program: [modelport],
       folder: work,
-      environment: { PATH: bin, HOME: home },
+      environment,
     });
     try {
       await doMainJob(gateway);
