@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await upstream.close();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) {
+    spawnSync('chmod', ['-R', 'u+w', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 function newFolder(): string {
@@ -104,7 +107,6 @@ test.skipIf(process.platform === 'win32')(
     expect(run('npx', ['--offline', '--loglevel=error', 'modelport', '--version'], folder).trim()).toBe(version);
     // The launcher for POSIX shells, which service managers start, finds the runtime beside the package.
     expect(run(join(folder, 'node_modules/modelport/bin/modelport'), ['--version'], work).trim()).toBe(version);
-    run('chmod', ['-R', 'u+w', join(folder, 'node_modules')], folder);
   },
   240_000,
 );
