@@ -54,4 +54,4 @@ function nameOf(node: SyntaxNode, parent: SyntaxNode | undefined): string {
   return 'a function';
 }
 
-if (import.meta.main) report('sizes', sizeFaults(readSources(['src', 'scripts', 'bench', 'test'])));
+if (import.meta.main) report('sizes', sizeFaults(readSources(['src', 'web', 'scripts', 'bench', 'test'])));

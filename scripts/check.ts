@@ -9,6 +9,7 @@ export interface Step {
 
 const STEPS: readonly Step[] = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc'] },
+  { name: 'web', command: ['node_modules/typescript/bin/tsc', '-p', 'web'] },
   { name: 'lint', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { name: 'arrows', command: ['scripts/check-arrows.ts'] },
   { name: 'sizes', command: ['scripts/check-sizes.ts'] },

@@ -34,16 +34,16 @@ function context(folder: string, found: string[]): void {
   }
 }
 
-/** The TypeScript files below these folders with their text. */
+/** The TypeScript files below these folders with their text, those of the web console included. */
 export function readSources(folders: readonly string[]): SourceFile[] {
-  return readFiles(listFiles(folders).filter((path) => path.endsWith('.ts')));
+  return readFiles(listFiles(folders).filter((path) => /\.tsx?$/.test(path)));
 }
 
 export function readFiles(paths: readonly string[]): SourceFile[] {
   return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
-export const isTest = (path: string): boolean => path.endsWith('.test.ts');
+export const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 
 /** Prints the faults and exits with 0 if there are none, otherwise 1. */
 export function report(name: string, faults: readonly Fault[]): never {

@@ -69,7 +69,7 @@ export function skipReasons(output: string): readonly string[] {
 
 if (import.meta.main) {
   const args = process.argv.slice(2);
-  const found = await Array.fromAsync(new Glob('{src,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
+  const found = await Array.fromAsync(new Glob('{src,web,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
   // Windows writes them with backslashes.
   const all = found.map((file) => file.replaceAll('\\', '/')).filter((file) => !file.includes('node_modules/'));
   const files = chooseFiles(all, args);

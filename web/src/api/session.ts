@@ -1,0 +1,69 @@
+/** Who is signed in, and what this person may do. */
+import { useQuery } from '@tanstack/react-query';
+import { ask } from './client.ts';
+
+export type Permission =
+  | `${'overview' | 'calls' | 'payloads' | 'usage' | 'audit'}:read`
+  | `${'supply' | 'accounts' | 'keys' | 'money' | 'people' | 'alerts' | 'settings' | 'own'}:${'read' | 'write'}`
+  | 'prices:write'
+  | 'admin-keys:write'
+  | 'playground';
+
+export interface Ways {
+  password: boolean;
+  passkeys: boolean;
+  oidc: { name: string } | null;
+  registration: boolean;
+  registrationCredit: string | null;
+}
+
+export interface Person {
+  id: string;
+  name: string;
+  email: string | null;
+  role: 'owner' | 'operator' | 'finance' | 'support' | 'member';
+  language: 'en' | 'zh' | null;
+  hasPassword: boolean;
+  hasTotp: boolean;
+  passkeys: number;
+  needsSetup: boolean;
+}
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+export interface SignedIn {
+  person: Person;
+  permissions: Permission[];
+  accounts: Named[];
+  account: Named | null;
+  session: { id: string; way: string; at: string; endsAt: string; idleEndsAt: string };
+  ways: Ways;
+  version: string;
+  publicUrl: string | null;
+}
+
+export type Session = SignedIn | { person: null; ways: Ways };
+
+export const SESSION = ['session'] as const;
+
+export const fetchSession = () => ask<Session>('/console/api/session');
+
+/** Below the sign-in gate there is always a person. */
+export function useSession(): SignedIn {
+  const { data } = useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 });
+  if (!data?.person) throw new Error('useSession is used below the sign-in gate alone');
+  return data;
+}
+
+export function useMay(): (permission: Permission) => boolean {
+  const { permissions } = useSession();
+  return (permission) => permissions.includes(permission);
+}
+
+export const isMember = ({ permissions }: SignedIn): boolean => !permissions.includes('overview:read');
+
+/** The address that clients of this gateway use. */
+export const baseUrlOf = ({ publicUrl }: SignedIn): string => (publicUrl ?? location.origin).replace(/\/$/, '');

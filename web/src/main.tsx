@@ -1,0 +1,69 @@
+/** The entry: who is here decides between the sign-in page, the first-run page and the console. */
+import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { lazy, StrictMode, Suspense, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiError } from './api/client.ts';
+import { fetchSession, SESSION } from './api/session.ts';
+import { startAppearance } from './i18n/language.ts';
+import { Failed } from './parts/states.tsx';
+import { takeFragment } from './shell/fragment.ts';
+
+const SignInPage = lazy(() =>
+  import('./pages/sign-in/sign-in.tsx').then(({ SignInPage }) => ({ default: SignInPage })),
+);
+const RoutedPages = lazy(() => import('./routed-pages.tsx').then(({ RoutedPages }) => ({ default: RoutedPages })));
+const StartPage = lazy(() => import('./pages/start/start.tsx').then(({ StartPage }) => ({ default: StartPage })));
+
+const RETRIES = 2;
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // An answer of the gateway does not change by asking again; a lost connection may.
+      retry: (failures, error) => failures < RETRIES && (!(error instanceof ApiError) || error.status >= 500),
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+// A session that ended elsewhere shows the sign-in page, wherever the person is.
+client.getQueryCache().subscribe(({ type, query }) => {
+  const { error } = query.state;
+  if (type !== 'updated' || !(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === SESSION[0])
+    return;
+  void client.invalidateQueries({ queryKey: SESSION });
+});
+
+function Console() {
+  const [fragment, setFragment] = useState(takeFragment);
+  const enter = async () => {
+    await client.refetchQueries({ queryKey: SESSION });
+    setFragment({});
+  };
+  const session = useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 });
+  if (!session.data)
+    return session.error ? <Failed error={session.error} retry={() => void session.refetch()} /> : null;
+  const { person } = session.data;
+  // A one-time link or an invitation wins over a session that is still there.
+  if (!person || fragment.link || fragment.invite) {
+    return <SignInPage ways={session.data.ways} fragment={fragment} onDone={enter} />;
+  }
+  if (person.needsSetup) return <StartPage />;
+  return <RoutedPages />;
+}
+
+startAppearance();
+const root = document.getElementById('root');
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <Suspense fallback={null}>
+          <Console />
+        </Suspense>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,143 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { refresh } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import type { Account } from '../../api/types.ts';
+import { exactMoney } from '../../format/money.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Confirm } from '../../parts/dialog.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
+import { FormError, Loaded } from '../../parts/states.tsx';
+import { common } from '../../parts/words.ts';
+import { AccountStatus } from './accounts.tsx';
+import { Entries } from './entries.tsx';
+import { MoveMoney } from './move-money.tsx';
+import { words } from './words.ts';
+
+export function AccountDrawer({ id, onClose }: { id: string; onClose: () => void }) {
+  const t = useWords(words);
+  const account = useQuery({
+    queryKey: ['account', id],
+    queryFn: () => ask<Account>(`/admin/v1/accounts/${encodeURIComponent(id)}`),
+  });
+  return (
+    <Drawer title={account.data?.name ?? t('title')} sub={id} onClose={onClose}>
+      <Loaded of={account}>{(data) => <Body of={data} />}</Loaded>
+    </Drawer>
+  );
+}
+
+function Body({ of }: { of: Account }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const may = useMay();
+  const client = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const path = `/admin/v1/accounts/${of.id}`;
+  const change = async (action: 'disable' | 'enable') => {
+    await ask(`${path}/${action}`, { method: 'POST', body: {} });
+    await refresh(client, 'accounts', 'account');
+  };
+  return (
+    <>
+      <section>
+        <dl className="facts">
+          <div>
+            <dt>{c('balance')}</dt>
+            <dd style={{ font: 'var(--t-20)', letterSpacing: 'var(--tight)' }}>{exactMoney(of.available)}</dd>
+          </div>
+          <div>
+            <dt>{t('held')}</dt>
+            <dd>{exactMoney(of.held)}</dd>
+          </div>
+          <div>
+            <dt>{c('spend')}</dt>
+            <dd>{exactMoney(of.spent?.total)}</dd>
+          </div>
+          <div>
+            <dt>{c('status')}</dt>
+            <dd>
+              <AccountStatus of={of} />
+            </dd>
+          </div>
+        </dl>
+        <p className="row" style={{ marginBlockStart: '.75rem' }}>
+          <Link to="/calls" search={{ account: of.id }}>
+            {t('calls')}
+          </Link>
+          <Link to="/keys" search={{ account: of.id }}>
+            {t('keys')}
+          </Link>
+        </p>
+      </section>
+      {may('money:write') && <MoveMoney path={path} />}
+      {may('money:read') && <Entries path={path} />}
+      {may('accounts:write') && <EditLimits of={of} path={path} />}
+      {may('accounts:write') && (
+        <section>
+          <button
+            type="button"
+            className="btn"
+            onClick={() => (of.disabledAt ? change('enable').catch(setError) : setAsking(true))}
+          >
+            {of.disabledAt ? c('enable') : c('disable')}
+          </button>
+          <FormError error={error} />
+        </section>
+      )}
+      {asking && (
+        <Confirm
+          title={t('disableTitle', { name: of.name })}
+          effect={t('disableText')}
+          action={c('disable')}
+          name={of.name}
+          onConfirm={() => change('disable')}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function EditLimits({ of, path }: { of: Account; path: string }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const client = useQueryClient();
+  const [limits, setTexts] = useLimitTexts(of);
+  const [error, setError] = useState<unknown>();
+  const [saved, setSaved] = useState(false);
+  const written = writeLimits(limits);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!written) return;
+    try {
+      await ask(path, { method: 'PATCH', body: written });
+      await refresh(client, 'accounts', 'account');
+      setError(undefined);
+      setSaved(true);
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return (
+    <section aria-labelledby="a-lim">
+      <h2 id="a-lim">{t('limits')}</h2>
+      <form className="form" onSubmit={submit} onChange={() => setSaved(false)}>
+        <LimitFields texts={limits} onChange={setTexts} />
+        <FormError error={error} />
+        <div className="row">
+          <button type="submit" className="btn" disabled={!written}>
+            {c('save')}
+          </button>
+          <span aria-live="polite" className="dim">
+            {saved && c('saved')}
+          </span>
+        </div>
+      </form>
+    </section>
+  );
+}

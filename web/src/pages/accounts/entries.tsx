@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ask, withQuery } from '../../api/client.ts';
+import type { Entry, Page } from '../../api/types.ts';
+import { exactMoney } from '../../format/money.ts';
+import { fullTime } from '../../format/numbers.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { common } from '../../parts/words.ts';
+import { words } from './words.ts';
+
+const SHOWN = 12;
+const FIRST_PAGE = 1000;
+
+/** The newest entries of one account, where they are on the first page. The API lists from the first entry on; the Ledger page walks all of them. */
+async function latestEntries(path: string): Promise<{ rows: Entry[]; isLong: boolean }> {
+  const { data, hasMore } = await ask<Page<Entry>>(withQuery(`${path}/entries`, { limit: FIRST_PAGE }));
+  return { rows: data.slice(-SHOWN).reverse(), isLong: hasMore };
+}
+
+export function Entries({ path }: { path: string }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const entries = useQuery({ queryKey: ['entries', path], queryFn: () => latestEntries(path) });
+  return (
+    <section aria-labelledby="a-ent">
+      <h2 id="a-ent">{t('entries')}</h2>
+      <Loaded of={entries} bones={4}>
+        {({ rows, isLong }) =>
+          isLong ? (
+            <p className="dim">{t('longLedger')}</p>
+          ) : rows.length === 0 ? (
+            <p className="dim">{t('noEntries')}</p>
+          ) : (
+            <table className="mini">
+              <thead>
+                <tr>
+                  <th>{t('entry')}</th>
+                  <th className="num">{c('amount')}</th>
+                  <th className="num">{c('balance')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((entry) => (
+                  <tr key={entry.seq}>
+                    <td>
+                      {entry.callId ? (
+                        <Link to="/calls" search={{ call: entry.callId }}>
+                          {entry.kind}
+                        </Link>
+                      ) : (
+                        entry.kind
+                      )}{' '}
+                      <span className="dimmer">{entry.note}</span>
+                      <br />
+                      <time className="dimmer" dateTime={entry.at}>
+                        {fullTime(entry.at)}
+                      </time>
+                    </td>
+                    <td className="num">{exactMoney(entry.amount)}</td>
+                    <td className="num dim">{exactMoney(entry.balanceAfter)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

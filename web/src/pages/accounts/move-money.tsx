@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { refresh } from '../../api/queries.ts';
+import type { Entry } from '../../api/types.ts';
+import { exactMoney, readAmount } from '../../format/money.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Note } from '../../parts/basic.tsx';
+import { Field, Select } from '../../parts/form.tsx';
+import { FormError } from '../../parts/states.tsx';
+import { common } from '../../parts/words.ts';
+import { words } from './words.ts';
+
+type Act = 'top-ups' | 'refunds' | 'adjustments';
+
+/** An adjustment may take money away; the others are positive. */
+export function readMoved(typed: string, act: Act): string | undefined {
+  const text = typed.trim().replace('−', '-');
+  const isNegative = act === 'adjustments' && text.startsWith('-');
+  const amount = readAmount(isNegative ? text.slice(1) : text);
+  if (amount === undefined || /^0*(\.0*)?$/.test(amount)) return undefined;
+  return isNegative ? `-${amount}` : amount;
+}
+
+const newIdempotencyKey = () =>
+  `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+
+export function MoveMoney({ path }: { path: string }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const client = useQueryClient();
+  const [act, setAct] = useState<Act>('top-ups');
+  const [typed, setTyped] = useState('');
+  const [note, setNote] = useState('');
+  // The same key until the entry is there: a click after a lost answer does not move the money twice.
+  const [once, setOnce] = useState(newIdempotencyKey);
+  const [entered, setEntered] = useState<Entry>();
+  const [error, setError] = useState<unknown>();
+  const amount = readMoved(typed, act);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (amount === undefined) return;
+    try {
+      const body = { amount, ...(note !== '' && { note }) };
+      setEntered(await ask<Entry>(`${path}/${act}`, { method: 'POST', body, headers: { 'idempotency-key': once } }));
+      setOnce(newIdempotencyKey());
+      setTyped('');
+      setNote('');
+      setError(undefined);
+      await refresh(client, 'accounts', 'account', 'entries');
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  const change = (set: (value: string) => void) => (event: { target: { value: string } }) => {
+    setEntered(undefined);
+    setOnce(newIdempotencyKey());
+    set(event.target.value);
+  };
+  return (
+    <section aria-labelledby="a-money">
+      <h2 id="a-money">{t('money')}</h2>
+      <form className="form" onSubmit={submit}>
+        <div className="two">
+          <Select label={t('act')} value={act} onChange={change((value) => setAct(value as Act))}>
+            <option value="top-ups">{t('topup')}</option>
+            <option value="refunds">{t('refund')}</option>
+            <option value="adjustments">{t('adjust')}</option>
+          </Select>
+          <Field
+            label={c('amount')}
+            hint={t('amountHint')}
+            error={typed !== '' && amount === undefined ? t('notAmount') : undefined}
+            inputMode="decimal"
+            required
+            value={typed}
+            onChange={change(setTyped)}
+          />
+        </div>
+        <Field label={t('note')} value={note} onChange={change(setNote)} />
+        <FormError error={error} />
+        {entered && (
+          <Note s="ok">
+            {t('entered', { amount: exactMoney(entered.amount), balance: exactMoney(entered.balanceAfter) })}
+          </Note>
+        )}
+        <div className="row">
+          <button type="submit" className="btn go" disabled={amount === undefined}>
+            {act === 'top-ups' ? t('topup') : act === 'refunds' ? t('refund') : t('adjust')}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,106 @@
+/** The only time that a key is shown: with lines for the usual clients, until it was copied. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask, withQuery } from '../../api/client.ts';
+import { useOwnPath } from '../../api/queries.ts';
+import { baseUrlOf, useSession } from '../../api/session.ts';
+import type { CallRow, Key, Page } from '../../api/types.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Note, Status } from '../../parts/basic.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { common } from '../../parts/words.ts';
+import { CLIENTS, type Client, linesFor, shortKey } from './lines.ts';
+import { words } from './words.ts';
+
+export type CreatedKey = Key & { key: string };
+
+const POLL_MS = 2000;
+const MODEL = 'sandbox-chat';
+
+export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const session = useSession();
+  const [client, setClient] = useState<Client>('curl');
+  const [copied, setCopied] = useState(false);
+  const [warned, setWarned] = useState(false);
+  const model = created.models?.[0] ?? MODEL;
+  const copy = async (text: string) => {
+    await navigator.clipboard?.writeText(text);
+    setCopied(true);
+  };
+  const close = () => (copied || warned ? onClose() : setWarned(true));
+  const foot = (
+    <>
+      <span style={{ marginInlineEnd: 'auto' }}>
+        <FirstCall keyId={created.id} />
+      </span>
+      <Link className="btn" to="/playground">
+        {c('playground')}
+      </Link>
+      <button type="button" className="btn" onClick={close}>
+        {warned && !copied ? t('closeAnyway') : c('done')}
+      </button>
+    </>
+  );
+  return (
+    <Dialog
+      title={t('createdTitle', { name: created.name })}
+      text={t('once')}
+      width="42rem"
+      onClose={close}
+      foot={foot}
+    >
+      <div className="secret">
+        <code>{created.key}</code>
+        <button type="button" className="btn go" onClick={() => void copy(created.key)}>
+          <Icon name={copied ? 'check' : 'copy'} />
+          <span aria-live="polite">{copied ? c('copied') : t('copyKey')}</span>
+        </button>
+      </div>
+      {warned && !copied && <Note s="warn">{t('notCopied')}</Note>}
+      <div>
+        <h3 style={{ marginBlockEnd: '.5rem' }}>{t('use')}</h3>
+        <Tabs label={t('client')} panel="d-code" tabs={CLIENTS} value={client} onChange={setClient} />
+      </div>
+      <div className="code" id="d-code" role="tabpanel" aria-label={client}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable from the keyboard */}
+        <pre tabIndex={0}>{linesFor(client, shortKey(created.key), baseUrlOf(session), model)}</pre>
+        <button
+          type="button"
+          className="btn"
+          onClick={() => void copy(linesFor(client, created.key, baseUrlOf(session), model))}
+        >
+          <Icon name="copy" />
+          {c('copy')}
+        </button>
+      </div>
+      <p className="dimmer" style={{ marginBlockStart: '-.5rem' }}>
+        {t('whole')}
+      </p>
+    </Dialog>
+  );
+}
+
+function FirstCall({ keyId }: { keyId: string }) {
+  const t = useWords(words);
+  const path = useOwnPath('/admin/v1/calls', '/calls');
+  const calls = useQuery({
+    queryKey: ['first-call', keyId],
+    queryFn: () => ask<Page<CallRow>>(withQuery(path, { key: keyId, limit: 1 })),
+    refetchInterval: ({ state }) => (state.data?.data.length ? false : POLL_MS),
+  });
+  const call = calls.data?.data[0];
+  if (!call) return <Status s="live">{t('waiting')}</Status>;
+  return (
+    <>
+      <Status s="ok">{t('arrived')}</Status>{' '}
+      <Link to="/calls" search={{ call: call.id }}>
+        {t('receipt')}
+      </Link>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+/** The playground: every endpoint, with the request as code and the receipt of the last call. */
+import { useState } from 'react';
+import { useAccounts } from '../../api/queries.ts';
+import { useMay, useSession } from '../../api/session.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Failed } from '../../parts/states.tsx';
+import { ChatPlayground } from './chat-playground.tsx';
+import { FormPlayground } from './form-playground.tsx';
+import { useCallable, usePlaygroundKey } from './use-playground.ts';
+import { words } from './words.ts';
+
+export const ENDPOINTS = ['chat', 'images', 'speech', 'transcription', 'embeddings', 'rerank', 'video'] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** What both kinds of playground need. */
+export interface Frame {
+  endpoint: Endpoint;
+  setEndpoint: (endpoint: Endpoint) => void;
+  /** The id of the playground's key, until it is known undefined. */
+  playgroundKey: string | undefined;
+  models: readonly string[];
+  account: string | undefined;
+  accounts: readonly { id: string; name: string; available?: string }[];
+  setAccount: (id: string) => void;
+}
+
+export function PlaygroundPage() {
+  const t = useWords(words);
+  const session = useSession();
+  const may = useMay();
+  const [endpoint, setEndpoint] = useState<Endpoint>('chat');
+  const [chosen, setAccount] = useState<string>();
+  const accounts = useAccounts(may('accounts:read')).data ?? session.accounts;
+  const account = chosen ?? session.account?.id ?? accounts[0]?.id;
+  const key = usePlaygroundKey(account);
+  const models = useCallable(key.data?.key);
+  const error = key.error ?? models.error;
+  if (error) {
+    return (
+      <main className="page" id="main">
+        <h1>{t('title')}</h1>
+        <Failed error={error} retry={() => void key.refetch()} />
+      </main>
+    );
+  }
+  const frame: Frame = {
+    endpoint,
+    setEndpoint,
+    playgroundKey: key.data?.key,
+    models: models.data ?? [],
+    account,
+    accounts,
+    setAccount,
+  };
+  return endpoint === 'chat' ? <ChatPlayground frame={frame} /> : <FormPlayground key={endpoint} frame={frame} />;
+}

@@ -1,0 +1,198 @@
+/** The own profile: appearance, password, passkeys, codes, sessions. */
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { SESSION, useSession } from '../../api/session.ts';
+import { currentTheme, type Language, setLanguage, setTheme, type Theme } from '../../i18n/language.ts';
+import { useLanguage, useWords } from '../../i18n/words.ts';
+import { Head, Panel, Segments } from '../../parts/basic.tsx';
+import { Field } from '../../parts/form.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { FormError } from '../../parts/states.tsx';
+import { common } from '../../parts/words.ts';
+import { Passkeys } from './passkeys.tsx';
+import { Sessions } from './sessions.tsx';
+import { Totp } from './totp.tsx';
+import { words } from './words.ts';
+
+export function ProfilePage() {
+  const t = useWords(words);
+  const client = useQueryClient();
+  const signOut = async () => {
+    await ask('/console/api/sign-out', { method: 'POST', body: {} });
+    client.clear();
+    await client.invalidateQueries({ queryKey: SESSION });
+    location.assign('/console/');
+  };
+  return (
+    <main className="page narrow" id="main">
+      <Head title={t('title')}>
+        <button type="button" className="btn" onClick={() => void signOut()}>
+          <Icon name="out" />
+          {t('signOut')}
+        </button>
+      </Head>
+      <Appearance />
+      <You />
+      <Password />
+      <Passkeys />
+      <Totp />
+      <Sessions />
+    </main>
+  );
+}
+
+function Appearance() {
+  const t = useWords(words);
+  const language = useLanguage();
+  const [theme, choose] = useState<Theme>(currentTheme);
+  return (
+    <Panel title={t('look')} id="p-look">
+      <div className="in row">
+        <Segments<Language>
+          label={t('language')}
+          value={language}
+          options={[
+            ['en', 'English'],
+            ['zh', '中文'],
+          ]}
+          onChange={(next) => {
+            setLanguage(next);
+            void ask('/console/api/profile', { method: 'PATCH', body: { language: next } }).catch(() => {});
+          }}
+        />
+        <Segments<Theme>
+          label={t('theme')}
+          value={theme}
+          options={[
+            ['system', t('system')],
+            ['light', t('light')],
+            ['dark', t('dark')],
+          ]}
+          onChange={(next) => {
+            setTheme(next);
+            choose(next);
+          }}
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function You() {
+  const t = useWords(words);
+  const c = useWords(common);
+  const client = useQueryClient();
+  const { person } = useSession();
+  const [name, setName] = useState(person.name);
+  const [email, setEmail] = useState(person.email ?? '');
+  const [error, setError] = useState<unknown>();
+  const [saved, setSaved] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await ask('/console/api/profile', { method: 'PATCH', body: { name, ...(email !== '' && { email }) } });
+      await client.invalidateQueries({ queryKey: SESSION });
+      setSaved(true);
+      setError(undefined);
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return (
+    <Panel title={t('you')} id="p-you">
+      <form className="in form" onSubmit={submit} onChange={() => setSaved(false)}>
+        <div className="two">
+          <Field
+            label={c('name')}
+            required
+            autoComplete="name"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <Field
+            label={t('email')}
+            type="email"
+            autoComplete="email"
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        </div>
+        <FormError error={error} />
+        <div className="row">
+          <button type="submit" className="btn">
+            {c('save')}
+          </button>
+          <span aria-live="polite" className="dim">
+            {saved && c('saved')}
+          </span>
+        </div>
+      </form>
+    </Panel>
+  );
+}
+
+function Password() {
+  const t = useWords(words);
+  const c = useWords(common);
+  const client = useQueryClient();
+  const { person } = useSession();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [error, setError] = useState<unknown>();
+  const [saved, setSaved] = useState(false);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    try {
+      await ask('/console/api/password', {
+        method: 'PUT',
+        body: { password: next, ...(person.hasPassword && { current }) },
+      });
+      await client.invalidateQueries({ queryKey: SESSION });
+      setCurrent('');
+      setNext('');
+      setSaved(true);
+      setError(undefined);
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return (
+    <Panel title={t('password')} id="p-password">
+      <form className="in form" onSubmit={submit} onChange={() => setSaved(false)}>
+        <input type="hidden" autoComplete="username" value={person.email ?? ''} readOnly />
+        <div className="two">
+          {person.hasPassword && (
+            <Field
+              label={t('current')}
+              type="password"
+              autoComplete="current-password"
+              required
+              value={current}
+              onChange={(event) => setCurrent(event.target.value)}
+            />
+          )}
+          <Field
+            label={t('next')}
+            hint={t('rule')}
+            type="password"
+            autoComplete="new-password"
+            minLength={12}
+            required
+            value={next}
+            onChange={(event) => setNext(event.target.value)}
+          />
+        </div>
+        <FormError error={error} />
+        <div className="row">
+          <button type="submit" className="btn">
+            {person.hasPassword ? t('change') : t('set')}
+          </button>
+          <span aria-live="polite" className="dim">
+            {saved && c('saved')}
+          </span>
+        </div>
+      </form>
+    </Panel>
+  );
+}

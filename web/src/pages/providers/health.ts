@@ -1,0 +1,4 @@
+import type { TargetHealth } from '../../api/types.ts';
+
+export const isCooling = ({ phase, coolingCredentials }: TargetHealth): boolean =>
+  phase !== 'closed' || coolingCredentials.length > 0;

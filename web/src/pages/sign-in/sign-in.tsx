@@ -1,0 +1,157 @@
+/** Sign-in: passkey, company sign-in, password with an optional code, one-time link, invitation, registration. */
+import { useEffect, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import type { Ways } from '../../api/session.ts';
+import { exactMoney } from '../../format/money.ts';
+import { type Language, setLanguage } from '../../i18n/language.ts';
+import { useLanguage, useWords } from '../../i18n/words.ts';
+import { Note, Segments } from '../../parts/basic.tsx';
+import { Icon, Mark } from '../../parts/icon.tsx';
+import { FormError } from '../../parts/states.tsx';
+import type { Fragment } from '../../shell/fragment.ts';
+import { Example } from './example.tsx';
+import { InvitationForm } from './invitation.tsx';
+import { PasswordForm } from './password-form.tsx';
+import { RegistrationForm } from './registration.tsx';
+import { words } from './words.ts';
+
+interface Props {
+  ways: Ways;
+  fragment: Fragment;
+  onDone: () => void;
+}
+
+export function SignInPage(props: Props) {
+  return (
+    <div className="gate">
+      <main id="main">
+        <GateHead />
+        <Gate {...props} />
+        <GateFoot />
+      </main>
+      <Example />
+    </div>
+  );
+}
+
+function GateHead() {
+  const t = useWords(words);
+  const language = useLanguage();
+  return (
+    <div style={{ display: 'flex', alignItems: 'center' }}>
+      <span className="brand" style={{ padding: 0 }}>
+        <Mark />
+        Modelport
+      </span>
+      <div style={{ marginInlineStart: 'auto' }}>
+        <Segments<Language>
+          label={t('language')}
+          value={language}
+          options={[
+            ['en', 'English'],
+            ['zh', '中文'],
+          ]}
+          onChange={setLanguage}
+        />
+      </div>
+    </div>
+  );
+}
+
+function GateFoot() {
+  const t = useWords(words);
+  return (
+    <p className="dimmer" style={{ font: 'var(--t-12)' }}>
+      Modelport · {t('foot')}
+    </p>
+  );
+}
+
+type View = 'sign-in' | 'register' | { invite: string };
+
+function Gate({ ways, fragment, onDone: enter }: Props) {
+  const t = useWords(words);
+  const [view, setView] = useState<View>(fragment.invite ? { invite: fragment.invite } : 'sign-in');
+  const [note, setNote] = useState(fragment.error ? t('failed') : undefined);
+  const [following, setFollowing] = useState(fragment.link !== undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a one-time link is used once
+  useEffect(() => {
+    if (fragment.link === undefined || used.has(fragment.link)) return;
+    used.add(fragment.link);
+    ask('/console/api/sign-in/link', { method: 'POST', body: { token: fragment.link } }).then(enter, () => {
+      setNote(t('linkFailed'));
+      setFollowing(false);
+    });
+  }, []);
+  if (typeof view === 'object')
+    return <InvitationForm token={view.invite} onDone={enter} onLeave={() => setView('sign-in')} />;
+  if (view === 'register') return <RegistrationForm ways={ways} onDone={enter} onLeave={() => setView('sign-in')} />;
+  return (
+    <div className="box">
+      <div>
+        <h1>{t('title')}</h1>
+        <p className="dim" style={{ marginBlockStart: '.25rem' }}>
+          {following ? t('signingIn') : t('to', { host: location.host })}
+        </p>
+      </div>
+      {note && <Note s="bad">{note}</Note>}
+      <QuickWays ways={ways} onDone={enter} />
+      {(ways.passkeys || ways.oidc) && ways.password && <div className="or">{t('or')}</div>}
+      {ways.password && <PasswordForm onDone={enter} />}
+      {ways.registration && (
+        <button className="btn big wide" type="button" onClick={() => setView('register')}>
+          {t('register')}
+          {ways.registrationCredit && ` · ${exactMoney(ways.registrationCredit)}`}
+        </button>
+      )}
+      <LockedOut />
+    </div>
+  );
+}
+
+/** React's strict mode runs effects twice in development. */
+const used = new Set<string>();
+
+function LockedOut() {
+  const t = useWords(words);
+  const [before, after] = t('locked', { command: '|' }).split('|');
+  return (
+    <p className="dimmer">
+      {before}
+      <code>modelport login-link</code>
+      {after}
+    </p>
+  );
+}
+
+function QuickWays({ ways, onDone }: { ways: Ways; onDone: () => void }) {
+  const t = useWords(words);
+  const [error, setError] = useState<unknown>();
+  if (!ways.passkeys && !ways.oidc) return null;
+  const takePasskey = async () => {
+    setError(undefined);
+    try {
+      const { signInWithPasskey } = await import('../../api/passkeys.ts');
+      await signInWithPasskey();
+      onDone();
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return (
+    <div className="form" style={{ gap: '.5rem' }}>
+      {ways.passkeys && (
+        <button className="btn go big wide" type="button" onClick={takePasskey}>
+          <Icon name="keys" />
+          {t('passkey')}
+        </button>
+      )}
+      {ways.oidc && (
+        <a className="btn big wide" href="/console/api/sign-in/oidc">
+          {t('oidc', { name: ways.oidc.name })}
+        </a>
+      )}
+      <FormError error={error} />
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+/** The first-run page: opened by a one-time link, before there is a password or a passkey. Then the playground makes the first call. */
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { SESSION, useSession } from '../../api/session.ts';
+import { dictionary, useWords } from '../../i18n/words.ts';
+import { Field } from '../../parts/form.tsx';
+import { Icon, Mark } from '../../parts/icon.tsx';
+import { FormError } from '../../parts/states.tsx';
+
+const words = dictionary({
+  title: ['Welcome to Modelport', '欢迎使用 Modelport'],
+  text: [
+    'Choose how you sign in from now on. Then add a provider, or make your first call with the sandbox models, which need no key.',
+    '请选择今后的登录方式。随后可添加渠道，或直接用无需密钥的沙箱模型发起第一次调用。',
+  ],
+  email: ['Email', '邮箱'],
+  password: ['Password', '密码'],
+  rule: ['At least 12 characters.', '至少 12 个字符。'],
+  save: ['Set password and continue', '设置密码并继续'],
+  or: ['or', '或'],
+  passkey: ['Add a passkey instead', '改用通行密钥'],
+});
+
+export function StartPage() {
+  const t = useWords(words);
+  const client = useQueryClient();
+  const { person } = useSession();
+  const [email, setEmail] = useState(person.email ?? '');
+  const [password, setPassword] = useState('');
+  const [error, setError] = useState<unknown>();
+  const finish = async (secure: () => Promise<unknown>) => {
+    setError(undefined);
+    try {
+      if (email !== '' && email !== person.email)
+        await ask('/console/api/profile', { method: 'PATCH', body: { email } });
+      await secure();
+      history.replaceState(null, '', '/console/playground');
+      await client.invalidateQueries({ queryKey: SESSION });
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void finish(() => ask('/console/api/password', { method: 'PUT', body: { password } }));
+  };
+  const takePasskey = () =>
+    finish(async () => {
+      const { addPasskey } = await import('../../api/passkeys.ts');
+      await addPasskey(navigator.platform || 'Passkey');
+    });
+  return (
+    <div className="gate">
+      <main id="main">
+        <span className="brand" style={{ padding: 0 }}>
+          <Mark />
+          Modelport
+        </span>
+        <div className="box">
+          <div>
+            <h1>{t('title')}</h1>
+            <p className="dim" style={{ marginBlockStart: '.25rem' }}>
+              {t('text')}
+            </p>
+          </div>
+          <form className="form" onSubmit={submit}>
+            <Field
+              label={t('email')}
+              type="email"
+              required
+              autoComplete="username"
+              value={email}
+              onChange={(event) => setEmail(event.target.value)}
+            />
+            <Field
+              label={t('password')}
+              hint={t('rule')}
+              type="password"
+              required
+              minLength={12}
+              autoComplete="new-password"
+              value={password}
+              onChange={(event) => setPassword(event.target.value)}
+            />
+            <FormError error={error} />
+            <button type="submit" className="btn go big wide">
+              {t('save')}
+            </button>
+          </form>
+          <div className="or">{t('or')}</div>
+          <button type="button" className="btn big wide" onClick={() => void takePasskey()}>
+            <Icon name="keys" />
+            {t('passkey')}
+          </button>
+        </div>
+      </main>
+    </div>
+  );
+}

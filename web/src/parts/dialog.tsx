@@ -1,0 +1,131 @@
+/**
+ * Dialogs are native `<dialog>` elements: the browser keeps the focus inside, makes the page behind inert, closes on Esc and gives the focus
+ * back. Only for a key that is shown once, for confirmations, and for the command palette.
+ */
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useWords } from '../i18n/words.ts';
+import { Field } from './form.tsx';
+import { Icon } from './icon.tsx';
+import { FormError } from './states.tsx';
+import { common } from './words.ts';
+
+interface ModalProps {
+  label?: string;
+  labelledBy?: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function Modal({ label, labelledBy, onClose, children }: ModalProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = element.current;
+    if (dialog && !dialog.open) dialog.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className="scrim"
+      aria-label={label}
+      aria-labelledby={labelledBy}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      {children}
+    </dialog>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  text?: ReactNode;
+  width?: string;
+  onClose: () => void;
+  children: ReactNode;
+  foot?: ReactNode;
+}
+
+export function Dialog({ title, text, width, onClose, children, foot }: DialogProps) {
+  const t = useWords(common);
+  const id = useId();
+  return (
+    <Modal labelledBy={id} onClose={onClose}>
+      <div className="dialog" style={width ? { '--w': width } : undefined}>
+        <header>
+          <div>
+            <h2 id={id}>{title}</h2>
+            {text && <p className="dim">{text}</p>}
+          </div>
+          <button type="button" className="btn plain icon" aria-label={t('close')} onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        <div className="body">{children}</div>
+        {foot && <footer>{foot}</footer>}
+      </div>
+    </Modal>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  /** What happens, and what stays. */
+  effect: string;
+  action: string;
+  /** Typed by the person; without it a click confirms. */
+  name?: string;
+  mild?: { text: string; run: () => void };
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
+}
+
+/** A destructive act: says the effect, offers the mild way, asks for the name of the thing. */
+export function Confirm({ title, effect, action, name, mild, onConfirm, onClose }: ConfirmProps) {
+  const t = useWords(common);
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const isNamed = name === undefined || typed.trim() === name;
+  const run = async () => {
+    setBusy(true);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (reason) {
+      setError(reason);
+      setBusy(false);
+    }
+  };
+  const foot = (
+    <>
+      <button type="button" className="btn danger" disabled={!isNamed || busy} onClick={run}>
+        {action}
+      </button>
+      {mild && (
+        <button type="button" className="btn" onClick={mild.run}>
+          {mild.text}
+        </button>
+      )}
+      <button type="button" className="btn plain" onClick={onClose}>
+        {t('cancel')}
+      </button>
+    </>
+  );
+  return (
+    <Dialog title={title} onClose={onClose} width="32rem" foot={foot}>
+      <p>{effect}</p>
+      {name !== undefined && (
+        <Field
+          label={t('confirmType', { name })}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          error={typed !== '' && !isNamed ? t('noMatchName') : undefined}
+          autoComplete="off"
+        />
+      )}
+      <FormError error={error} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,29 @@
+import { Link } from '@tanstack/react-router';
+import { useWords } from '../i18n/words.ts';
+import { Empty, Failed } from '../parts/states.tsx';
+import { common } from '../parts/words.ts';
+
+export function NotFound() {
+  const t = useWords(common);
+  return (
+    <main className="page" id="main">
+      <h1 className="off">{t('notFound')}</h1>
+      <Empty icon="search" title={t('notFound')}>
+        <Link className="btn" to="/">
+          Modelport
+        </Link>
+      </Empty>
+    </main>
+  );
+}
+
+/** A page that could not be shown: its chunk did not load, or its code failed. The menu stays. */
+export function PageFailed({ error, reset }: { error: unknown; reset: () => void }) {
+  const t = useWords(common);
+  return (
+    <main className="page" id="main">
+      <h1 className="off">{t('error')}</h1>
+      <Failed error={error} retry={reset} />
+    </main>
+  );
+}
