@@ -130,10 +130,11 @@ if (import.meta.main) {
   const folders = [...CODE_FOLDERS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
   const code = listFiles(folders);
+  const web = existsSync(join(ROOT, 'web')) ? listFiles(['web']) : [];
   const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} does not exist`);
   const faults = docFaults({
     documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),
-    paths: [...present, ...decisions, ...code, ...rootFiles.filter((path) => existsSync(join(ROOT, path)))],
+    paths: [...present, ...decisions, ...code, ...web, ...rootFiles.filter((path) => existsSync(join(ROOT, path)))],
     sources: readFiles(code.filter((path) => path.endsWith('.ts'))),
   });
   report('docs', [...missing, ...faults]);
