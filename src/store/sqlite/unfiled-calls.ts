@@ -29,6 +29,11 @@ export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
   };
 }
 
+/** The figures as parameters after those of the key. */
+const FIGURES_FROM_6 = FIGURES.split(', ')
+  .map((_, index) => `?${index + 6}`)
+  .join(', ');
+
 /** Files the oldest calls, at most `limit`, within the caller's transaction. Returns whether there may be more. */
 export function prepareFiling(db: Database): (limit: number) => boolean {
   const oldest = db.query<{ last: number | null; calls: number }, [number]>(
@@ -44,15 +49,20 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
      SELECT account, entry_seq, 'charge', charge, balance_after, 'revenue', id, charged_at, hash
      FROM unfiled_calls WHERE seq <= ? AND hash IS NOT NULL ORDER BY seq`,
   );
+  // Grouped once for both tables: sorting the calls takes longer than the few rows that come of it.
+  const groups = db
+    .query<bigint[], [number]>(
+      `SELECT count(tags), account, at / 3600000, key, model, provider, ${SUMS_OF_CALLS} FROM unfiled_calls AS calls
+       WHERE seq <= ? GROUP BY account, at / 3600000, key, model, provider`,
+    )
+    .safeIntegers(true);
   const add = db.query(
     `INSERT INTO call_sums AS sums (account, hour, key, model, ${FIGURES})
-     SELECT account, at / 3600000, key, model, ${SUMS_OF_CALLS} FROM unfiled_calls AS calls WHERE seq <= ? GROUP BY 1, 2, 3, 4
-     ON CONFLICT DO UPDATE SET ${ADDED}`,
+     VALUES (?1, ?2, ?3, ?4, ${FIGURES_FROM_6}) ON CONFLICT DO UPDATE SET ${ADDED}`,
   );
   const addParts = db.query(
     `INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
-     SELECT account, at / 3600000, key, model, provider, '', ${SUMS_OF_CALLS} FROM unfiled_calls AS calls WHERE seq <= ? GROUP BY 1, 2, 3, 4, 5
-     ON CONFLICT DO UPDATE SET ${ADDED}`,
+     VALUES (?1, ?2, ?3, ?4, ?5, '', ${FIGURES_FROM_6}) ON CONFLICT DO UPDATE SET ${ADDED}`,
   );
   const addTags = db.query(
     `INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
@@ -68,7 +78,19 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
   return (limit) => {
     const { last = null, calls = 0 } = oldest.get(limit) ?? {};
     if (last === null) return false;
-    for (const statement of [record, enter, add, addParts, addTags, tag, remove]) statement.run(last);
+    record.run(last);
+    enter.run(last);
+    let areTagged = false;
+    for (const [tagged, ...sums] of groups.values(last)) {
+      areTagged ||= tagged !== 0n;
+      add.run(...sums);
+      addParts.run(...sums);
+    }
+    if (areTagged) {
+      addTags.run(last);
+      tag.run(last);
+    }
+    remove.run(last);
     return calls === limit;
   };
 }
