@@ -24,6 +24,7 @@ export const RUNGS: { readonly [moduleName: string]: number } = {
   conversations: 2,
   alerts: 3,
   gateway: 3,
+  people: 3,
   tasks: 4,
   http: 5,
   cli: 5,

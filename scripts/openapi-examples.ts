@@ -17,6 +17,7 @@ const SECRETS: { readonly [member: string]: string } = {
   key: 'sk-example',
   code: 'mp-4J7K-9Q2M-XW3T',
   secret: 'whsec_example',
+  path: '/console/#link=example',
 };
 
 /** Shortens a value to a readable example. */

@@ -6,7 +6,9 @@ import { type Money, readMoney } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { readCertificate } from './config/certificate.ts';
+import { type ConsoleSettings, readConsole } from './config/console-settings.ts';
 import { filesPlace } from './config/files-place.ts';
+import { readKept } from './config/kept-settings.ts';
 import { readKeyFile } from './config/key-file.ts';
 import { checkLedgerKey } from './config/ledger-key.ts';
 import { readTraces } from './config/otel-settings.ts';
@@ -154,6 +156,8 @@ export interface Config {
   /** A separate address for the admin API and the metrics, and its host names. */
   adminListen?: ListenPlace;
   adminHosts: readonly string[];
+  /** Absent: there is no console. */
+  console?: ConsoleSettings;
   /** How long responses and reasoning signatures are stored; 0: not at all. */
   kept: { responsesMs: number; signaturesMs: number; accountCacheBytes: number };
   /** The contents of modelport.yaml, for `applyCatalogue`. */
@@ -238,18 +242,11 @@ export function loadConfig(
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
     trustedProxies: readRanges(env, 'MODELPORT_TRUSTED_PROXIES'),
+    ...readConsole(env),
     kept: readKept(env),
     ...readFile(env, folder),
     providers: readProviders(env, providerVariables, folder),
   });
-}
-
-function readKept(env: Environment): Config['kept'] {
-  return {
-    responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
-    signaturesMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
-    accountCacheBytes: readWhole(env, 'MODELPORT_CACHE_ACCOUNT_BYTES', 1_048_576, 2 ** 40),
-  };
 }
 
 function readTimeLimits(env: Environment): TimeLimits {

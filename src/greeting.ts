@@ -17,6 +17,8 @@ export interface FirstTime {
   file: string | undefined;
   /** A model for the example; `undefined`: there is none. */
   model: string | undefined;
+  /** The path of the console that signs the owner in, once. `undefined`: there is no console. */
+  link?: string | undefined;
 }
 
 /** The sandbox's model if available. */
@@ -36,13 +38,19 @@ export function greet(
   if (adminListen && ports.admin !== undefined)
     out(`The admin API and the metrics are on ${addressOf(tls, adminListen.host, ports.admin)}`);
   for (const line of listing) out(line);
-  if (first) introduce(first, address, out);
+  const console = ports.admin !== undefined && adminListen ? addressOf(tls, adminListen.host, ports.admin) : address;
+  if (first) introduce(first, address, console, out);
 }
 
 const addressOf = (tls: Config['tls'], host: string, port: number) =>
   `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-function introduce({ keys, file, model }: FirstTime, address: string, out: (line: string) => void): void {
+function introduce(
+  { keys, file, model, link }: FirstTime,
+  address: string,
+  console: string,
+  out: (line: string) => void,
+): void {
   const { apiKey, adminKey } = keys;
   const isShown = file === undefined && (apiKey !== undefined || adminKey !== undefined);
   const keysShown = isShown ? 'these keys are shown once:' : 'its keys are not shown here.';
@@ -53,6 +61,12 @@ function introduce({ keys, file, model }: FirstTime, address: string, out: (line
   out(`  admin key   ${where(adminKey, file, 'MODELPORT_ADMIN_KEY')}`);
   out('');
   if (file !== undefined) out(`Keep what is in ${file} and delete the file.`);
+  if (link !== undefined) {
+    out('Sign in to the console with this link, which works once and for 24 hours:');
+    out('');
+    out(`  ${console}${link}`);
+    out('');
+  }
   if (model === undefined) return;
   out('Try it:');
   out('');

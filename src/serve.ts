@@ -14,6 +14,8 @@ import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
+import { createLink, ensureOwner, FIRST_LINK_MS } from './people/links.ts';
+import { createPeople } from './people/people.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
 import { applyConfiguredCatalogue, createReload } from './reload.ts';
@@ -21,6 +23,7 @@ import { rotateSecrets } from './rotate-secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { misspeltVariables, startListing } from './start-listing.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
+import type { Store } from './store/store.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -113,6 +116,7 @@ async function serveAlone(
     ...app,
     applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
     rotateSecrets: () => rotateSecrets(config, app.store),
+    people: config.console && createPeople({ store: app.store, times: config.console.times, now: Date.now }),
     dialect: dialectNamed,
     readiness: createReadiness({ ask: () => readinessOf(app) }),
     settings: {
@@ -187,7 +191,14 @@ async function prepareStart(config: Config, app: App, isTerminal: boolean, log: 
   if (!keys) return undefined;
   await catalog.reload();
   const areRandom = keys.apiKey !== undefined || keys.adminKey !== undefined;
-  return { keys, file: areRandom ? keyFile?.path : undefined, model: modelToTry(catalog) };
+  const link = config.console && (await firstLink(store, now));
+  return { keys, file: areRandom ? keyFile?.path : undefined, model: modelToTry(catalog), link };
+}
+
+/** The path that signs the first owner in to the console. */
+async function firstLink(store: Store, now: number): Promise<string> {
+  const owner = await ensureOwner(store, 'start', now);
+  return (await createLink(store.people, owner, now, FIRST_LINK_MS)).path;
 }
 
 /** Other processes may have another file and want to know whose changes they revert. */
@@ -206,6 +217,7 @@ async function tidy({ keepCallsDays }: Config, { store, files, reportError }: Ap
   // Not awaited: a bucket may be slow or unreachable.
   removeExpiredImages(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
   try {
+    await store.people.sweepPeople(now);
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
   } catch (thrown) {
     reportError('Call records could not be cleaned up.', thrown);

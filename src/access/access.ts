@@ -6,6 +6,7 @@ import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
 import { type Admitted, type Limits, type Paced, refuseImpossible, type SeenLimits, UNLIMITED } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
+import type { Permission } from './permissions.ts';
 import type { Scope } from './scopes.ts';
 import { type Load, UNBOUNDED, type WorkBounds } from './work-bounds.ts';
 
@@ -27,6 +28,8 @@ export interface Caller {
   /** The key, the account, or both: those that have rate limits. Absent: neither has. */
   paced?: readonly Paced[];
   row: KeyRow;
+  /** Of a person who is signed in. Absent: a key, which may do everything that its kind may. */
+  permissions?: ReadonlySet<Permission>;
 }
 
 /** A model, as far as keys name it. */

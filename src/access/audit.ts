@@ -44,7 +44,15 @@ export function auditOfEntry(act: Omit<AuditedChange, 'before' | 'after'>, at: n
   };
 }
 
-const SECRETS: readonly string[] = ['hash', 'priorHash', 'key', 'secret'];
+const SECRETS: readonly string[] = [
+  'hash',
+  'priorHash',
+  'key',
+  'secret',
+  'passwordHash',
+  'totpStored',
+  'recoveryCodes',
+];
 
 function auditText(value: object): string {
   return JSON.stringify(value, (member, inner: unknown) => {

@@ -50,6 +50,9 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await run('codes list')).toMatchObject([{ amount: '2', by: shop.id, expires: '2100-01-01T00:00:00.000Z' }]);
     expect(await run('balance', name)).toEqual([{ account: name, available: '9.5', held: '0' }]);
 
+    const { link } = await run('login-link');
+    expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/console\/#link=[\w-]{43}$/);
+
     const key = await run('keys create', name, 'laptop', '--expires', '2100-01-01', '--models', 'alpha');
     expect(key).toMatchObject({ account: name, name: 'laptop' });
     expect(await edge.store.keyById(key.id)).toMatchObject({ expiresAt: Date.parse('2100-01-01'), models: ['alpha'] });

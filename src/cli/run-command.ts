@@ -13,6 +13,7 @@ import { INIT_COMMAND } from './init-command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
+import { PEOPLE_COMMANDS } from './people-commands.ts';
 import { PRICE_COMMANDS } from './price-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
 import { SECRET_COMMANDS } from './secret-commands.ts';
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   ...DISPUTE_COMMANDS,
   ...KEY_COMMANDS,
   ...RECORD_COMMANDS,
+  ...PEOPLE_COMMANDS,
   ...SECRET_COMMANDS,
   ...LEDGER_COMMANDS,
   ...BACKUP_COMMANDS,

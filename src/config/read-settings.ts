@@ -43,6 +43,13 @@ export function readWord<W extends string>(env: Environment, setting: Setting, w
 const ON = ['on', 'true', '1', 'yes'] as const;
 const OFF = ['off', 'false', '0', 'no'] as const;
 
+export function readOn(env: Environment, setting: Setting): boolean {
+  const text = readSetting(env, setting).toLowerCase();
+  if (ON.some((word) => word === text)) return true;
+  if (OFF.some((word) => word === text)) return false;
+  throw new SettingError(`${setting} must be on or off, not "${text}".`);
+}
+
 export function readSandbox(env: Environment): 'on' | 'off' | 'auto' {
   const text = readSetting(env, 'MODELPORT_SANDBOX').toLowerCase();
   if (text === 'auto') return text;

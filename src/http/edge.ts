@@ -7,7 +7,7 @@ import { newId } from '../canonical/id.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import type { RequestFault } from '../http1/request-fault.ts';
-import type { KeyKind } from '../store/store.ts';
+import type { SignedIn } from '../people/sessions.ts';
 import { CONTENT_TYPES, formatFor } from '../telemetry/metrics/exposition.ts';
 import { answerJson, answerResponse } from './answers.ts';
 import { readBody } from './body.ts';
@@ -23,7 +23,8 @@ import { requestError } from './request-error.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
 import { refuseStranger } from './routes/status/metrics-guard.ts';
-import { ANSWERED_ROUTES, RELAYED_ROUTES } from './routes.ts';
+import { ANSWERED_ROUTES, CONSOLE_ROUTES, RELAYED_ROUTES } from './routes.ts';
+import { callerOfPerson, hasSession, personOf } from './signed-in.ts';
 import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
 import { nothingAt, noWebSocket, pathMeant, refuseNotOffered, withoutAlias } from './unrouted.ts';
@@ -56,7 +57,7 @@ export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { sur
   const addressOf = createAddressReader(deps.settings.trustedProxies);
   const bodies = createJsonBodies(deps.settings.jsonBounds);
   const router = createRouter<EdgeRoute>();
-  const all = [...ANSWERED_ROUTES, metricsRoute];
+  const all = [...ANSWERED_ROUTES, ...(deps.people ? CONSOLE_ROUTES : []), metricsRoute];
   all.push(descriptionRoute(() => [...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
   // Routes answered here come first: if two routes match a path, each takes only its own paths.
@@ -130,7 +131,7 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     bodies.admit(await readBody(request, deps.settings.maxBodyBytes, load));
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
-  const enter = (kind: KeyKind, request: ClientRequest) => {
+  const enter = (kind: 'caller' | 'admin', request: ClientRequest) => {
     const presented = { key: presentedKey(request, row.carriers), address: addressOf(request) };
     return deps.access.authenticate(presented, deps.now(), kind);
   };
@@ -139,6 +140,7 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     path: { [name: string]: string },
     caller: Caller | undefined,
     load: Load,
+    person?: SignedIn,
   ) => {
     const done = await row.answer(deps, {
       path,
@@ -158,16 +160,23 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
         if (caller) return caller;
         throw new Error(`The route ${row.path} is open: it has no caller.`);
       },
+      signedIn() {
+        if (person) return person;
+        throw new GatewayError('sign_in_required', 'Only people who are signed in can use this, not keys.');
+      },
     });
     const reply = done instanceof Response ? await answerResponse(done) : answerJson(done);
     reply.headers['x-request-id'] = newId('req_');
-    return reply;
+    return person ? privately(reply) : reply;
   };
   return async (request, path) => {
-    const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
+    const isPerson = row.gate === 'session' || (row.gate === 'admin' && hasSession(deps, request));
+    const person = isPerson ? await personOf(deps, request, row) : undefined;
+    const key = person || row.gate === 'open' || row.gate === 'session' ? undefined : await enter(row.gate, request);
+    const caller = person ? callerOfPerson(person) : key;
     if (!caller || row.gate !== 'caller') {
-      const done = await answered(request, path, caller, UNCOUNTED);
-      if (caller && row.method !== 'GET') reportChange(deps, row, caller, path);
+      const done = await answered(request, path, caller, UNCOUNTED, person);
+      if (caller && row.gate === 'admin' && row.method !== 'GET') reportChange(deps, row, caller, path);
       return done;
     }
     deps.access.allowScope(caller, row.scope);
@@ -178,6 +187,12 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
       load.end();
     }
   };
+}
+
+/** What a person sees must not be kept by the browser or a proxy. */
+function privately(reply: Answer): Answer {
+  reply.headers['cache-control'] ??= 'no-store';
+  return reply;
 }
 
 /** An admin's request has been carried out. */
@@ -257,6 +272,9 @@ const metricsRoute = route('GET', '/metrics', {
   },
 });
 
+/** The console's own routes belong to its pages and change with them. */
+const isDescribed = ({ path }: Documented) => !path.startsWith('/console/');
+
 function descriptionRoute(routes: () => readonly Documented[]): AnsweredRoute {
   return route('GET', '/openapi.json', {
     gate: 'open',
@@ -264,7 +282,7 @@ function descriptionRoute(routes: () => readonly Documented[]): AnsweredRoute {
     answer: async ({ settings: { version, publicUrl } }) => {
       // Loaded on first use, to keep the start fast.
       const { describeRoutes } = await import('./openapi/describe.ts');
-      return describeRoutes(routes(), { version, url: publicUrl });
+      return describeRoutes(routes().filter(isDescribed), { version, url: publicUrl });
     },
   });
 }

@@ -12,6 +12,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Repricings } from '../ledger/repricing.ts';
 import type { Verifier } from '../ledger/verifier.ts';
+import type { People } from '../people/people.ts';
 import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
@@ -31,6 +32,8 @@ export interface HttpDeps {
   catalog: Catalog;
   memory: Memory;
   store: Store;
+  /** Absent: there is no console. */
+  people?: People | undefined;
   videos: VideoTasks;
   files: Files;
   /** The dialect of this name, or `undefined`. */

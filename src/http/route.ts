@@ -3,13 +3,14 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import type { Permission } from '../access/permissions.ts';
 import type { Scope } from '../access/scopes.ts';
+import type { SignedIn } from '../people/sessions.ts';
 import type { Carriers } from './client-key.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may use the route: everybody, caller keys, admin keys. */
-export type Gate = 'open' | 'caller' | 'admin';
+/** Who may use the route: everybody, caller keys, admin keys and people with the permission, people alone. */
+export type Gate = 'open' | 'caller' | 'admin' | 'session';
 
 /** Splits a path whose parameters the router cannot separate. */
 export interface PathReading {
@@ -26,7 +27,7 @@ export interface Documented {
   /** Set if one parameter of the path contains more than one value. */
   reading?: PathReading;
   gate: Gate;
-  /** What a person must be allowed to do to use it. Admin keys may do everything. */
+  /** What a person must be allowed to do to use it. Absent at `session`: everybody who is signed in may. Admin keys may do everything. */
   permission?: Permission;
   /** Where the key may be, besides the bearer token. */
   carriers: Carriers;
@@ -74,10 +75,15 @@ export interface RouteRequest<Query, Body> {
   readonly address: string;
   /** Throws if the route is open to everybody: then there is no caller. */
   caller: Caller;
+  /** Who is signed in. Throws on routes of other gates, and if the request has a key. */
+  signedIn(): SignedIn;
 }
 
 /** Every admin route names its permission. */
-type Guard = { gate: 'open' | 'caller'; permission?: never } | { gate: 'admin'; permission: Permission };
+type Guard =
+  | { gate: 'open' | 'caller'; permission?: never }
+  | { gate: 'session'; permission?: Permission }
+  | { gate: 'admin'; permission: Permission };
 
 type RouteOptions<Q extends TObject, B extends TSchema> = Guard & RouteParts<Q, B>;
 

@@ -12,9 +12,11 @@ import { HEALTH_ROUTES } from './routes/admin/health-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
+import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
 import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
+import { SESSION_ROUTES } from './routes/console/session-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from './routes/public/call-routes.ts';
 import { COUNT_ROUTES } from './routes/public/count-routes.ts';
@@ -223,4 +225,8 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...CALL_ROUTES,
   ...USAGE_ROUTES,
   ...LEDGER_ROUTES,
+  ...PEOPLE_ROUTES,
 ];
+
+/** Served if there is a console. */
+export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [...SESSION_ROUTES];

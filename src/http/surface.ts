@@ -8,8 +8,11 @@ export type Surface = 'all' | 'public' | 'operator';
 const COMMON = new Set(['/', '/health', '/ready']);
 
 export function isOperatorPath(path: string): boolean {
-  return path === '/metrics' || path === '/admin' || path.startsWith('/admin/');
+  return path === '/metrics' || isIn(path, '/admin') || isIn(path, '/console');
 }
+
+const isIn = (path: string, folder: string) =>
+  path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/');
 
 export function isServed(surface: Surface, path: string): boolean {
   if (surface === 'all' || COMMON.has(path)) return true;

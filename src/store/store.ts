@@ -7,6 +7,7 @@ import type { BilledStore } from './billed-calls.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
+import type { PeopleStore } from './people.ts';
 import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
 import type { RefusedCallRow } from './refused-call-row.ts';
@@ -174,6 +175,8 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
     limit?: number;
   }): Promise<UsageSum[]>;
 
+  /** People who sign in to the console. */
+  readonly people: PeopleStore;
   /** Stored conversations. */
   readonly kept: KeptStore;
   /** Alerts, and where they are sent. */

@@ -13,7 +13,9 @@ import { modelTable, priceGroupTable, priceTable } from './tables/catalog-tables
 import { configFileTable } from './tables/config-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
+import { peopleTable } from './tables/people-table.ts';
 import { providerTable } from './tables/provider-table.ts';
+import { failureTable, passkeyTable, sessionTable, tokenTable } from './tables/sign-in-tables.ts';
 import { taskTable } from './tables/task-table.ts';
 import { usageTable } from './tables/usage-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
@@ -52,6 +54,13 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
     ...usageTable(db),
     ...ownerTable(db),
     alerts: alertTables(db, cipher),
+    people: {
+      ...peopleTable(db, cipher),
+      ...sessionTable(db),
+      ...passkeyTable(db),
+      ...tokenTable(db),
+      ...failureTable(db),
+    },
     kept: keptTables(db),
     tasks: taskTable(db),
   };

@@ -49,12 +49,17 @@ describe('the document', () => {
     expect(without.toSorted()).toEqual(
       [
         'cancelResponse',
+        'createLoginLink',
+        'createOwnerLink',
         'disableAccount',
         'disableKey',
+        'disablePerson',
         'enableAccount',
         'enableKey',
+        'enablePerson',
         'resetTargetHealth',
         'rotateSecrets',
+        'signPersonOut',
       ].toSorted(),
     );
   });

@@ -24,6 +24,7 @@ import { listen } from '../../src/http1/server.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { createRepricings } from '../../src/ledger/repricing.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
+import { createPeople } from '../../src/people/people.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
@@ -33,6 +34,7 @@ import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import type { TestDatabase } from './engines.ts';
 
+const SESSION_TIMES = { idleMs: 3_600_000, longestMs: 86_400_000 };
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
 /** Sends to receivers on loopback. */
 const alertsOf = (store: Store) =>
@@ -109,8 +111,17 @@ function explainingWith(modules: Pick<GatewayDeps, 'access' | 'catalog' | 'ledge
   return { ...modules, ...tables, settings, random: () => 0, now: Date.now } as unknown as GatewayDeps;
 }
 
+const verifierOf = (store: Store) =>
+  createVerifier({ store, owner: newId('owner_'), key: () => 'k'.repeat(32), now: Date.now, reportError: () => {} });
+
+const serveOver = (deps: HttpDeps) =>
+  listen({ ...createEdge(deps), reportError: deps.reportError, hostname: '127.0.0.1', port: 0, shared: false });
+
 /** `database`: an existing one instead of SQLite in a new folder. */
-export async function startLoopback(database?: TestDatabase['settings']): Promise<Loopback> {
+export async function startLoopback(
+  database?: TestDatabase['settings'],
+  { hasConsole = true } = {},
+): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
   const store = await openStore(settings);
@@ -139,19 +150,14 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       ...NO_GATEWAY,
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
     },
+    people: hasConsole ? createPeople({ store, times: SESSION_TIMES, now: Date.now }) : undefined,
     dialect: dialectNamed,
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,
     apply,
     applyFile: (form, name, key) => applyFile(store, apply, form, configFile(name, form), Date.now(), key),
     rotateSecrets: () => Promise.resolve({ from: 'MODELPORT_SECRET_KEY', providers: 2 }),
-    verifier: createVerifier({
-      store,
-      owner: newId('owner_'),
-      key: () => 'k'.repeat(32),
-      now: Date.now,
-      reportError: () => {},
-    }),
+    verifier: verifierOf(store),
     readiness: createReadiness({ ask: () => store.ready() }),
     ...{ ...NO_TELEMETRY, ...pricesOf(store), metrics: createMetrics(Date.now()), alerts: alertsOf(store) },
     settings: {
@@ -167,8 +173,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
     now: Date.now,
     reportError: (sentence) => void troubles.push(sentence),
   };
-  const edge = createEdge(deps);
-  const server = listen({ ...edge, reportError: deps.reportError, hostname: '127.0.0.1', port: 0, shared: false });
+  const server = serveOver(deps);
   const address = `http://127.0.0.1:${server.port}`;
 
   const account = newId('acct_');

@@ -27,6 +27,7 @@ const LAST = new Set([
   'deleteModel',
   'deleteKey',
   'deletePriceGroup',
+  'deletePerson',
 ]);
 
 const VIDEO_TIMEOUT_MS = 60_000;
@@ -66,6 +67,7 @@ const CREATIONS: { readonly [id: string]: (made: JsonObject) => { [place: string
   createVideo: ({ id }) =>
     Object.fromEntries(['/v1/videos/', '/v1/video/', '/kling/', '/vendor-a/'].map((place) => [place, String(id)])),
   createAccount: ({ id }) => ({ '/admin/v1/accounts/': String(id) }),
+  createPerson: ({ id }) => ({ '/admin/v1/people/': String(id) }),
   createKey: ({ id }) => ({ '/admin/v1/keys/': String(id) }),
   createSpeech: () => ({}),
   createProvider: () => ({}),

@@ -16,6 +16,7 @@ import {
 import type { Operation, Operations, Tag } from './operation.ts';
 
 const ACCOUNT = { id: 'acct_1Zk3v9' };
+const PERSON = { id: 'person_1Zk3v9' };
 const KEY = { id: 'key_1Zk3v9' };
 
 /** The operations of one tag: for each route its operation id and other details. */
@@ -129,6 +130,18 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'POST /admin/v1/keys/{id}/enable': ['enableKey', { path: KEY }],
     'POST /admin/v1/keys/{id}/rotate': ['rotateKey', { path: KEY, request: { graceSeconds: 3600 } }],
     'DELETE /admin/v1/keys/{id}': ['deleteKey', { path: KEY }],
+  }),
+  ...tagged('People', {
+    'GET /admin/v1/people': ['listPeople', { query: { limit: 2 } }],
+    'POST /admin/v1/people': ['createPerson', { request: { name: 'Ann', role: 'operator', email: 'ann@example.com' } }],
+    'GET /admin/v1/people/{id}': ['getPerson', { path: PERSON }],
+    'PATCH /admin/v1/people/{id}': ['changePerson', { path: PERSON, request: { role: 'finance' } }],
+    'POST /admin/v1/people/{id}/disable': ['disablePerson', { path: PERSON }],
+    'POST /admin/v1/people/{id}/enable': ['enablePerson', { path: PERSON }],
+    'POST /admin/v1/people/{id}/sign-out': ['signPersonOut', { path: PERSON }],
+    'POST /admin/v1/people/{id}/login-link': ['createLoginLink', { path: PERSON }],
+    'POST /admin/v1/login-link': ['createOwnerLink'],
+    'DELETE /admin/v1/people/{id}': ['deletePerson', { path: PERSON }],
   }),
   ...tagged('Catalog', {
     'GET /admin/v1/providers': ['listProviders'],

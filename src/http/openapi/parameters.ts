@@ -11,6 +11,7 @@ const AFTER: { readonly [part: string]: string } = {
   generations: VIDEO_TASK,
   image2video: VIDEO_TASK,
   keys: "A key's id.",
+  people: "A person's id.",
   models: MODEL,
   'price-groups': "A price group's name.",
   prices: "A price version's id.",

@@ -4,7 +4,15 @@ import { type MigrationStep, type SchemaState, textOf } from '../migration-plan.
 import type { BackupTable } from './backup-store.ts';
 
 /** Without meaning in another database. Calls in `unfiled_calls` are filed before a snapshot is taken. */
-const LEFT_OUT = new Set(['probes', 'unfiled_calls', 'ledger_verifications']);
+const LEFT_OUT = new Set([
+  'probes',
+  'unfiled_calls',
+  'ledger_verifications',
+  // A restored database must not know sessions that have been ended since.
+  'sessions',
+  'sign_in_tokens',
+  'sign_in_failures',
+]);
 
 /** Tables that have a row as soon as they are created. */
 const WITH_FIRST_ROW = new Set(['generation', 'kept_from']);

@@ -151,4 +151,68 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   CREATE INDEX alert_deliveries_by_alert ON alert_deliveries (alert);
   CREATE INDEX alert_deliveries_due ON alert_deliveries (due_at) WHERE state = 'pending';
   `,
+  // People who sign in to the console, and what they sign in with.
+  `
+  CREATE TABLE people (
+    id text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL,
+    role text COLLATE "C" NOT NULL,
+    email text COLLATE "C" UNIQUE,
+    language text COLLATE "C",
+    password_hash text COLLATE "C",
+    totp_secret text COLLATE "C",
+    totp_step bigint NOT NULL DEFAULT 0,
+    recovery_codes text COLLATE "C",
+    oidc_issuer text COLLATE "C",
+    oidc_subject text COLLATE "C",
+    created_at bigint NOT NULL,
+    seen_at bigint,
+    disabled_at bigint,
+    UNIQUE (oidc_issuer, oidc_subject)
+  );
+  CREATE TABLE memberships (
+    person text COLLATE "C" NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    place bigint NOT NULL,
+    PRIMARY KEY (person, account)
+  );
+  CREATE TABLE sessions (
+    id text COLLATE "C" PRIMARY KEY,
+    hash text COLLATE "C" NOT NULL UNIQUE,
+    person text COLLATE "C" NOT NULL,
+    way text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    seen_at bigint NOT NULL,
+    ends_at bigint NOT NULL,
+    address text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL
+  );
+  CREATE INDEX sessions_by_person ON sessions (person);
+  CREATE TABLE passkeys (
+    id text COLLATE "C" PRIMARY KEY,
+    person text COLLATE "C" NOT NULL,
+    credential text COLLATE "C" NOT NULL UNIQUE,
+    public_key text COLLATE "C" NOT NULL,
+    counter bigint NOT NULL,
+    transports text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    used_at bigint
+  );
+  CREATE INDEX passkeys_by_person ON passkeys (person);
+  CREATE TABLE sign_in_tokens (
+    id text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    hash text COLLATE "C" NOT NULL UNIQUE,
+    person text COLLATE "C",
+    body text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint NOT NULL
+  );
+  CREATE TABLE sign_in_failures (
+    subject text COLLATE "C" PRIMARY KEY,
+    failures bigint NOT NULL,
+    last_at bigint NOT NULL
+  );
+  `,
 ];

@@ -189,4 +189,68 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   CREATE INDEX alert_deliveries_by_alert ON alert_deliveries (alert);
   CREATE INDEX alert_deliveries_due ON alert_deliveries (due_at) WHERE state = 'pending';
   `,
+  // People who sign in to the console, and what they sign in with.
+  `
+  CREATE TABLE people (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    email TEXT UNIQUE,
+    language TEXT,
+    password_hash TEXT,
+    totp_secret TEXT,
+    totp_step INTEGER NOT NULL DEFAULT 0,
+    recovery_codes TEXT,
+    oidc_issuer TEXT,
+    oidc_subject TEXT,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER,
+    disabled_at INTEGER,
+    UNIQUE (oidc_issuer, oidc_subject)
+  ) STRICT;
+  CREATE TABLE memberships (
+    person TEXT NOT NULL,
+    account TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    PRIMARY KEY (person, account)
+  ) STRICT;
+  CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    person TEXT NOT NULL,
+    way TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    ends_at INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    agent TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX sessions_by_person ON sessions (person);
+  CREATE TABLE passkeys (
+    id TEXT PRIMARY KEY,
+    person TEXT NOT NULL,
+    credential TEXT NOT NULL UNIQUE,
+    public_key TEXT NOT NULL,
+    counter INTEGER NOT NULL,
+    transports TEXT NOT NULL,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT;
+  CREATE INDEX passkeys_by_person ON passkeys (person);
+  CREATE TABLE sign_in_tokens (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    person TEXT,
+    body TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE sign_in_failures (
+    subject TEXT PRIMARY KEY,
+    failures INTEGER NOT NULL,
+    last_at INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -47,6 +47,11 @@ function writeAudit({ at, before, after, ...entry }: AuditRow): object {
 }
 
 /** The audit fields of an action by this admin. */
-export function audited({ now }: HttpDeps, { key }: Caller, action: string, subject: string): Audit<object> {
+export function audited(
+  { now }: Pick<HttpDeps, 'now'>,
+  { key }: Pick<Caller, 'key'>,
+  action: string,
+  subject: string,
+): Audit<object> {
   return auditOf({ actor: key, action, subject }, now());
 }

@@ -1,6 +1,6 @@
 /** Admin API: what would happen to a request now, and why. */
 import { type Static, Type } from 'typebox';
-import { callerOf } from '../../../access/access.ts';
+import { type Caller, callerOf } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { writeMoney } from '../../../canonical/money.ts';
@@ -103,7 +103,7 @@ async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unk
   }
   const { hold, available, models, checks, ...rest } = await deps.gateway.explain(
     dialect,
-    await callerNamed(deps, body.key, caller.row.id),
+    await callerNamed(deps, body.key, caller),
     {
       body: new TextEncoder().encode(JSON.stringify(body.request as JsonObject)),
       headers: new Headers(body.headers),
@@ -126,8 +126,8 @@ function writeCheck({ limit, used, needs, ...check }: ExplainedCheck): object {
 }
 
 /** Without a key: one of the admin's account, without its limits. */
-async function callerNamed({ store }: HttpDeps, id: string | undefined, own: string) {
-  const row = await store.keyById(id ?? own);
+async function callerNamed({ store }: HttpDeps, id: string | undefined, { row: own, permissions }: Caller) {
+  const row = id === undefined && permissions ? own : await store.keyById(id ?? own.id);
   if (!row) throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'key' });
   const shown = id === undefined ? { ...row, kind: 'caller' as const } : row;
   return callerOf(shown, await store.account(row.account));

@@ -1,11 +1,12 @@
 /** Admin API: keys. The key itself is returned once, when it is created or rotated. */
 import { type Static, Type } from 'typebox';
+import type { Caller } from '../../../access/access.ts';
 import { readRange } from '../../../access/cidr.ts';
 import { issueKey } from '../../../access/key.ts';
 import { SCOPES } from '../../../access/scopes.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
-import type { KeyChange, KeyRow } from '../../../store/store.ts';
+import type { KeyChange, KeyKind, KeyRow } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
@@ -189,6 +190,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
     reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
     answer: async (deps, { path, caller }) => {
       const before = await keyOf(deps, path.id);
+      allowKind(caller, before.kind);
       await deps.store.removeKey(before.id, audited(deps, caller, 'key.removed', before.id));
       deps.access.forget();
       return { id: before.id, removed: true };
@@ -196,8 +198,18 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
+/** An admin key may do everything, so changing one needs more than changing another key. Throws `permission_denied`. */
+function allowKind({ permissions }: Caller, kind: KeyKind): void {
+  if (kind !== 'admin' || !permissions || permissions.has('admin-keys:write')) return;
+  throw new GatewayError(
+    'permission_denied',
+    'Admin keys need the permission admin-keys:write, which only owners have.',
+  );
+}
+
 async function createKey(deps: HttpDeps, { body, caller }: RouteRequest<unknown, NewKey>): Promise<object> {
   const kind = body.kind ?? 'caller';
+  allowKind(caller, kind);
   if (body.account === undefined && kind === 'caller') {
     throw new GatewayError('invalid_request', '"account" is missing.', { param: 'account' });
   }
@@ -293,6 +305,7 @@ async function changeKey<Body>(
   changeTo: (before: KeyRow) => KeyChange,
 ): Promise<KeyRow> {
   const before = await keyOf(deps, path.id);
+  allowKind(caller, before.kind);
   const audit = audited(deps, caller, action, before.id);
   const after = await deps.store.updateKey(before.id, changeTo(before), audit);
   deps.access.forget();

@@ -11,6 +11,7 @@ import type { CodeRow, EntryRow } from '../../../store/store.ts';
 import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
+import { sessionSecret } from '../../session-cookie.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 
@@ -161,9 +162,10 @@ async function makeCode(
   { body, headers, caller }: RouteRequest<unknown, Static<typeof NewCode>>,
 ): Promise<object> {
   const idempotencyKey = headers.get('idempotency-key') || undefined;
-  const secret = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim();
   const { code, hash, last4 } = issueCode(
-    idempotencyKey === undefined ? undefined : { secret, idempotencyKey: checkIdempotencyKey(idempotencyKey) },
+    idempotencyKey === undefined
+      ? undefined
+      : { secret: secretOf(headers), idempotencyKey: checkIdempotencyKey(idempotencyKey) },
   );
   const row: CodeRow = {
     id: newId('code_'),
@@ -178,6 +180,13 @@ async function makeCode(
   if (isSameCode(made, row)) return { ...writeCode(made), code };
   const sentence = 'This Idempotency-Key was used for another code, or with another admin key: use a new one.';
   throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
+}
+
+/** Only who knows the secret can compute the code: an admin key, or the secret of a session. */
+function secretOf(headers: Pick<Headers, 'get'>): string {
+  const key = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim() || sessionSecret(headers, false);
+  if (key) return key;
+  throw new Error('A code is made without a key and without a session.');
 }
 
 const isSameCode = (a: CodeRow, b: CodeRow): boolean =>

@@ -1,0 +1,53 @@
+/** Authenticates people by the cookie of their session, on the console's own routes and on the admin API. */
+import type { Caller } from '../access/access.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { SignedIn } from '../people/sessions.ts';
+import type { HttpDeps } from './http-deps.ts';
+import type { Documented } from './route.ts';
+import { type Asked, refuseOtherOrigin, sessionSecret } from './session-cookie.ts';
+
+/** Whether clients see the gateway on TLS, by itself or by a proxy in front of it. */
+export const isOnTls = ({ settings }: Pick<HttpDeps, 'settings'>): boolean =>
+  settings.isSecure || (settings.publicUrl?.startsWith('https:') ?? false);
+
+/** A request with a key is not one of a browser's session. */
+export function hasSession(deps: HttpDeps, { headers }: Asked): boolean {
+  return (
+    deps.people !== undefined && !headers.has('authorization') && sessionSecret(headers, isOnTls(deps)) !== undefined
+  );
+}
+
+/** Who is signed in. Throws `sign_in_required`, `permission_denied`. */
+export async function personOf(
+  deps: HttpDeps,
+  request: Asked,
+  { permission }: Pick<Documented, 'permission'>,
+): Promise<SignedIn> {
+  refuseOtherOrigin(request, deps.settings.publicUrl);
+  const secret = sessionSecret(request.headers, isOnTls(deps));
+  const found = secret === undefined ? undefined : await deps.people?.sessions.find(secret);
+  if (!found)
+    throw new GatewayError('sign_in_required', 'Nobody is signed in, or the session has ended: sign in again.');
+  if (permission !== undefined) requirePermission(found, permission);
+  return found;
+}
+
+/** Throws `permission_denied`. */
+export function requirePermission(
+  { permissions, role }: Pick<SignedIn, 'permissions' | 'role'>,
+  permission: NonNullable<Documented['permission']>,
+): void {
+  if (permissions.has(permission)) return;
+  throw new GatewayError(
+    'permission_denied',
+    `This needs the permission ${permission}, which the role ${role} does not have.`,
+  );
+}
+
+/** The person in the place of an admin key: the actor of changes, and the account of what names none. */
+export function callerOfPerson({ person, permissions }: SignedIn): Caller {
+  const { id, name, createdAt } = person;
+  const account = person.accounts[0] ?? '';
+  const row = { id, account, kind: 'admin' as const, name, hash: '', last4: '', createdAt };
+  return { key: id, account, kind: 'admin', row, permissions };
+}

@@ -1,0 +1,59 @@
+/** People who sign in to the console: sessions, and the ways to begin one. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { PersonRow } from '../store/people.ts';
+import type { Audit, Store } from '../store/store.ts';
+import { createLink, ensureOwner, INVITATION_MS, LINK_MS, type LoginLink, useLink } from './links.ts';
+import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
+
+export interface People {
+  readonly sessions: Sessions;
+  readonly ways: SignInWays;
+  /** The person of a link, which is used up. Throws `sign_in_failed`. */
+  openLink(token: string): Promise<{ person: PersonRow; way: Way }>;
+  /** A link for a person, or for the first owner. `actor`: the admin key, or the person who asks. */
+  createLink(person: string | undefined, actor: string): Promise<LoginLink>;
+  /** A new person, and the link by which it signs in for the first time. */
+  invite(person: PersonRow, audit: Audit<PersonRow>): Promise<LoginLink>;
+}
+
+/** The ways to sign in besides links, as the sign-in page offers them. */
+export interface SignInWays {
+  password: boolean;
+  passkeys: boolean;
+}
+
+export interface PeopleDeps {
+  store: Store;
+  times: SessionTimes;
+  now(): number;
+}
+
+export function createPeople({ store, times, now }: PeopleDeps): People {
+  const { people } = store;
+  return {
+    sessions: createSessions(people, times, now),
+    ways: { password: false, passkeys: false },
+    async openLink(token) {
+      const used = await useLink(people, token, now());
+      if (!used) throw signInFailed();
+      return used;
+    },
+    async createLink(id, actor) {
+      const person = id === undefined ? await ensureOwner(store, actor, now()) : await people.person(id);
+      if (!person) throw new GatewayError('not_found', `There is no person with the id "${id}".`, { param: 'id' });
+      return createLink(people, person, now(), LINK_MS);
+    },
+    async invite(person, audit) {
+      await people.createPerson(person, audit);
+      return createLink(people, person, now(), INVITATION_MS, 'invitation');
+    },
+  };
+}
+
+/** One sentence for every cause: it must not tell who has an account. */
+export function signInFailed(): GatewayError {
+  return new GatewayError(
+    'sign_in_failed',
+    'Signing in failed: what was entered is wrong, was used already, or has ended.',
+  );
+}
