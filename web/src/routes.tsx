@@ -86,6 +86,72 @@ const routes = [
     path: '/profile',
     component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
   }),
+  createRoute({
+    getParentRoute: under,
+    path: '/models',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'ModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/codes',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/codes/codes.tsx'), 'CodesPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/ledger',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/ledger/ledger.tsx'), 'LedgerPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/limits',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/limits/limits.tsx'), 'LimitsPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/tasks',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/tasks/tasks.tsx'), 'TasksPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/people',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/alerts',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/audit',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/settings',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/usage',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/usage/usage.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: under,
+    path: '/reference',
+    validateSearch: searchOf,
+    component: lazyRouteComponent(() => import('./pages/reference/reference.tsx'), 'ReferencePage'),
+  }),
 ] as const;
 
 export function createConsoleRouter() {

@@ -28,14 +28,9 @@ export function Chip({ label, value, shown, options, onChange }: ChipProps) {
   const id = useId();
   if (value !== undefined) {
     return (
-      <button
-        className="chip"
-        data-set=""
-        type="button"
-        aria-label={t('clearOne', { name: `${label} ${value}` })}
-        onClick={() => onChange(undefined)}
-      >
+      <button className="chip" data-set="" type="button" onClick={() => onChange(undefined)}>
         {label} <b>{shown ?? value}</b> <Icon name="close" />
+        <span className="off">{t('clearOne')}</span>
       </button>
     );
   }

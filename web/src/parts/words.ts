@@ -3,6 +3,7 @@ import { dictionary } from '../i18n/words.ts';
 
 export const common = dictionary({
   account: ['Account', '账户'],
+  actions: ['Actions', '操作'],
   add: ['Add', '添加'],
   all: ['All', '全部'],
   amount: ['Amount', '金额'],
@@ -10,7 +11,7 @@ export const common = dictionary({
   calls: ['Calls', '调用次数'],
   cancel: ['Cancel', '取消'],
   clear: ['Clear filters', '清除筛选'],
-  clearOne: ['Remove filter: {name}', '移除筛选：{name}'],
+  clearOne: ['Remove filter', '移除筛选'],
   close: ['Close', '关闭'],
   confirmType: ['Type {name} to confirm', '输入 {name} 以确认'],
   copied: ['Copied', '已复制'],

@@ -30,7 +30,24 @@ export const menuWords = dictionary({
 
 type Word = keyof typeof menuWords;
 
-export type MenuPath = '/' | '/calls' | '/playground' | '/providers' | '/accounts' | '/keys';
+export type MenuPath =
+  | '/'
+  | '/calls'
+  | '/playground'
+  | '/providers'
+  | '/models'
+  | '/limits'
+  | '/accounts'
+  | '/keys'
+  | '/codes'
+  | '/ledger'
+  | '/tasks'
+  | '/alerts'
+  | '/audit'
+  | '/people'
+  | '/settings'
+  | '/usage'
+  | '/reference';
 
 export interface MenuItem {
   to: MenuPath;
@@ -54,18 +71,30 @@ const OPERATORS: readonly MenuGroup[] = [
   },
   {
     word: 'supply',
-    items: [{ to: '/providers', word: 'providers', icon: 'providers', needs: 'supply:read' }],
+    items: [
+      { to: '/providers', word: 'providers', icon: 'providers', needs: 'supply:read' },
+      { to: '/models', word: 'models', icon: 'models', needs: 'supply:read' },
+      { to: '/limits', word: 'limits', icon: 'limits', needs: 'accounts:read' },
+    ],
   },
   {
     word: 'customers',
     items: [
       { to: '/accounts', word: 'accounts', icon: 'accounts', needs: 'accounts:read' },
       { to: '/keys', word: 'keys', icon: 'keys', needs: 'keys:read' },
+      { to: '/codes', word: 'codes', icon: 'codes', needs: 'money:read' },
+      { to: '/ledger', word: 'ledger', icon: 'ledger', needs: 'money:read' },
     ],
   },
   {
     word: 'operations',
-    items: [],
+    items: [
+      { to: '/tasks', word: 'tasks', icon: 'tasks', needs: 'calls:read' },
+      { to: '/alerts', word: 'alerts', icon: 'alerts', needs: 'alerts:read' },
+      { to: '/audit', word: 'audit', icon: 'audit', needs: 'audit:read' },
+      { to: '/people', word: 'people', icon: 'people', needs: 'people:read' },
+      { to: '/settings', word: 'settings', icon: 'settings', needs: 'settings:read' },
+    ],
   },
 ];
 
@@ -74,8 +103,10 @@ const MEMBERS: readonly MenuGroup[] = [
     items: [
       { to: '/', word: 'home', icon: 'overview', needs: 'own:read' },
       { to: '/calls', word: 'calls', icon: 'calls', needs: 'own:read' },
+      { to: '/usage', word: 'usage', icon: 'models', needs: 'own:read' },
       { to: '/keys', word: 'keys', icon: 'keys', needs: 'own:read' },
       { to: '/playground', word: 'playground', icon: 'playground', needs: 'playground' },
+      { to: '/reference', word: 'reference', icon: 'ledger', needs: 'own:read' },
     ],
   },
 ];

@@ -53,7 +53,7 @@ export function ModelsPanel({ report }: { report: UsageReport }) {
     { id: 'spend', head: c('spend'), num: true, className: 'strong', cell: ({ cost }) => shortMoney(cost) },
   ];
   return (
-    <Panel title={t('models')} id="c-models" width={6}>
+    <Panel title={t('models')} id="c-models" width={6} beside={<Link to="/models">{t('allModels')}</Link>}>
       {rows.length === 0 ? (
         <Nothing />
       ) : (

@@ -7,6 +7,7 @@ import { useWords } from '../../i18n/words.ts';
 import { Ago, Panel, Status, useNow } from '../../parts/basic.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
 interface SessionRow {
@@ -22,6 +23,7 @@ interface SessionRow {
 
 export function Sessions() {
   const t = useWords(words);
+  const c = useWords(common);
   const client = useQueryClient();
   const now = useNow();
   const [error, setError] = useState<unknown>();
@@ -43,7 +45,7 @@ export function Sessions() {
     { id: 'seen', head: t('seen'), drop: 'p1', dim: true, cell: ({ seenAt }) => <Ago at={seenAt} now={now} /> },
     {
       id: 'act',
-      head: '',
+      head: <span className="off">{c('actions')}</span>,
       num: true,
       cell: ({ id, at, current }) =>
         current ? (

@@ -1,0 +1,110 @@
+/** Alerts: what was said, where it is sent, and the rules. */
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { type Translate, useWords } from '../../i18n/words.ts';
+import { Ago, Head, Segments, type State, Status, useNow } from '../../parts/basic.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { usePage } from '../../parts/use-page.ts';
+import { common } from '../../parts/words.ts';
+import { Channels } from './channels.tsx';
+import { Rules } from './rules.tsx';
+import { words } from './words.ts';
+
+interface Alert {
+  id: string;
+  at: string;
+  rule: string;
+  severity: string;
+  subject: string;
+  title: string;
+  text: string;
+  deliveries: { channel: string; state: string; tries: number; error?: string }[];
+}
+
+const TABS = ['alerts', 'channels', 'rules'] as const;
+type Tab = (typeof TABS)[number];
+
+const route = getRouteApi('/alerts');
+
+export function AlertsPage() {
+  const t = useWords(words);
+  const navigate = useNavigate();
+  const { tab: asked, after } = route.useSearch();
+  const tab = TABS.find((name) => name === asked) ?? 'alerts';
+  return (
+    <main className="page" id="main">
+      <Head title={t('title')}>
+        <Segments<Tab>
+          label={t('show')}
+          value={tab}
+          options={TABS.map((name) => [name, t(name)] as const)}
+          onChange={(next) => void navigate({ to: '/alerts', search: { tab: next } })}
+        />
+      </Head>
+      {tab === 'alerts' && <Latest after={after} />}
+      {tab === 'channels' && <Channels />}
+      {tab === 'rules' && <Rules />}
+    </main>
+  );
+}
+
+const SEVERITIES: { readonly [severity: string]: State } = { error: 'bad', warning: 'warn', info: 'idle' };
+
+function deliveryOf({ deliveries }: Alert, t: Translate<typeof words>): { s: State; text: string } {
+  if (deliveries.length === 0) return { s: 'idle', text: t('noChannel') };
+  if (deliveries.some(({ state }) => state === 'dead')) return { s: 'bad', text: t('dead') };
+  return deliveries.some(({ state }) => state === 'pending')
+    ? { s: 'warn', text: t('pending') }
+    : { s: 'ok', text: t('delivered') };
+}
+
+function Latest({ after }: { after: string | undefined }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const now = useNow();
+  const navigate = useNavigate();
+  const alerts = usePage<Alert>('alerts', '/admin/v1/alerts', { after });
+  const columns: Column<Alert>[] = [
+    { id: 'time', head: c('time'), dim: true, cell: ({ at }) => <Ago at={at} now={now} /> },
+    {
+      id: 'what',
+      head: t('what'),
+      cell: ({ title, text, severity }) => (
+        <>
+          <Status s={SEVERITIES[severity] ?? 'idle'}>{title}</Status>
+          <span className="sub">{text}</span>
+        </>
+      ),
+    },
+    { id: 'rule', head: t('rule'), drop: 'p2', dim: true, cell: ({ rule }) => rule },
+    {
+      id: 'sent',
+      head: t('sent'),
+      drop: 'p1',
+      cell: (row) => {
+        const { s, text } = deliveryOf(row, t);
+        return <Status s={s}>{text}</Status>;
+      },
+    },
+  ];
+  const go = (next: string | undefined) => void navigate({ to: '/alerts', search: next ? { after: next } : {} });
+  return (
+    <section className="panel" aria-label={t('list')}>
+      <Loaded of={alerts}>
+        {({ data, hasMore, next }) =>
+          data.length === 0 ? (
+            <Empty icon="alerts" title={t('emptyTitle')} text={t('emptyText')} />
+          ) : (
+            <>
+              <Table label={t('list')} columns={columns} rows={data} rowKey={({ id }) => id} />
+              <Pager
+                newer={after ? () => go(undefined) : undefined}
+                older={hasMore && next ? () => go(next) : undefined}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

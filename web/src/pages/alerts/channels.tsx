@@ -1,0 +1,112 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { refresh } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Note, Panel } from '../../parts/basic.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { useSaving } from '../../parts/saving.tsx';
+import { Empty, FormError, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { common } from '../../parts/words.ts';
+import { NewChannel } from './new-channel.tsx';
+import { words } from './words.ts';
+
+interface Channel {
+  id: string;
+  name: string;
+  type: string;
+  url?: string;
+  to?: string[];
+  enabled: boolean;
+}
+
+const PATH = '/admin/v1/alerts/channels';
+
+export function Channels() {
+  const t = useWords(words);
+  const c = useWords(common);
+  const may = useMay();
+  const client = useQueryClient();
+  const acting = useSaving();
+  const [tested, setTested] = useState(false);
+  const [removing, setRemoving] = useState<Channel>();
+  const channels = useQuery({
+    queryKey: ['channels'],
+    queryFn: () => ask<{ data: Channel[] }>(PATH).then(({ data }) => data),
+  });
+  const test = async ({ id }: Channel) => {
+    setTested(false);
+    const { sent, error } = await ask<{ sent: boolean; error?: string }>(`${PATH}/${id}/test`, {
+      method: 'POST',
+      body: {},
+    });
+    if (!sent) throw new Error(error);
+    setTested(true);
+  };
+  const remove = async () => {
+    await ask(`${PATH}/${removing?.id}`, { method: 'DELETE' });
+    await refresh(client, 'channels');
+  };
+  const columns: Column<Channel>[] = [
+    { id: 'name', head: c('name'), className: 'strong', cell: ({ name }) => name },
+    { id: 'type', head: t('type'), drop: 'p1', dim: true, cell: ({ type }) => type },
+    { id: 'to', head: t('to'), drop: 'p2', dim: true, cell: ({ url, to }) => to?.join(', ') ?? url ?? '–' },
+    {
+      id: 'act',
+      head: <span className="off">{c('actions')}</span>,
+      num: true,
+      cell: (row) =>
+        may('alerts:write') && (
+          <>
+            <button
+              type="button"
+              className="btn"
+              aria-label={t('testOf', { name: row.name })}
+              disabled={acting.busy}
+              onClick={() => void acting.run(() => test(row))}
+            >
+              {t('test')}
+            </button>{' '}
+            <button
+              type="button"
+              className="btn"
+              aria-label={t('removeOf', { name: row.name })}
+              onClick={() => setRemoving(row)}
+            >
+              {t('remove')}
+            </button>
+          </>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Panel title={t('channels')} id="al-channels">
+        <Loaded of={channels}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty icon="alerts" title={t('noChannels')} />
+            ) : (
+              <Table label={t('channels')} columns={columns} rows={rows} rowKey={({ id }) => id} />
+            )
+          }
+        </Loaded>
+      </Panel>
+      <FormError error={acting.error} />
+      {tested && <Note s="ok">{t('tested')}</Note>}
+      {may('alerts:write') && <NewChannel />}
+      {removing && (
+        <Confirm
+          title={t('removeOf', { name: removing.name })}
+          effect={t('removeText')}
+          action={t('remove')}
+          name={removing.name}
+          onConfirm={remove}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
+    </>
+  );
+}

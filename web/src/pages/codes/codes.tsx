@@ -1,0 +1,178 @@
+/** Redemption codes: made here, shown once, redeemed by members. */
+import { useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { refresh, useAccounts } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import { exactMoney, readAmount } from '../../format/money.ts';
+import { dateOf, fullTime } from '../../format/numbers.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Ago, CopyButton, Head, Note, Status, useNow } from '../../parts/basic.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Field } from '../../parts/form.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { usePage } from '../../parts/use-page.ts';
+import { common } from '../../parts/words.ts';
+import { words } from './words.ts';
+
+interface Code {
+  id: string;
+  last4: string;
+  amount: string;
+  note?: string;
+  createdAt: string;
+  expiresAt?: string;
+  redeemedAt?: string;
+  redeemedBy?: string;
+}
+
+const route = getRouteApi('/codes');
+
+export function CodesPage() {
+  const t = useWords(words);
+  const may = useMay();
+  const search = route.useSearch();
+  const navigate = useNavigate();
+  const go = (next: typeof search) => void navigate({ to: '/codes', search: next });
+  const codes = usePage<Code>('codes', '/admin/v1/codes', { after: search.after });
+  return (
+    <div className="split">
+      <main className="page" id="main">
+        <Head title={t('title')}>
+          {may('money:write') && (
+            <button type="button" className="btn go" onClick={() => go({ open: 'new' })}>
+              <Icon name="plus" />
+              {t('create')}
+            </button>
+          )}
+        </Head>
+        <section className="panel" aria-label={t('list')}>
+          <Loaded of={codes}>
+            {({ data, hasMore, next }) =>
+              data.length === 0 ? (
+                <Empty icon="codes" title={t('emptyTitle')} text={t('emptyText')} />
+              ) : (
+                <>
+                  <CodeTable rows={data} />
+                  <Pager
+                    newer={search.after ? () => go({}) : undefined}
+                    older={hasMore && next ? () => go({ after: next }) : undefined}
+                  />
+                </>
+              )
+            }
+          </Loaded>
+        </section>
+      </main>
+      {search.open === 'new' && <NewCode onClose={() => go({})} />}
+    </div>
+  );
+}
+
+function CodeTable({ rows }: { rows: readonly Code[] }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const now = useNow();
+  const may = useMay();
+  const accounts = useAccounts(may('accounts:read')).data ?? [];
+  const status = ({ redeemedAt, expiresAt }: Code) => {
+    if (redeemedAt) return <Status s="idle">{t('redeemed')}</Status>;
+    if (expiresAt && Date.parse(expiresAt) < now) return <Status s="idle">{t('expired')}</Status>;
+    return <Status s="ok">{t('open')}</Status>;
+  };
+  const columns: Column<Code>[] = [
+    { id: 'code', head: t('code'), className: 'mono', cell: ({ last4 }) => `…${last4}` },
+    { id: 'status', head: c('status'), cell: status },
+    { id: 'note', head: t('note'), drop: 'p2', dim: true, cell: ({ note }) => note ?? '–' },
+    {
+      id: 'by',
+      head: t('redeemedBy'),
+      drop: 'p2',
+      dim: true,
+      cell: ({ redeemedBy }) => accounts.find(({ id }) => id === redeemedBy)?.name ?? redeemedBy ?? '–',
+    },
+    {
+      id: 'expires',
+      head: t('expires'),
+      drop: 'p3',
+      dim: true,
+      cell: ({ expiresAt }) =>
+        expiresAt ? (
+          <time dateTime={expiresAt} title={fullTime(expiresAt)}>
+            {dateOf(expiresAt)}
+          </time>
+        ) : (
+          '–'
+        ),
+    },
+    {
+      id: 'created',
+      head: c('created'),
+      drop: 'p1',
+      dim: true,
+      cell: ({ createdAt }) => <Ago at={createdAt} now={now} />,
+    },
+    { id: 'amount', head: c('amount'), num: true, cell: ({ amount }) => exactMoney(amount) },
+  ];
+  return <Table label={t('list')} columns={columns} rows={rows} rowKey={({ id }) => id} />;
+}
+
+function NewCode({ onClose }: { onClose: () => void }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const client = useQueryClient();
+  const saving = useSaving();
+  const [amount, setAmount] = useState('');
+  const [note, setNote] = useState('');
+  const [expires, setExpires] = useState('');
+  const [made, setMade] = useState<string>();
+  const read = readAmount(amount);
+  const create = async () => {
+    const body = {
+      amount: read,
+      ...(note !== '' && { note }),
+      ...(expires !== '' && { expiresAt: new Date(expires).toISOString() }),
+    };
+    const { code } = await ask<{ code: string }>('/admin/v1/codes', { method: 'POST', body });
+    setMade(code);
+    setAmount('');
+    await refresh(client, 'codes');
+  };
+  return (
+    <Drawer title={t('create')} onClose={onClose}>
+      <section>
+        <form className="form" onSubmit={saving.submit(create)}>
+          <Field
+            label={c('amount')}
+            inputMode="decimal"
+            required
+            value={amount}
+            error={amount !== '' && read === undefined ? t('notAmount') : undefined}
+            onChange={(event) => setAmount(event.target.value)}
+          />
+          <Field label={t('note')} value={note} onChange={(event) => setNote(event.target.value)} />
+          <Field
+            label={t('expires')}
+            type="date"
+            value={expires}
+            onChange={(event) => setExpires(event.target.value)}
+          />
+          <SaveRow saving={saving} label={t('create')} disabled={read === undefined} />
+        </form>
+        {made && (
+          <div className="gap" style={{ marginBlockStart: '1rem' }}>
+            <Note s="ok">{t('once')}</Note>
+            <div className="secret">
+              <code>{made}</code>
+              <CopyButton text={made} />
+            </div>
+          </div>
+        )}
+      </section>
+    </Drawer>
+  );
+}

@@ -1,0 +1,162 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { refresh } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
+import type { Model } from '../../api/types.ts';
+import { exactMoney, readAmount } from '../../format/money.ts';
+import { useWords } from '../../i18n/words.ts';
+import { Confirm } from '../../parts/dialog.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Field } from '../../parts/form.tsx';
+import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { PriceHistory } from './history.tsx';
+import { otherComponents, plainComponents, sampleCost } from './price.ts';
+import { words } from './words.ts';
+
+export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => void }) {
+  const t = useWords(words);
+  const may = useMay();
+  const client = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const path = `/admin/v1/models/${encodeURIComponent(model.name)}`;
+  const remove = async () => {
+    await ask(path, { method: 'DELETE' });
+    await refresh(client, 'models', 'health', 'callable');
+    onClose();
+  };
+  return (
+    <Drawer title={model.name} sub={model.kind} onClose={onClose}>
+      <Ladder model={model} />
+      <PriceOf model={model} />
+      {may('prices:write') && plainComponents(model.price).length > 0 && <NewPrice model={model} path={path} />}
+      <PriceHistory model={model.name} />
+      {may('supply:write') && (
+        <section>
+          <button type="button" className="btn danger" onClick={() => setAsking(true)}>
+            {t('remove')}
+          </button>
+        </section>
+      )}
+      {asking && (
+        <Confirm
+          title={t('removeTitle', { name: model.name })}
+          effect={t('removeText')}
+          action={t('remove')}
+          name={model.name}
+          onConfirm={remove}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Drawer>
+  );
+}
+
+/** The targets as a ladder: those of a lower priority number first. */
+function Ladder({ model }: { model: Model }) {
+  const t = useWords(words);
+  const targets = [...model.targets].sort((a, b) => a.priority - b.priority);
+  return (
+    <section aria-labelledby="mo-ladder">
+      <h2 id="mo-ladder">{t('ladder')}</h2>
+      <ol className="keys">
+        {targets.map(({ provider, model: name, priority, weight }) => (
+          <li key={`${provider}/${name}`}>
+            <span>
+              <span className="strong">{provider}</span> <span className="dim">{name}</span>
+            </span>
+            <span className="dimmer">
+              {t('priority', { n: priority })} · {t('weight', { n: weight })}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <dl className="pairs" style={{ marginBlockStart: '.75rem' }}>
+        {model.aliases && (
+          <>
+            <dt>{t('aliases')}</dt>
+            <dd>{model.aliases.join(', ')}</dd>
+          </>
+        )}
+        {model.fallbacks && (
+          <>
+            <dt>{t('fallbacks')}</dt>
+            <dd>{model.fallbacks.map(({ model }) => model).join(' → ')}</dd>
+          </>
+        )}
+      </dl>
+      <p>
+        <Link to="/calls" search={{ model: model.name }}>
+          {t('calls')}
+        </Link>
+      </p>
+    </section>
+  );
+}
+
+function PriceOf({ model: { price } }: { model: Model }) {
+  const t = useWords(words);
+  const sample = sampleCost(price);
+  return (
+    <section aria-labelledby="mo-price">
+      <h2 id="mo-price">{t('prices')}</h2>
+      <dl className="pairs">
+        {plainComponents(price).map(([component, amount]) => (
+          <div key={component} style={{ display: 'contents' }}>
+            <dt>{component}</dt>
+            <dd>{exactMoney(amount)}</dd>
+          </div>
+        ))}
+        {otherComponents(price).map(([component, value]) => (
+          <div key={component} style={{ display: 'contents' }}>
+            <dt>{component}</dt>
+            <dd>
+              <code>{JSON.stringify(value)}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {sample !== undefined && (
+        <p className="dim" style={{ marginBlockStart: '.5rem' }}>
+          {t('sample', { amount: exactMoney(sample) })}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function NewPrice({ model, path }: { model: Model; path: string }) {
+  const t = useWords(words);
+  const client = useQueryClient();
+  const saving = useSaving();
+  const [texts, setTexts] = useState(() => Object.fromEntries(plainComponents(model.price)));
+  const isWrong = Object.values(texts).some((text) => readAmount(text) === undefined);
+  const save = async () => {
+    const amounts = Object.fromEntries(Object.entries(texts).map(([component, text]) => [component, readAmount(text)]));
+    const { name: _name, priceId: _id, createdAt: _at, ...rest } = model;
+    await ask(path, { method: 'PUT', body: { ...rest, price: { ...model.price, ...amounts } } });
+    await refresh(client, 'models', 'prices');
+  };
+  return (
+    <section aria-labelledby="mo-new">
+      <h2 id="mo-new">{t('newPrice')}</h2>
+      <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
+        <p className="dimmer">{t('newPriceHint')}</p>
+        <div className="two">
+          {Object.entries(texts).map(([component, text]) => (
+            <Field
+              key={component}
+              label={component}
+              inputMode="decimal"
+              value={text}
+              error={readAmount(text) === undefined ? t('notPrice') : undefined}
+              onChange={(event) => setTexts({ ...texts, [component]: event.target.value })}
+            />
+          ))}
+        </div>
+        <SaveRow saving={saving} disabled={isWrong} />
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { useAccounts } from '../../api/queries.ts';
+import { baseUrlOf, type Person, useMay, useSession } from '../../api/session.ts';
+import { useWords } from '../../i18n/words.ts';
+import { CopyButton, Note } from '../../parts/basic.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Field, Select } from '../../parts/form.tsx';
+import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { common } from '../../parts/words.ts';
+import { words } from './words.ts';
+
+export const ROLES = ['owner', 'operator', 'finance', 'support', 'member'] as const satisfies readonly Person['role'][];
+
+export function Invite({ onClose }: { onClose: () => void }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const may = useMay();
+  const session = useSession();
+  const accounts = useAccounts(may('accounts:read')).data ?? [];
+  const saving = useSaving();
+  const [role, setRole] = useState<Person['role']>('member');
+  const [email, setEmail] = useState('');
+  const [account, setAccount] = useState<string>();
+  const [link, setLink] = useState<string>();
+  const charged = account ?? accounts[0]?.id;
+  const create = async () => {
+    const body = { role, ...(email !== '' && { email }), ...(role === 'member' && charged && { account: charged }) };
+    const made = await ask<{ link: string }>('/admin/v1/invitations', { method: 'POST', body });
+    setLink(new URL(made.link, `${baseUrlOf(session)}/`).href);
+  };
+  return (
+    <Drawer title={t('inviteTitle')} onClose={onClose}>
+      <section>
+        <form className="form" onSubmit={saving.submit(create)}>
+          <p className="dim">{t('inviteHint')}</p>
+          <Select
+            label={t('role')}
+            hint={t(`${role}Is`)}
+            value={role}
+            onChange={(event) => setRole(event.target.value as Person['role'])}
+          >
+            {ROLES.map((name) => (
+              <option key={name} value={name}>
+                {t(name)}
+              </option>
+            ))}
+          </Select>
+          <Field label={t('email')} type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
+          {role === 'member' && (
+            <Select label={c('account')} value={charged} onChange={(event) => setAccount(event.target.value)}>
+              {accounts.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+          <SaveRow saving={saving} label={t('makeLink')} />
+        </form>
+        {link && <ShownLink link={link} />}
+      </section>
+    </Drawer>
+  );
+}
+
+export function ShownLink({ link }: { link: string }) {
+  const t = useWords(words);
+  return (
+    <div className="gap" style={{ marginBlockStart: '1rem' }}>
+      <Note s="ok">{t('linkOnce')}</Note>
+      <div className="secret">
+        <code>{link}</code>
+        <CopyButton text={link} />
+      </div>
+    </div>
+  );
+}

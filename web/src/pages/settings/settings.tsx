@@ -1,0 +1,86 @@
+/** Settings in force, each with where it comes from. Read only: they are environment variables and the file. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask } from '../../api/client.ts';
+import { dictionary, useWords } from '../../i18n/words.ts';
+import { Head, Status } from '../../parts/basic.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { common } from '../../parts/words.ts';
+
+const words = dictionary({
+  title: ['Settings', '设置'],
+  list: ['Settings in force', '生效的设置'],
+  find: ['Find a setting', '查找设置'],
+  value: ['Value', '值'],
+  source: ['Source', '来源'],
+  secret: ['hidden', '已隐藏'],
+  unset: ['not set', '未设置'],
+  default: ['Default', '默认'],
+  environment: ['Environment', '环境变量'],
+  file: ['File', '文件'],
+  none: ['No setting has this name', '没有此名称的设置'],
+  how: [
+    'Settings are environment variables or lines of modelport.yaml. A change needs a restart unless its page says otherwise.',
+    '设置来自环境变量或 modelport.yaml。除非另有说明，修改后需重启。',
+  ],
+});
+
+interface Setting {
+  name: string;
+  value: string | null;
+  source: 'default' | 'environment' | 'file';
+  isSecret: boolean;
+}
+
+export function SettingsPage() {
+  const t = useWords(words);
+  const [typed, setTyped] = useState('');
+  const settings = useQuery({
+    queryKey: ['settings'],
+    queryFn: () => ask<{ data: Setting[] }>('/admin/v1/settings').then(({ data }) => data),
+  });
+  return (
+    <main className="page" id="main">
+      <Head title={t('title')}>
+        <input
+          className="in1"
+          type="search"
+          aria-label={t('find')}
+          placeholder={t('find')}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </Head>
+      <p className="dim">{t('how')}</p>
+      <section className="panel" aria-label={t('list')}>
+        <Loaded of={settings} bones={10}>
+          {(rows) => (
+            <SettingTable rows={rows.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()))} />
+          )}
+        </Loaded>
+      </section>
+    </main>
+  );
+}
+
+function SettingTable({ rows }: { rows: readonly Setting[] }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  if (rows.length === 0) return <Empty icon="search" title={t('none')} />;
+  const shownValue = ({ value, isSecret }: Setting) => {
+    if (isSecret && value) return <span className="dimmer">{t('secret')}</span>;
+    return value === null || value === '' ? <span className="dimmer">{t('unset')}</span> : <code>{value}</code>;
+  };
+  const columns: Column<Setting>[] = [
+    { id: 'name', head: c('name'), className: 'mono', cell: ({ name }) => name },
+    { id: 'value', head: t('value'), cell: shownValue },
+    {
+      id: 'source',
+      head: t('source'),
+      drop: 'p1',
+      cell: ({ source }) => <Status s={source === 'default' ? 'idle' : 'ok'}>{t(source)}</Status>,
+    },
+  ];
+  return <Table label={t('list')} columns={columns} rows={rows} rowKey={({ name }) => name} />;
+}
