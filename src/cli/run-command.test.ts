@@ -215,7 +215,12 @@ test('empty lists are reported as such', async () => {
 
 test('migrate brings the database up to date, once', async () => {
   const store = () => openStore({ dataDir: folder });
+  const missing = await runOver({ store }, 'migrate', '--check');
+  expect(missing.code).toBe(2);
+  expect(missing.out).toMatch(/^The database has schema version 0; this Modelport has \d+\. Missing steps:/);
+  expect(missing.out).toContain('    CREATE TABLE accounts\n');
   expect((await runOver({ store }, 'migrate')).out).toBe('The database is up to date now.');
+  expect(await runOver({ store }, 'migrate', '--check')).toMatchObject({ code: 0, out: 'The database is up to date.' });
   expect((await runOver({ store }, 'migrate')).out).toBe('The database was up to date.');
 });
 

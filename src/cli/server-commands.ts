@@ -1,5 +1,6 @@
 /** Commands for the gateway itself: serve, migrate, doctor. */
 import { asGatewayError } from '../canonical/errors.ts';
+import { leastVersionAfter, linesOf, type SchemaState } from '../store/migration-plan.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 import type { CliDeps, LiveCheck } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
@@ -26,15 +27,47 @@ const MOST_PROCESSES = 256;
 const migrate: Command = {
   name: 'migrate',
   isLocal: true,
-  summary: "Brings the database's schema up to date.",
-  async run(open) {
+  usage: '[--check]',
+  summary:
+    "Brings the database's schema up to date. With --check only shows the missing steps, and exits with 2 if there are some.",
+  options: { check: { type: 'boolean' } },
+  async run(open, given) {
     const store = await open.store();
+    if (given.flag('check')) return showMissingSteps(open, await store.schema());
     const { ready: before } = await store.ready();
     await store.migrate();
     open.terminal.out(before ? 'The database was up to date.' : 'The database is up to date now.');
     return 0;
   },
 };
+
+function showMissingSteps({ terminal }: CliDeps, state: SchemaState): number {
+  if (state.is === 'unusable') {
+    terminal.err(state.why);
+    return 1;
+  }
+  if (state.is !== 'behind') {
+    const newer = state.is === 'ahead' ? ' It is newer than this Modelport, and compatible with it.' : '';
+    terminal.out(`The database is up to date.${newer}`);
+    return 0;
+  }
+  const { version, pending } = state;
+  terminal.out(
+    `The database has schema version ${version}; this Modelport has ${version + pending.length}. Missing steps:`,
+  );
+  for (const [at, step] of pending.entries()) {
+    terminal.out(`  ${version + at + 1}`);
+    for (const line of linesOf(step)) terminal.out(`    ${line}`);
+  }
+  const after = version === 0 ? undefined : leastVersionAfter(pending);
+  if (after !== undefined && after > version)
+    terminal.out(`Stop all gateways first: afterwards those that know less than schema version ${after} are refused.`);
+  else terminal.out('Gateways of the earlier version go on during and after it.');
+  return MISSING_STEPS;
+}
+
+/** The exit code if there are missing steps. */
+const MISSING_STEPS = 2;
 
 const doctor: Command = {
   name: 'doctor',

@@ -21,7 +21,7 @@ export type SchemaState =
   /** The schema is the one that the program knows. */
   | { is: 'current' }
   /** Steps that the program knows are missing. */
-  | { is: 'behind'; pending: string[] }
+  | { is: 'behind'; version: number; pending: readonly MigrationStep[] }
   /** There are newer steps, compatible with the program. */
   | { is: 'ahead'; version: number }
   /** The program must not use the database. `why` is a sentence. */
@@ -55,7 +55,7 @@ export function schemaState(
     };
   }
   if (version > known) return { is: 'ahead', version };
-  return version === known ? { is: 'current' } : { is: 'behind', pending: steps.slice(version).map(textOf) };
+  return version === known ? { is: 'current' } : { is: 'behind', version, pending: steps.slice(version) };
 }
 
 const stepOf = (steps: readonly MigrationStep[], { version }: AppliedStep) => steps[Number(version) - 1];
@@ -68,8 +68,24 @@ export function pendingSteps(
 ): readonly string[] {
   const state = schemaState(steps, version, applied);
   if (state.is === 'unusable') throw new Error(state.why);
-  return state.is === 'behind' ? state.pending : [];
+  return state.is === 'behind' ? state.pending.map(textOf) : [];
 }
+
+/** The number of steps that a program must know to use the database after these. */
+export const leastVersionAfter = (steps: readonly MigrationStep[]): number => Math.max(0, ...steps.map(minimumOf));
+
+/** What a step does, a line for each statement: `CREATE TABLE call_tags`, `ALTER TABLE calls ADD COLUMN receipt`. */
+export function linesOf(step: MigrationStep): string[] {
+  const statements = textOf(step)
+    .replace(/--.*$/gm, '')
+    .split(/;\s*(?:\n|$)/)
+    .map((statement) => statement.trim().replace(/\s+/g, ' '));
+  return statements.filter(Boolean).map((statement) => HEAD.exec(statement)?.[0] ?? statement.slice(0, 80));
+}
+
+/** The beginning of a statement, with the name of what it changes. */
+const HEAD =
+  /^(CREATE (UNIQUE )?INDEX \w+|CREATE TABLE (IF NOT EXISTS )?\w+|ALTER TABLE \w+ (ADD|DROP) COLUMN \w+|DROP \w+ \w+|UPDATE \w+|INSERT INTO \w+)/;
 
 export const READ_STEPS: Statement = raw('SELECT version, fingerprint, minimum FROM migrations ORDER BY version');
 

@@ -7,6 +7,7 @@ import type { BilledStore } from './billed-calls.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
+import type { SchemaState } from './migration-plan.ts';
 import type { PeopleStore } from './people.ts';
 import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
@@ -75,6 +76,8 @@ export type {
 export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore, BackupStore, BilledStore {
   /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
+  /** Whether the database has the schema of this code, and what is missing. Throws if it does not answer. */
+  schema(): Promise<SchemaState>;
   /** Whether calls can be held and settled now: the schema is usable and a row can be written. Never throws. */
   ready(): Promise<Readiness>;
   close(): Promise<void>;

@@ -23,6 +23,7 @@ import { verificationTable } from './tables/verification-table.ts';
 /** What each engine implements itself. */
 type OwnWay =
   | 'migrate'
+  | 'schema'
   | 'ready'
   | 'close'
   | 'ledger'

@@ -36,6 +36,7 @@ export function openPostgresStore(settings: PostgresSettings, cipher: Credential
     ...tableStore(db, cipher),
     ...repairTable(db, raw('version = version + 1')),
     migrate: () => migratePostgres(db),
+    schema: () => postgresSchema(db),
     ready: () =>
       probeDatabase(
         () => postgresSchema(db),

@@ -38,6 +38,7 @@ export async function openSqliteStore(
     ...tableStore(filed, cipher),
     ...repairTable(filed, raw('name = name')),
     migrate: () => migrateSqlite(db),
+    schema: () => sqliteSchema(db),
     ready() {
       return probeDatabase(
         () => sqliteSchema(db),

@@ -1,0 +1,135 @@
+/**
+ * The upgrade promise: this program takes over the database of the previous release, and that release goes on with the database
+ * afterwards. `test/upgrade/make.ts` made the databases.
+ */
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { ENGINES } from '../helpers/engines.ts';
+import { type GatewayProcess, type GatewaySetup, startGateway } from '../helpers/gateway-process.ts';
+import { nanoOf } from '../helpers/scene.ts';
+import facts from '../upgrade/facts.json' with { type: 'json' };
+import { oldModels, SECRET_KEY } from '../upgrade/old-release.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LAUNCHER = join(ROOT, 'bin/modelport');
+
+/** A folder with the previous release; `undefined` if this clone does not have its commit. */
+function checkOutOldRelease(): string | undefined {
+  const archive = spawnSync('git', ['archive', facts.commit, 'src', 'package.json'], { cwd: ROOT, maxBuffer: 1e8 });
+  if (archive.status !== 0) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-old-release-'));
+  spawnSync('tar', ['-x', '-C', folder], { input: archive.stdout });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const oldRelease = checkOutOldRelease();
+if (!oldRelease)
+  console.warn(`There is no commit ${facts.commit} (a shallow clone): runs of the previous release are skipped.`);
+
+let upstream: ScriptedUpstream;
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.script('/openai/', { ...wholeAnswer('Hello.'), repeat: true });
+});
+afterAll(async () => {
+  await upstream.close();
+  if (oldRelease) rmSync(oldRelease, { recursive: true });
+});
+
+const textOf = (name: string) => readFileSync(join(ROOT, 'test/upgrade', name), 'utf8');
+
+describe.each(ENGINES)('$name', (engine) => {
+  const { caller, ...known } = engine.name === 'Postgres' ? facts.postgres : facts.sqlite;
+  let setup: GatewaySetup & { dataFolder: string; environment: { [name: string]: string } };
+
+  beforeAll(async () => {
+    const { settings } = await engine.emptyDatabase();
+    const { dataDir, databaseUrl } = settings;
+    mkdirSync(dataDir, { recursive: true });
+    if (databaseUrl) {
+      const connection = new SQL(databaseUrl);
+      await connection.unsafe(textOf('postgres.sql'));
+      await connection.close();
+    } else {
+      const file = new Database(join(dataDir, 'modelport.db'));
+      file.run(textOf('sqlite.sql'));
+      file.close();
+    }
+    const database = databaseUrl && { DATABASE_URL: databaseUrl };
+    setup = {
+      dataFolder: dataDir,
+      environment: { MODELPORT_SECRET_KEY: SECRET_KEY, ...database },
+      ...oldModels(upstream.url),
+    };
+  });
+
+  /** Runs `modelport migrate --check`. */
+  function check() {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...setup.environment };
+    return spawnSync(LAUNCHER, ['migrate', '--check'], {
+      encoding: 'utf8',
+      cwd: tmpdir(),
+      env: { ...env, MODELPORT_DATA_DIR: setup.dataFolder },
+    });
+  }
+
+  async function callOnce(gateway: GatewayProcess): Promise<void> {
+    const before = nanoOf((await gateway.balance(caller)).available);
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chatRequest('alpha')),
+    });
+    expect(answer.status).toBe(200);
+    // The stored credential is decrypted.
+    expect(upstream.journal('/openai/').at(-1)?.headers.authorization).toBe('Bearer sk-of-the-old-release');
+    expect(nanoOf((await gateway.balance(caller)).available)).toBeLessThan(before);
+    expect(await gateway.verify()).toMatchObject({ ok: true });
+  }
+
+  test('this program takes over the database of the previous release', async () => {
+    const pending = check();
+    expect(pending.stderr).toBe('');
+    expect(pending.stdout).toContain('CREATE TABLE');
+    expect(pending.status).toBe(2);
+    const gateway = await startGateway(setup);
+    try {
+      const up = check();
+      expect([up.status, up.stdout, up.stderr]).toEqual([0, 'The database is up to date.\n', '']);
+      // The call that was under way when the old process was killed is settled, once.
+      const { available, held } = await gateway.balance(caller);
+      expect(held).toBe('0');
+      expect(nanoOf(available)).toBeLessThanOrEqual(nanoOf(known.available));
+      expect(await gateway.calls(caller)).toHaveLength(known.calls + 1);
+      const report = await gateway.verify();
+      expect(report).toMatchObject({ ok: true });
+      expect(report.entries).toBeGreaterThan(known.entries);
+      await callOnce(gateway);
+    } finally {
+      expect(await gateway.stop('keep')).toBe(0);
+    }
+  }, 120_000);
+
+  test.skipIf(!oldRelease)(
+    'the previous release goes on with it, and this program again',
+    async () => {
+      for (const program of [[process.execPath, join(oldRelease ?? '', 'src/main.ts')], [LAUNCHER]]) {
+        const gateway = await startGateway({ ...setup, program });
+        try {
+          await callOnce(gateway);
+        } finally {
+          expect(await gateway.stop('keep')).toBe(0);
+        }
+      }
+    },
+    120_000,
+  );
+});
