@@ -1,5 +1,6 @@
 /** Runs the service: bootstrap, catalogue, server, and the graceful stop. */
 
+import { dirname, join } from 'node:path';
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
@@ -11,6 +12,7 @@ import { dialectNamed } from './dialects/index.ts';
 import { removeExpiredImages } from './files/image-store.ts';
 import { providerVariables } from './found-providers.ts';
 import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
+import { createPages } from './http/pages.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
@@ -117,6 +119,7 @@ async function serveAlone(
     applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
     rotateSecrets: () => rotateSecrets(config, app.store),
     people: config.console && createPeople({ store: app.store, times: config.console.times, now: Date.now }),
+    pages: config.console && createPages(pagesBeside(Bun.main)),
     dialect: dialectNamed,
     readiness: createReadiness({ ask: () => readinessOf(app) }),
     settings: {
@@ -194,6 +197,12 @@ async function prepareStart(config: Config, app: App, isTerminal: boolean, log: 
   const link = config.console && (await firstLink(store, now));
   return { keys, file: areRandom ? keyFile?.path : undefined, model: modelToTry(catalog), link };
 }
+
+/** Built pages are beside the program; in a clone they can be built from their source. */
+const pagesBeside = (main: string) => ({
+  folder: join(dirname(main), 'console'),
+  source: join(dirname(main), '..', 'web', 'index.html'),
+});
 
 /** The path that signs the first owner in to the console. */
 async function firstLink(store: Store, now: number): Promise<string> {

@@ -53,7 +53,9 @@ export interface EdgePlace {
 }
 
 /** Throws an Error for an invalid setting, or if a route's dialect is missing. */
-export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
+export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
+  // Nobody signs in where the console is not served.
+  const deps = surface === 'public' ? { ...given, people: undefined, pages: undefined } : given;
   const addressOf = createAddressReader(deps.settings.trustedProxies);
   const bodies = createJsonBodies(deps.settings.jsonBounds);
   const router = createRouter<EdgeRoute>();

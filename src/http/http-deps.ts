@@ -20,6 +20,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import type { RefusedCalls } from '../telemetry/refused-calls.ts';
 import type { JsonBounds } from './json-scan.ts';
+import type { Pages } from './pages.ts';
 import type { MetricsGate } from './routes/status/metrics-guard.ts';
 
 export interface HttpDeps {
@@ -34,6 +35,8 @@ export interface HttpDeps {
   store: Store;
   /** Absent: there is no console. */
   people?: People | undefined;
+  /** The built pages of the console. */
+  pages?: Pages | undefined;
   videos: VideoTasks;
   files: Files;
   /** The dialect of this name, or `undefined`. */

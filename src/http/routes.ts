@@ -16,6 +16,7 @@ import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
 import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
+import { PAGE_ROUTES } from './routes/console/page-routes.ts';
 import { SESSION_ROUTES } from './routes/console/session-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from './routes/public/call-routes.ts';
@@ -229,4 +230,4 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
 ];
 
 /** Served if there is a console. */
-export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [...SESSION_ROUTES];
+export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [...SESSION_ROUTES, ...PAGE_ROUTES];

@@ -37,6 +37,7 @@ const REASONS: { readonly [status: number]: string } = {
   202: 'Accepted',
   204: 'No Content',
   206: 'Partial Content',
+  303: 'See Other',
   304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -120,7 +120,7 @@ const serveOver = (deps: HttpDeps) =>
 /** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(
   database?: TestDatabase['settings'],
-  { hasConsole = true } = {},
+  { hasConsole = true, pages }: { hasConsole?: boolean; pages?: HttpDeps['pages'] } = {},
 ): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
@@ -151,7 +151,7 @@ export async function startLoopback(
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
     },
     people: hasConsole ? createPeople({ store, times: SESSION_TIMES, now: Date.now }) : undefined,
-    dialect: dialectNamed,
+    ...{ pages, dialect: dialectNamed },
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,
     apply,

@@ -5,9 +5,14 @@ import { type AnsweredRoute, route } from '../../route.ts';
 export const STATUS_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/', {
     gate: 'open',
-    summary: 'Shows name and version of the service.',
+    summary: 'Shows name and version of the service. A browser is redirected to the console, if there is one.',
     reply: Type.Object({ name: Type.Literal('modelport'), version: Type.String() }),
-    answer: (deps) => ({ name: 'modelport', version: deps.settings.version }),
+    answer: ({ pages, settings }, { headers }) => {
+      // Browsers ask for a page, programs for anything.
+      const isBrowser = pages !== undefined && (headers.get('accept') ?? '').includes('text/html');
+      if (isBrowser) return new Response(null, { status: 303, headers: { location: '/console/', vary: 'accept' } });
+      return { name: 'modelport', version: settings.version };
+    },
   }),
   route('GET', '/health', {
     gate: 'open',
