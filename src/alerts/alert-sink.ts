@@ -13,7 +13,12 @@ import {
   targetUpDraft,
   taskDraft,
 } from './drafts.ts';
+import { exhaustedBudget } from './figures.ts';
 import type { RuleName } from './rules.ts';
+
+/** For so long further refused calls of a key are not looked at: a client may repeat them at once. */
+const EXHAUSTED_MS = 60_000;
+const MOST_EXHAUSTED = 1000;
 
 export interface AlertSinkDeps {
   now(): number;
@@ -22,7 +27,7 @@ export interface AlertSinkDeps {
   /** Does this soon, after what was given before. */
   soon(work: () => Promise<unknown>): void;
   raise(draft: Draft): Promise<unknown>;
-  store: Pick<AlertStore, 'rearm'>;
+  store: Pick<AlertStore, 'rearm' | 'budgetUse'>;
 }
 
 export function createAlertSink({ now, isOn, soon, raise, store }: AlertSinkDeps): EventSink {
@@ -38,11 +43,26 @@ export function createAlertSink({ now, isOn, soon, raise, store }: AlertSinkDeps
       if (lost !== undefined && isOn(rule)) await raise(draft(lost));
     });
   }
+  /** When a call of a key was refused for a budget. */
+  const exhausted = new Map<string, number>();
+  function exhaustedOf(key: string, account: string): void {
+    const at = now();
+    if (!isOn('budget') || at - (exhausted.get(key) ?? -EXHAUSTED_MS) < EXHAUSTED_MS) return;
+    if (exhausted.size >= MOST_EXHAUSTED) exhausted.clear();
+    exhausted.set(key, at);
+    soon(async () => {
+      const draft = await exhaustedBudget(store, { key, account }, at);
+      if (draft) await raise(draft);
+    });
+  }
   function ended(record: CallRow): void {
     if (record.outcome === 'disputed') alert('disputed_usage', (at) => disputeDraft(record, at));
   }
 
   return {
+    refused({ error, key, account }) {
+      if (error?.code === 'budget_exhausted' && key !== undefined && account !== undefined) exhaustedOf(key, account);
+    },
     ended: (_, record) => ended(record),
     taskEnded(_, record) {
       ended(record);

@@ -1,22 +1,19 @@
 import { afterAll, describe, expect, test } from 'bun:test';
+import { clock, NOON, openAlertBench, processOn } from '../../test/helpers/alert-bench.ts';
 import { callRow } from '../../test/helpers/call-row.ts';
-import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import { ENGINES } from '../../test/helpers/engines.ts';
 import { startSmtpServer } from '../../test/helpers/smtp-server.ts';
 import { startWebhookReceiver, verifyWebhook } from '../../test/helpers/webhook-receiver.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import { createLedger } from '../ledger/prepaid-ledger.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AlertChannelRow } from '../store/alerts.ts';
 import { createCredentialCipher } from '../store/credential-cipher.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
 import type { CallTrace } from '../telemetry/events.ts';
-import { createGuardedFetch } from '../transport/guarded-fetch.ts';
-import { sendMail } from '../transport/send-mail.ts';
 import { newWebhookSecret } from '../transport/webhook-signature.ts';
-import { type Alerts, createAlerts, MOST_TRIES } from './alerts.ts';
-import { createDeliver } from './deliver.ts';
+import { MOST_TRIES } from './alerts.ts';
 
-const NOON = Date.UTC(2026, 10, 23, 12);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const SECRET = newWebhookSecret();
@@ -28,28 +25,6 @@ afterAll(async () => {
   await receiver.stop();
   mailServer.stop();
 });
-
-let clock = NOON;
-const guard = createGuardedFetch({
-  allows: (address) => address === '127.0.0.1',
-  maxBytes: 1000,
-  timeoutMs: 10_000,
-});
-
-/** A process that shares the store. */
-function processOn(store: Store, worker = 'one'): Alerts {
-  return createAlerts({
-    store,
-    deliver: createDeliver({ guard, sendMail, now: () => clock }),
-    check: guard.check,
-    now: () => clock,
-    random: () => 0.5,
-    worker,
-    processStatusOf: (other) => (other === 'dead' ? 'gone' : 'unknown'),
-    isFirst: true,
-    reportError: () => {},
-  });
-}
 
 const channel = (more: Partial<AlertChannelRow> = {}): AlertChannelRow => ({
   id: 'channel_1',
@@ -66,41 +41,8 @@ const down: CooldownChange = { provider: 'main', target: 'main/gpt', reason: 'fa
 const up: CooldownChange = { ...down, reason: 'recovered', seconds: 0 };
 const refused: CooldownChange = { provider: 'main', place: 2, reason: 'refused', seconds: 10 };
 
-interface Case {
-  store: Store;
-  alerts: Alerts;
-  /** Everything that is due is sent. Returns what was received since. */
-  sent(all?: readonly Alerts[]): Promise<{ rule: string; title: string }[]>;
-  states(): Promise<string[]>;
-}
-
 describe.each(ENGINES)('alerts over $name', (engine) => {
-  async function open(channels: readonly AlertChannelRow[] = [channel()]): Promise<Case> {
-    clock = NOON;
-    receiver.answerWith(204);
-    receiver.hooks.length = 0;
-    const { store } = await freshStore(engine);
-    for (const one of channels) await store.alerts.saveChannel(one);
-    const alerts = processOn(store);
-    await alerts.refresh();
-    return {
-      store,
-      alerts,
-      async sent(all = [alerts]) {
-        const before = receiver.hooks.length;
-        for (const one of all) {
-          one.databaseAnswered();
-          await one.turn();
-        }
-        for (const one of all) await one.drain(30_000);
-        return receiver.hooks.slice(before).map(({ body }) => body.data);
-      },
-      async states() {
-        const rows = await store.alerts.alerts({ limit: 100 });
-        return (await store.alerts.deliveriesOf(rows.map(({ id }) => id))).map(({ state }) => state);
-      },
-    };
-  }
+  const open = (channels = [channel()]) => openAlertBench(engine, receiver, channels);
 
   test('a target that is down and up again: one alert each, signed', async () => {
     const { alerts, sent, store } = await open();
@@ -111,19 +53,19 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     ] as never);
     const [hook] = receiver.hooks;
     expect(hook?.body).toMatchObject({ type: 'alert.target_down', timestamp: '2026-11-23T12:00:00.000Z' });
-    verifyWebhook(hook!, SECRET, clock);
-    expect(() => verifyWebhook(hook!, newWebhookSecret(), clock)).toThrow('No signature');
-    expect(() => verifyWebhook({ ...hook!, text: `${hook!.text} ` }, SECRET, clock)).toThrow('No signature');
+    verifyWebhook(hook!, SECRET, clock.now);
+    expect(() => verifyWebhook(hook!, newWebhookSecret(), clock.now)).toThrow('No signature');
+    expect(() => verifyWebhook({ ...hook!, text: `${hook!.text} ` }, SECRET, clock.now)).toThrow('No signature');
     alerts.sink.cooldown?.(up);
     expect(await sent()).toMatchObject([{ rule: 'target_up', title: 'The target main/gpt is up again' }]);
     // It comes and goes: nothing more within ten minutes.
     for (const change of [down, up, down, up]) alerts.sink.cooldown?.(change);
     expect(await sent()).toEqual([]);
-    clock += 11 * MINUTE_MS;
+    clock.now += 11 * MINUTE_MS;
     alerts.sink.cooldown?.(down);
     expect(await sent()).toHaveLength(1);
     // The process that saw it ended: another tells it again after an hour.
-    clock += HOUR_MS + MINUTE_MS;
+    clock.now += HOUR_MS + MINUTE_MS;
     const other = processOn(store, 'other');
     await other.refresh();
     other.sink.cooldown?.(down);
@@ -141,7 +83,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       one.sink.redis?.(false);
       one.sink.ended?.(
         NO_CALL,
-        callRow({ id: 'call_1', at: clock, outcome: 'disputed', provider: 'main', model: 'gpt' }),
+        callRow({ id: 'call_1', at: clock.now, outcome: 'disputed', provider: 'main', model: 'gpt' }),
       );
     }
     const told = await sent([alerts, other]);
@@ -161,7 +103,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
 
   test('budgets and balances: the highest threshold, once in each period', async () => {
     const { alerts, sent, store } = await open();
-    const ledger = createLedger({ store, owner: 'bench', now: () => clock });
+    const ledger = createLedger({ store, owner: 'bench', now: () => clock.now });
     const account = {
       id: 'acct_1',
       name: 'acme',
@@ -175,11 +117,11 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       ...{ id: 'key_1', account: 'acct_1', kind: 'caller', name: 'laptop', hash: 'h', last4: 'last', createdAt: NOON },
       budget: { total: 100_000_000_000n },
     } as const);
-    await ledger.topUp('acct_1', 20_000_000_000n, { at: clock });
+    await ledger.topUp('acct_1', 20_000_000_000n, { at: clock.now });
     let calls = 0;
     const spend = async (amount: bigint) => {
       const callId = `call_${++calls}`;
-      const at = clock;
+      const at = clock.now;
       const asked = { callId, account: 'acct_1', key: 'key_1', amount, model: 'm', priceId: '', at };
       const hold = await ledger.hold({ ...asked, owner: 'bench' });
       await ledger.settle(hold, callRow({ id: callId, account: 'acct_1', key: 'key_1', at, cost: amount }));
@@ -210,8 +152,16 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       'The account "acme" has used 100 % of its daily budget',
     ]);
     receiver.hooks.length = 0;
+    // The hold of a call is more than the budget leaves.
+    const error = new GatewayError('budget_exhausted', 'no');
+    for (let calls = 0; calls < 3; calls++)
+      alerts.sink.refused?.({ error, key: 'key_1', account: 'acct_1' } as CallTrace);
+    expect(await sent()).toMatchObject([
+      { title: 'Calls of the account "acme" are refused by its daily budget', severity: 'error' } as never,
+    ]);
+    receiver.hooks.length = 0;
     // Another day is another budget.
-    clock += 24 * HOUR_MS;
+    clock.now += 24 * HOUR_MS;
     await spend(9_500_000_000n);
     await alerts.refresh();
     await sent();
@@ -222,7 +172,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     ]);
     receiver.hooks.length = 0;
     expect(await told()).toEqual([]);
-    await ledger.topUp('acct_1', 5_000_000_000n, { at: clock });
+    await ledger.topUp('acct_1', 5_000_000_000n, { at: clock.now });
     expect(await told()).toEqual([]);
     await store.alerts.saveRule({ rule: 'low_balance', below: '90000000000' });
     await alerts.refresh();
@@ -239,19 +189,40 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.close();
   });
 
+  test('sums are read in parts', async () => {
+    const { store } = await open();
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOON, budget: { day: 0n } });
+    const found: string[] = [];
+    const parts: (string | undefined)[] = [];
+    for (let after = ''; parts.length < 9; ) {
+      const { rows, next } = await store.alerts.budgetUses('account', 80, clock.now, { limit: 2, after });
+      found.push(...rows.map(({ id }) => id));
+      parts.push(next);
+      if (next === undefined) break;
+      after = next;
+    }
+    expect(found).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(parts).toEqual(['b', 'd', undefined]);
+    await store.close();
+  });
+
   test('prices, tasks and the ledger', async () => {
     const { alerts, sent, store } = await open();
-    await store.savePrice({ id: 'price_1', model: 'gpt', components: '{"input":1}', createdAt: clock });
+    await store.savePrice({ id: 'price_1', model: 'gpt', components: '{"input":1}', createdAt: clock.now });
     await alerts.refresh();
     expect(receiver.hooks).toEqual([]);
-    await store.savePrice({ id: 'price_2', model: 'gpt', components: '{"input":2}', createdAt: clock });
+    await store.savePrice({ id: 'price_2', model: 'gpt', components: '{"input":2}', createdAt: clock.now });
     await alerts.refresh();
     await alerts.refresh();
     await sent();
     expect(receiver.hooks.map(({ body }) => body.data.title)).toEqual(['The model "gpt" has a new price']);
     for (const id of ['video_1', 'video_2'])
-      alerts.sink.taskEnded?.(NO_CALL, callRow({ id, at: clock, outcome: 'failed', provider: 'main', model: 'film' }));
-    alerts.sink.taskEnded?.(NO_CALL, callRow({ id: 'video_3', at: clock, outcome: 'ok' }));
+      alerts.sink.taskEnded?.(
+        NO_CALL,
+        callRow({ id, at: clock.now, outcome: 'failed', provider: 'main', model: 'film' }),
+      );
+    alerts.sink.taskEnded?.(NO_CALL, callRow({ id: 'video_3', at: clock.now, outcome: 'ok' }));
     alerts.sink.ledgerFault?.(['An entry was altered.', 'Another.']);
     const told = await sent();
     expect(told.map(({ rule }) => rule).sort()).toEqual(['ledger_fault', 'task_failed']);
@@ -287,7 +258,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     expect(await states()).toEqual(['pending']);
     let tries = 1;
     for (; (await states())[0] === 'pending'; tries++) {
-      clock += HOUR_MS + 6 * MINUTE_MS;
+      clock.now += HOUR_MS + 6 * MINUTE_MS;
       expect(await sent()).toHaveLength(1);
     }
     expect(tries).toBe(MOST_TRIES);
@@ -304,7 +275,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.alerts.raise({
       ...{
         id: 'alert_1',
-        at: clock,
+        at: clock.now,
         rule: 'target_down',
         severity: 'error',
         subject: 's',
@@ -314,8 +285,8 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       },
       key: 'k',
     } as const);
-    expect(await store.alerts.claim('dead', clock, clock + HOUR_MS, 10)).toHaveLength(1);
-    clock += MINUTE_MS;
+    expect(await store.alerts.claim('dead', clock.now, clock.now + HOUR_MS, 10)).toHaveLength(1);
+    clock.now += MINUTE_MS;
     expect(await sent()).toMatchObject([{ title: 't' }]);
     expect(await states()).toEqual(['sent']);
     await store.close();
@@ -338,7 +309,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     expect(receiver.hooks.map(({ body }) => body)).toEqual([
       { text: expect.stringMatching(/^\*The target main\/&lt;!channel&gt; is down\* \(error\)\nIt fails/) },
     ]);
-    clock += MINUTE_MS;
+    clock.now += MINUTE_MS;
     await sent();
     const [mail] = mailServer.mails.slice(mails);
     expect(mail).toMatchObject({ from: 'gateway@example.test', to: ['a@example.test', 'b@example.test'], user: 'ops' });
@@ -358,10 +329,15 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     for (let turns = 0; turns < 6; turns++) await alerts.turn();
     await receiver.received(1);
     expect(receiver.hooks[0]?.body.data).toMatchObject({ rule: 'database_lost', severity: 'error' });
-    verifyWebhook(receiver.hooks[0]!, SECRET, clock);
-    clock += 30_000;
+    verifyWebhook(receiver.hooks[0]!, SECRET, clock.now);
+    clock.now += 30_000;
     alerts.databaseAnswered();
     expect(await sent()).toMatchObject([{ rule: 'database_lost', title: 'The database answers again' }]);
+    // Lost again at once: nothing more.
+    for (let turns = 0; turns < 6; turns++) await alerts.turn();
+    alerts.databaseAnswered();
+    expect(await sent()).toEqual([]);
+    expect(receiver.hooks).toHaveLength(2);
     await store.close();
   });
 

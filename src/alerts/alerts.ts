@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { EventSink } from '../telemetry/events.ts';
 import { createAlertSink } from './alert-sink.ts';
 import type { Deliver } from './deliver.ts';
-import { alertFrom, type Draft, databaseBackDraft, databaseLostDraft } from './drafts.ts';
+import { alertFrom, type Draft, databaseBackDraft, databaseLostDraft, FLAPPING_MS } from './drafts.ts';
 import { raiseFigures } from './figures.ts';
 import { pauseAfter } from './pause.ts';
 import { type AllRules, type RuleName, settingsFrom } from './rules.ts';
@@ -80,6 +80,8 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   let failures = 0;
   let silentTurns = 0;
   let lostAt = 0;
+  /** When the loss of the database was last announced. */
+  let announcedAt = 0;
 
   const isOn = () => channels.length > 0;
   const raise = (draft: Draft) => store.alerts.raise(alertFrom(draft, newTimedId('alert_', now()), now()));
@@ -173,7 +175,8 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   /** The outbox is in the database, so this alert is sent from memory. */
   function tellLost(): void {
     lostAt = now();
-    if (!isOn() || !rules.database_lost.enabled || !deps.isFirst) return;
+    if (!isOn() || !rules.database_lost.enabled || !deps.isFirst || lostAt - announcedAt < FLAPPING_MS) return;
+    announcedAt = lostAt;
     const draft = databaseLostDraft(now());
     const alert = alertFrom(draft, `alert_${draft.key.replace(':', '_')}`, now());
     for (const channel of channels.filter(({ rules: wanted }) => !wanted || wanted.includes(draft.rule))) {
@@ -220,7 +223,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
       if (lostAt === 0) return;
       const since = lostAt;
       lostAt = 0;
-      if (isOn() && rules.database_lost.enabled && deps.isFirst) soon(() => raise(databaseBackDraft(since, now())));
+      if (isOn() && announcedAt === since) soon(() => raise(databaseBackDraft(since, now())));
     },
     async turn() {
       if (++silentTurns === SILENT_TURNS) tellLost();

@@ -14,7 +14,7 @@ export type Draft = Omit<RaisedAlert, 'id' | 'at' | 'rule' | 'severity'> & {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Something that comes and goes is told once in this time. */
-const FLAPPING_MS = 10 * MINUTE_MS;
+export const FLAPPING_MS = 10 * MINUTE_MS;
 
 const hourOf = (now: number) => Math.floor(now / HOUR_MS);
 const dayOf = (now: number) => new Date(now).toISOString().slice(0, 'YYYY-MM-DD'.length);
@@ -25,7 +25,8 @@ export function alertFrom(draft: Draft, id: string, at: number): RaisedAlert {
   return { ...draft, id, at, severity: draft.severity ?? RULES[draft.rule].severity };
 }
 
-type Window = 'total' | 'day' | 'month';
+export const WINDOWS = ['total', 'month', 'day'] as const;
+export type Window = (typeof WINDOWS)[number];
 const WINDOW_NAMES: { readonly [window in Window]: string } = {
   total: 'total budget',
   day: 'daily budget',
@@ -33,18 +34,39 @@ const WINDOW_NAMES: { readonly [window in Window]: string } = {
 };
 
 export function budgetDraft(use: BudgetUse, window: Window, percent: number, now: number): Draft {
-  const { kind, id, name, account } = use;
-  const limit = use.budget[window] ?? 0n;
-  const period = { total: String(limit), day: dayOf(now), month: monthOf(now) }[window];
-  const used = use.used[window];
+  const { kind, name } = use;
+  const title = `The ${kind} "${name}" has used ${percent} % of its ${WINDOW_NAMES[window]}`;
+  return budgetAlert(use, window, percent, now, {
+    title,
+    what: String(percent),
+    end: 'Calls beyond the budget are refused.',
+  });
+}
+
+/** A call was refused: its hold is more than the budget leaves, which is seldom exactly nothing. */
+export function exhaustedDraft(use: BudgetUse, window: Window, now: number): Draft {
+  const title = `Calls of the ${use.kind} "${use.name}" are refused by its ${WINDOW_NAMES[window]}`;
+  return budgetAlert(use, window, 100, now, { title, what: 'refused', end: 'A call that may cost more was refused.' });
+}
+
+function budgetAlert(
+  { kind, id, account, budget, used: uses }: BudgetUse,
+  window: Window,
+  percent: number,
+  now: number,
+  { title, what, end }: { title: string; what: string; end: string },
+): Draft {
+  const limit = writeMoney(budget[window] ?? 0n);
+  const used = writeMoney(uses[window]);
+  const period = { total: limit, day: dayOf(now), month: monthOf(now) }[window];
   return {
     rule: 'budget',
-    key: `budget:${id}:${window}:${period}:${percent}`,
+    key: `budget:${id}:${window}:${period}:${what}`,
     subject: id,
     ...(percent >= 100 && { severity: 'error' as const }),
-    title: `The ${kind} "${name}" has used ${percent} % of its ${WINDOW_NAMES[window]}`,
-    text: `${writeMoney(used)} of ${writeMoney(limit)} USD are spent or held by calls in progress. Calls beyond the budget are refused.`,
-    data: { kind, account, window, percent, used: writeMoney(used), limit: writeMoney(limit) },
+    title,
+    text: `${used} of ${limit} USD are spent or held by calls in progress. ${end}`,
+    data: { kind, account, window, percent, used, limit },
   };
 }
 

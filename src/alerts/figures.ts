@@ -1,9 +1,10 @@
 /** Alerts about money, computed in the background from sums that the ledger keeps: a call pays nothing for them. */
-import type { AlertStore } from '../store/alerts.ts';
-import { balanceDraft, budgetDraft, type Draft, priceDraft } from './drafts.ts';
+import type { AlertStore, Searched } from '../store/alerts.ts';
+import { balanceDraft, budgetDraft, type Draft, exhaustedDraft, priceDraft, WINDOWS } from './drafts.ts';
 import { type AllRules, thresholdReached } from './rules.ts';
 
-const PAGE = 500;
+/** So many rows are read at once: a few milliseconds on SQLite, in which no call goes on. */
+const PART = 1000;
 /** Longer than any pause between two evaluations. Each price has one alert at most. */
 const PRICES_SINCE_MS = 3_600_000;
 
@@ -18,11 +19,28 @@ export async function raiseFigures(
     for (const kind of ['account', 'key'] as const) await raiseBudgets(store, kind, budget.thresholds, now, raise);
   if (balance.enabled) {
     await store.rearmBalances('low_balance', balance.below);
-    const low = pages((after) => store.lowBalances(balance.below, { limit: PAGE, ...after }));
+    const low = all((after) => store.lowBalances(balance.below, { limit: PART, ...after }));
     for await (const account of low) await raise(balanceDraft(account, balance.below));
   }
   if (price.enabled)
     for (const changed of await store.changedPrices(now - PRICES_SINCE_MS)) await raise(priceDraft(changed));
+}
+
+/** What refused a call of this key: the budget, of the key or its account, that leaves least. */
+export async function exhaustedBudget(
+  store: Pick<AlertStore, 'budgetUse'>,
+  { key, account }: { key: string; account: string },
+  now: number,
+): Promise<Draft | undefined> {
+  const uses = [await store.budgetUse('key', key, now), await store.budgetUse('account', account, now)];
+  const budgets = uses.flatMap((use) =>
+    WINDOWS.flatMap((window) => {
+      const limit = use?.budget[window];
+      return use && limit !== undefined ? [{ use, window, left: limit - use.used[window] }] : [];
+    }),
+  );
+  const [least] = budgets.sort((a, b) => (a.left < b.left ? -1 : 1));
+  return least && exhaustedDraft(least.use, least.window, now);
 }
 
 async function raiseBudgets(
@@ -33,21 +51,22 @@ async function raiseBudgets(
   raise: (draft: Draft) => Promise<unknown>,
 ): Promise<void> {
   const lowest = Math.min(...thresholds);
-  const uses = pages((after) => store.budgetUses(kind, lowest, now, { limit: PAGE, ...after }));
+  const uses = all((after) => store.budgetUses(kind, lowest, now, { limit: PART, ...after }));
   for await (const use of uses)
-    for (const window of ['total', 'month', 'day'] as const) {
+    for (const window of WINDOWS) {
       const limit = use.budget[window];
       const percent = limit === undefined ? undefined : thresholdReached(use.used[window], limit, thresholds);
       if (percent !== undefined) await raise(budgetDraft(use, window, percent, now));
     }
 }
 
-async function* pages<Row extends { id: string }>(read: (after: { after?: string }) => Promise<Row[]>) {
+/** Calls go on between the parts. */
+async function* all<Row>(read: (after: { after?: string }) => Promise<Searched<Row>>) {
   for (let after: { after?: string } = {}; ; ) {
-    const rows = await read(after);
+    const { rows, next } = await read(after);
     yield* rows;
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    after = { after: last.id };
+    if (next === undefined) return;
+    after = { after: next };
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -116,6 +116,13 @@ export interface ChangedPrice {
   effectiveAt?: number;
 }
 
+/** What was found in one part of a table. */
+export interface Searched<Row> {
+  rows: Row[];
+  /** Where the next part begins; absent: this was the last. */
+  next?: string;
+}
+
 export interface AlertStore {
   channels(): Promise<AlertChannelRow[]>;
   /** Inserts the channel, or replaces the one with this id. Throws `conflict` if its name is taken. */
@@ -143,10 +150,12 @@ export interface AlertStore {
   /** Removes alerts that were raised before. */
   forget(before: number): Promise<void>;
 
-  /** By id: those beyond so many percent of a budget, or nearly so. */
-  budgetUses(kind: BudgetUse['kind'], percent: number, now: number, page: Page): Promise<BudgetUse[]>;
-  /** By id: accounts with less, that have spent something. */
-  lowBalances(below: Money, page: Page): Promise<LowBalance[]>;
+  /** Among so many accounts or keys with budgets, by id: those beyond so many percent of one, or nearly so. */
+  budgetUses(kind: BudgetUse['kind'], percent: number, now: number, page: Page): Promise<Searched<BudgetUse>>;
+  /** `undefined`: it does not exist, or has spent and held nothing yet. */
+  budgetUse(kind: BudgetUse['kind'], id: string, now: number): Promise<BudgetUse | undefined>;
+  /** Among so many accounts, by id: those with less, that have spent something. */
+  lowBalances(below: Money, page: Page): Promise<Searched<LowBalance>>;
   /** Frees the alerts of a low balance of accounts that have so much again. */
   rearmBalances(rule: string, below: Money): Promise<void>;
   /** Prices of models that had another before. */

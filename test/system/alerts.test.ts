@@ -54,7 +54,7 @@ const alerts = async (rule: string) =>
   (await gateway.admin<{ data: ShownAlert[] }>('GET', `/alerts?rule=${rule}`)).data;
 const hooksOf = (rule: string): ReceivedHook[] => receiver.hooks.filter(({ body }) => body.data.rule === rule);
 
-test('a target that is down, and up again, in both processes: one alert each', async () => {
+test('a target that is down, and up again, and a refused credential: one alert each', async () => {
   upstream.decide('/target', () => errorAnswer(500, 'broken'));
   // Other processes read changes of channels every 15 seconds: whichever sees the target fail first must know of the channel.
   const cooldowns = async () =>
@@ -69,7 +69,13 @@ test('a target that is down, and up again, in both processes: one alert each', a
     await call();
     return hooksOf('target_up').length > 0;
   }, 'the target is not up');
-  for (const rule of ['target_down', 'target_up']) {
+  upstream.decide('/target', () => errorAnswer(401, 'no such key'));
+  await until(async () => {
+    await call();
+    return hooksOf('credential_refused').length > 0;
+  }, 'the credential is not refused');
+  upstream.decide('/target', () => wholeAnswer('Hello'));
+  for (const rule of ['target_down', 'target_up', 'credential_refused']) {
     expect(hooksOf(rule)).toHaveLength(1);
     verifyWebhook(hooksOf(rule)[0]!, secret, Date.now());
     await until(async () => (await alerts(rule))[0]?.deliveries[0]?.state === 'sent', `${rule} is not sent`);

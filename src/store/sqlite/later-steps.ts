@@ -253,4 +253,9 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     last_at INTEGER NOT NULL
   ) STRICT;
   `,
+  // Accounts and keys with budgets, which alerts look at.
+  `
+  CREATE INDEX accounts_with_budget ON accounts (id) WHERE budget_total IS NOT NULL OR budget_day IS NOT NULL OR budget_month IS NOT NULL;
+  CREATE INDEX keys_with_budget ON keys (id) WHERE budget_total IS NOT NULL OR budget_day IS NOT NULL OR budget_month IS NOT NULL;
+  `,
 ];
