@@ -43,6 +43,7 @@ test('every thread has a file of its own in the build', () => {
     'src/http/json-worker.ts',
     'src/ledger/tokens/count-worker.ts',
     'src/store/sqlite/checkpoint-worker.ts',
+    'src/store/sqlite/read-worker.ts',
     'src/store/sqlite/verify-worker.ts',
     'src/watchdog-worker.ts',
   ]);

@@ -25,8 +25,17 @@ const calls: Command = {
     const filters = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
     const query = { ...filters, cost_above: given.option('cost-above') };
     const admin = adminOf(open, given);
-    const latest = async (limit: number, more: Query = {}) =>
-      (await admin.get<{ data: ShownCall[] }>('/calls', { ...query, ...more, limit })).data;
+    /** A page may be short while there are more calls. */
+    const latest = async (limit: number, more: Query = {}) => {
+      const calls: ShownCall[] = [];
+      for (let after: string | undefined; ; ) {
+        const asked = { ...query, ...more, limit: limit - calls.length, after };
+        const { data, next } = await admin.get<{ data: ShownCall[]; next: string | null }>('/calls', asked);
+        calls.push(...data);
+        if (next === null || calls.length >= limit) return calls;
+        after = next;
+      }
+    };
     const data = await latest(readLimit(given));
     if (given.flag('follow')) return follow(open, given, data, latest);
     printRows(open, given, data.map(rowOf), 'There are no calls yet.');

@@ -48,7 +48,7 @@ export function timeOf(value: TimeAsked, param: string): number {
 
 export const writeTime = (time: number): string => new Date(time).toISOString();
 
-const PAGE_LIMIT = 100;
+export const PAGE_LIMIT = 100;
 
 /** Query parameters of a paged list. */
 export const PAGE = {

@@ -146,6 +146,23 @@ test.each(ENGINES)(
         }
         expect(seen, Bun.inspect({ ...filter, limit })).toEqual(expected);
       }
+      for (const [limit, examined] of [
+        [2, 40],
+        [50, 25],
+      ] as const) {
+        const seen: string[] = [];
+        let pages = 0;
+        for (let after: string | undefined; ; ) {
+          const page = await store.callPage({ ...filter, limit, ...(after !== undefined && { after }) }, examined);
+          expect(page.calls.length).toBeLessThanOrEqual(limit);
+          seen.push(...page.calls.map(({ id }) => id));
+          pages++;
+          after = page.next;
+          if (after === undefined) break;
+        }
+        expect(seen, Bun.inspect({ ...filter, limit, examined })).toEqual(expected);
+        expect(pages).toBeLessThanOrEqual(CALLS.length + REFUSED.length + 1);
+      }
     }
     expect(await store.call('refused_0001')).toMatchObject({ status: 429, receipt: '{"attempts":[]}' });
     await store.tidy(NOON + 60 * HOUR_MS);

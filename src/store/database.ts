@@ -12,6 +12,8 @@ export interface Statement {
 export interface Database {
   /** Runs one statement in its own transaction. */
   all<Row>(statement: Statement): Promise<Row[]>;
+  /** The same for a statement that may read many rows: on SQLite it runs in a thread, so that it does not delay calls. */
+  scan<Row>(statement: Statement): Promise<Row[]>;
   /** Runs the steps in one transaction, which is rolled back if they throw. After a collision the steps may run again from the start. */
   steps<T>(steps: () => Steps<T>): Promise<T>;
   /** Runs the statements in order in one transaction and returns the rows of each. */

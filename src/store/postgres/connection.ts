@@ -104,6 +104,7 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
 
   return {
     all,
+    scan: all,
     transact,
     steps: <T>(steps: () => Steps<T>) =>
       transact(async (run) => {

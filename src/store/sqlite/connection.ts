@@ -2,6 +2,7 @@
 import { type Statement as Prepared, type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite';
 import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../unavailable.ts';
+import { readInThread } from './read-thread.ts';
 
 /**
  * `normal`: a commit survives a crash of the process, but maybe not a power failure. `full`: it survives both, at the cost of an fsync per
@@ -62,6 +63,10 @@ export async function openConnection(path: string, sync: SqliteSync): Promise<Sq
     run,
     transact,
     all: (statement) => whenFree(() => run(statement)),
+    scan: (statement) =>
+      readInThread<never>(path, statement).catch((thrown: unknown) => {
+        throw asUnavailable(thrown);
+      }),
     steps: <T>(steps: () => Steps<T>) =>
       transact(() => {
         const asked = steps();

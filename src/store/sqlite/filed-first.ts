@@ -12,6 +12,10 @@ export function filedFirst(db: SqliteConnection, file: () => void): Database {
       if (concerns(statement)) await db.transact(file);
       return db.all<Row>(statement);
     },
+    async scan<Row>(statement: Statement) {
+      if (concerns(statement)) await db.transact(file);
+      return db.scan<Row>(statement);
+    },
     together<Row>(statements: readonly Statement[]) {
       return db.transact(() => {
         if (statements.some(concerns)) file();

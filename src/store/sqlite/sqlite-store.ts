@@ -19,6 +19,7 @@ import { filedFirst } from './filed-first.ts';
 import { type LedgerTables, prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, sqliteSchema } from './migrations.ts';
 import { probeSqlite } from './probe.ts';
+import { endReads } from './read-thread.ts';
 import { verifySqlite } from './verification.ts';
 
 export async function openSqliteStore(
@@ -50,6 +51,7 @@ export async function openSqliteStore(
     },
     async close() {
       await checkpointer.close();
+      await endReads(path).catch(() => {});
       // If the disk is full, whoever opens the file next does it.
       if (prepared) await db.transact(prepared.file).catch(() => {});
       db.file.close();

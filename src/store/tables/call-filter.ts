@@ -12,7 +12,7 @@ export interface Cursor {
  * What finds the calls, by an index that has their order. The other members of the filter are conditions that are checked row by row,
  * written so that no plan begins with them: planners know nothing of how they go together.
  */
-export type Finder = 'error' | 'outcome' | 'status' | 'tag' | 'key' | 'provider' | 'account' | 'time';
+export type Finder = 'error' | 'outcome' | 'status' | 'tag' | 'key' | 'account' | 'provider' | 'time';
 
 /** The usually rarest first: most calls succeed. */
 const IS_USABLE: { readonly [finder in Finder]?: (filter: CallFilter) => boolean } = {
@@ -21,8 +21,8 @@ const IS_USABLE: { readonly [finder in Finder]?: (filter: CallFilter) => boolean
   status: ({ status }) => status !== undefined && status !== OK,
   tag: ({ tag }) => tag !== undefined,
   key: ({ key }) => key !== undefined,
-  provider: ({ provider }) => provider !== undefined,
   account: ({ account }) => account !== undefined,
+  provider: ({ provider }) => provider !== undefined,
 };
 
 const OK = 200;
@@ -31,16 +31,16 @@ const FINDERS = Object.keys(IS_USABLE) as readonly Finder[];
 export const findersOf = (filter: CallFilter): readonly Finder[] =>
   FINDERS.filter((finder) => IS_USABLE[finder]?.(filter));
 
-/** Of more calls than this it does not matter which finder has the fewest. */
-const MOST_COUNTED = 1000;
+/** Of more calls than this it does not matter which finder has the fewest. So many are read in a few milliseconds. */
+export const MOST_COUNTED = 1000;
 
 /** How many calls the finder finds, up to a maximum. */
-export function countOf(filter: CallFilter, finder: Finder): Statement {
+export function countOf(filter: CallFilter, finder: Finder, most: number): Statement {
   const { limit, from, to } = filter;
   const alone = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const picked: CallFilter = finder === 'time' ? alone : { ...alone, [finder]: filter[finder] };
   return sql`SELECT count(*) AS calls FROM (
-    SELECT 1 FROM ${sourceOf(finder)} ${where(conditionsOf(picked, finder, undefined))} LIMIT ${MOST_COUNTED}
+    SELECT 1 FROM ${sourceOf(finder)} ${where(conditionsOf(picked, finder, {}))} LIMIT ${most}
   ) AS found`;
 }
 
@@ -56,6 +56,34 @@ export function sourceOf(finder: Finder): Statement {
   return raw(finder === 'tag' ? 'call_tags AS tagged CROSS JOIN calls' : 'calls');
 }
 
+/** Whether calls that are found are also checked one by one, so that a page may read many more than it shows. */
+export function hasChecks(filter: CallFilter, finder: Finder): boolean {
+  const { limit: _, after: __, from: ___, to: ____, ...conditions } = filter;
+  return Object.entries(conditions).some(([name, value]) => value !== undefined && name !== finder);
+}
+
+/** The last of the first `examined` calls that are found, checked or not. */
+export function endOf(
+  { limit, from, to, ...filter }: CallFilter,
+  finder: Finder,
+  { cursor, examined }: { cursor: Cursor | undefined; examined: number },
+): Statement {
+  const times = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const found: CallFilter = finder === 'time' ? times : { ...times, [finder]: filter[finder] };
+  const side = raw(finder === 'tag' ? 'tagged' : 'calls');
+  const source = raw(finder === 'tag' ? 'call_tags AS tagged' : 'calls');
+  const conditions = finder === 'tag' ? tagConditions(found, cursor) : conditionsOf(found, finder, { cursor });
+  return sql`SELECT ${side}.at, ${side}.id FROM ${source} ${where(conditions)}
+    ORDER BY ${orderOf(finder)} LIMIT 1 OFFSET ${examined - 1}`;
+}
+
+const tagConditions = ({ tag, from, to }: CallFilter, cursor: Cursor | undefined) => [
+  sql`tagged.tag = ${tag ?? ''}`,
+  from === undefined ? undefined : sql`tagged.at >= ${from}`,
+  to === undefined ? undefined : sql`tagged.at < ${cursor ? Math.min(to, cursor.at + 1) : to}`,
+  cursor && sql`(tagged.at, tagged.id) < (${cursor.at}, ${cursor.id})`,
+];
+
 /** The columns that order the page. */
 export const orderOf = (finder: Finder): Statement =>
   raw(finder === 'tag' ? 'tagged.at DESC, tagged.id DESC' : 'at DESC, id DESC');
@@ -63,7 +91,7 @@ export const orderOf = (finder: Finder): Statement =>
 export function conditionsOf(
   filter: CallFilter,
   finder: Finder,
-  cursor: Cursor | undefined,
+  { cursor, end }: { cursor?: Cursor | undefined; end?: Cursor | undefined },
 ): (Statement | undefined)[] {
   const { account, key, model, provider, status, outcome, error, tag, costAbove, from, to } = filter;
   const side = raw(finder === 'tag' ? 'tagged.' : 'calls.');
@@ -86,9 +114,11 @@ export function conditionsOf(
     finder === 'status' ? raw(`status <> ${OK}`) : undefined,
     finder === 'error' ? raw('error_code IS NOT NULL') : undefined,
     costAbove === undefined ? undefined : sql`cost > ${costAbove}`,
-    from === undefined ? undefined : sql`${side}at >= ${from}`,
-    to === undefined ? undefined : sql`${side}at < ${to}`,
+    // SQLite goes through the index by these where there are both: they must be as narrow as the pairs.
+    from === undefined ? undefined : sql`${side}at >= ${end ? Math.max(from, end.at) : from}`,
+    to === undefined ? undefined : sql`${side}at < ${cursor ? Math.min(to, cursor.at + 1) : to}`,
     cursor && sql`(${side}at, ${side}id) < (${cursor.at}, ${cursor.id})`,
+    end && sql`(${side}at, ${side}id) >= (${end.at}, ${end.id})`,
   ];
 }
 

@@ -11,9 +11,12 @@ import {
   type Cursor,
   conditionsOf,
   countOf,
+  endOf,
   type Finder,
   findersOf,
+  hasChecks,
   includesRefused,
+  MOST_COUNTED,
   newestOf,
   orderOf,
   sourceOf,
@@ -77,28 +80,52 @@ export function toFormer(row: FormerColumns): FormerCall {
   return { account, key, model, at, endedAt, cost, provider, providerCost, outcome, saved, tokens, isProvisional };
 }
 
-export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entriesOfCall' | 'refused'> & BilledStore {
-  /** The one that finds the fewest calls. */
-  async function finderFor(filter: CallFilter): Promise<Finder> {
+/** Some calls, newest first. `end`: where reading stopped before the page was full. */
+interface Part {
+  rows: CallRow[];
+  end?: Cursor | undefined;
+}
+
+/** These find so many calls that it helps to look first in which hours there are any of the model. */
+const WIDE: ReadonlySet<Finder> = new Set(['key', 'account', 'provider', 'time']);
+
+/** What is read at once for a page without end. */
+const EXAMINED_AT_ONCE = 20_000;
+
+export function callTable(
+  db: Database,
+): Pick<Store, 'call' | 'calls' | 'callPage' | 'entriesOfCall' | 'refused'> & BilledStore {
+  /** The one that finds the fewest calls. `isShort`: so few that all of them may be read. */
+  async function finderFor(filter: CallFilter, examined: number): Promise<{ finder: Finder; isShort: boolean }> {
+    const most = Math.min(MOST_COUNTED, examined);
     const [first = 'time', ...others] = findersOf(filter);
-    if (others.length === 0) return first;
     let best: Finder = first;
+    if (others.length === 0 && !hasChecks(filter, first)) return { finder: first, isShort: true };
     let fewest = Number.POSITIVE_INFINITY;
     for (const finder of [first, ...others]) {
-      const [row] = await db.all<{ calls: bigint }>(countOf(filter, finder));
+      const [row] = await db.all<{ calls: bigint }>(countOf(filter, finder, most));
       if (Number(row?.calls) >= fewest) continue;
       fewest = Number(row?.calls);
       best = finder;
     }
-    return best;
+    return { finder: best, isShort: fewest < most };
   }
 
-  async function page(filter: CallFilter, cursor: Cursor | undefined, finder: Finder): Promise<CallRow[]> {
-    const rows = await db.all<CallColumns>(
-      sql`SELECT calls.* FROM ${sourceOf(finder)} ${where(conditionsOf(filter, finder, cursor))}
+  /** `examined`: the maximum of calls to read; absent: as many as it takes. */
+  async function page(
+    filter: CallFilter,
+    cursor: Cursor | undefined,
+    { finder, examined }: { finder: Finder; examined?: number },
+  ): Promise<Part> {
+    const read = examined === undefined ? db.all : db.scan;
+    const [last] =
+      examined === undefined ? [] : await read<{ at: bigint; id: string }>(endOf(filter, finder, { cursor, examined }));
+    const end = last && { at: Number(last.at), id: last.id };
+    const rows = await read<CallColumns>(
+      sql`SELECT calls.* FROM ${sourceOf(finder)} ${where(conditionsOf(filter, finder, { cursor, end }))}
         ORDER BY ${orderOf(finder)} LIMIT ${filter.limit}`,
     );
-    return rows.map(toCall);
+    return { rows: rows.map(toCall), ...(rows.length < filter.limit && { end }) };
   }
 
   /** `undefined`: there is no such call, so no page after it. */
@@ -110,18 +137,40 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
   }
 
   /** Hour by hour of those that may have calls of the key, model or cost, until the page is full. */
-  async function byHours(filter: CallFilter, cursor: Cursor | undefined): Promise<CallRow[]> {
+  async function byHours(
+    filter: CallFilter,
+    cursor: Cursor | undefined,
+    { finder, examined }: { finder: Finder; examined: number },
+  ): Promise<Part> {
     const rows: CallRow[] = [];
+    let left = examined;
     let to = Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, cursor ? cursor.at + 1 : Number.MAX_SAFE_INTEGER);
     for (;;) {
       const { times, isAll } = await timesOf(filter, to);
       for (const time of times) {
-        rows.push(...(await page({ ...filter, ...time, limit: filter.limit - rows.length }, cursor, 'time')));
-        if (rows.length === filter.limit) return rows;
+        const ofTime = { ...filter, ...time, limit: filter.limit - rows.length };
+        const part = await page(ofTime, cursor, { finder, examined: left });
+        rows.push(...part.rows);
+        if (rows.length === filter.limit || part.end) return { rows, end: part.end };
+        const [found] = await db.scan<{ calls: bigint }>(countOf(ofTime, finder, left));
+        left = Math.max(1, left - Number(found?.calls));
         to = time.from;
       }
-      if (isAll) return rows;
+      if (isAll) return { rows };
     }
+  }
+
+  async function partOf(filter: CallFilter, cursor: Cursor | undefined, examined: number): Promise<Part> {
+    const { finder, isShort } = await finderFor(filter, examined);
+    const { model, costAbove } = filter;
+    const ofHours = WIDE.has(finder) && (model !== undefined || (costAbove !== undefined && finder === 'time'));
+    const admitted = isShort
+      ? await page(filter, cursor, { finder })
+      : await (ofHours ? byHours : page)(filter, cursor, { finder, examined });
+    if (!includesRefused(filter)) return admitted;
+    const { rows, end } = admitted;
+    const refused = (await refusedCalls(db, filter, cursor)).filter((call) => !end || !isBefore(end, call));
+    return { rows: newestOf(rows, refused, filter.limit), end };
   }
 
   /** Times of calls of a key, model or cost, newest first. Uses the hourly sums to skip the hours without such calls. */
@@ -130,12 +179,12 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
       account === undefined ? undefined : sql`account = ${account}`,
       key === undefined ? undefined : sql`key = ${key}`,
       model === undefined ? undefined : sql`model = ${model}`,
-      // No call costs more than all calls of its hour.
-      costAbove === undefined ? undefined : sql`cost > ${costAbove}`,
+      // No call costs more than all calls of its hour. With a model the index alone is read, which has no costs.
+      costAbove === undefined || model !== undefined ? undefined : sql`cost > ${costAbove}`,
       sql`hour >= ${Math.floor(from / HOUR_MS)} AND hour < ${Math.ceil(end / HOUR_MS)}`,
     ];
     // Each hour contains a call; those of the newest hour may all be after the end, and others may not be what is looked for.
-    const hours = await db.all<{ hour: bigint }>(
+    const hours = await db.scan<{ hour: bigint }>(
       sql`SELECT DISTINCT hour FROM call_sums ${where(conditions)} ORDER BY hour DESC LIMIT ${limit + 1}`,
     );
     const times: { from: number; to: number }[] = [];
@@ -159,15 +208,25 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     },
 
     async calls(filter) {
-      const cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
+      const rows: CallRow[] = [];
+      let cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
       if (filter.after !== undefined && !cursor) return [];
-      const finder = await finderFor(filter);
-      const isWide = finder === 'account' || finder === 'time';
-      const ofHours =
-        (filter.model !== undefined && isWide) || (filter.costAbove !== undefined && (isWide || finder === 'key'));
-      const admitted = await (ofHours ? byHours(filter, cursor) : page(filter, cursor, finder));
-      if (!includesRefused(filter)) return admitted;
-      return newestOf(admitted, await refusedCalls(db, filter, cursor), filter.limit);
+      for (;;) {
+        const part = await partOf({ ...filter, limit: filter.limit - rows.length }, cursor, EXAMINED_AT_ONCE);
+        rows.push(...part.rows);
+        cursor = part.end;
+        if (!cursor || rows.length >= filter.limit) return rows;
+      }
+    },
+
+    async callPage(filter, examined) {
+      const cursor = filter.after === undefined ? undefined : await cursorAt(filter.after);
+      if (filter.after !== undefined && !cursor) return { calls: [] };
+      // One more than asked for, to know whether there are more.
+      const { rows, end } = await partOf({ ...filter, limit: filter.limit + 1 }, cursor, examined);
+      const calls = rows.slice(0, filter.limit);
+      const next = rows.length > filter.limit ? calls.at(-1)?.id : end?.id;
+      return { calls, ...(next !== undefined && { next }) };
     },
 
     async entriesOfCall(id) {
@@ -202,6 +261,10 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'entries
     },
   };
 }
+
+/** Whether a list has the call after the cursor. */
+const isBefore = (cursor: Cursor, { at, id }: CallRow): boolean =>
+  at < cursor.at || (at === cursor.at && id < cursor.id);
 
 function toCall(row: CallColumns): CallRow {
   return {

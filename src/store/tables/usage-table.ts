@@ -47,8 +47,8 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
   const starts = [from, ...(periods ?? []).filter((at) => at > from && at < to)];
   const parts = partsOf(starts, to);
   const [sums, ...ofParts] = await Promise.all([
-    db.all<SumColumns>(sumsOf(filter, starts)),
-    ...parts.map((part) => db.all<SumColumns>(callsOf(filter, part))),
+    db.scan<SumColumns>(sumsOf(filter, starts)),
+    ...parts.map((part) => db.scan<SumColumns>(callsOf(filter, part))),
   ]);
   const all = new Map<string, UsageSum>();
   const add = (row: SumColumns, period: number, sign: 1 | -1) =>
