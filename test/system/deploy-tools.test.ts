@@ -170,7 +170,7 @@ test.skipIf(!analyze)('systemd takes the unit, and finds it little exposed', () 
     writeFileSync(path, unit.replace('/usr/local/bin/modelport', process.execPath));
     // What it says of other units of this machine does not count.
     const ofOurs = ({ output }: { output: string }) => output.split('\n').filter((line) => line.includes('modelport'));
-    const verified = run([analyze ?? '', 'verify', '--man=no', path]);
+    const verified = run([analyze ?? '', 'verify', '--man=no', '--recursive-errors=no', path]);
     expect({ code: verified.code, output: ofOurs(verified) }).toEqual({ code: 0, output: [] });
     const security = run([analyze ?? '', 'security', '--no-pager', '--offline=true', '--threshold=20', path]);
     expect({ code: security.code, exposure: /exposure level.*/.exec(security.output)?.[0] }).toEqual({
@@ -178,7 +178,9 @@ test.skipIf(!analyze)('systemd takes the unit, and finds it little exposed', () 
       exposure: expect.stringContaining('OK'),
     });
     writeFileSync(path, unit.replace('/usr/local/bin/modelport', process.execPath).replace('Restart=', 'Restrat='));
-    expect(ofOurs(run([analyze ?? '', 'verify', '--man=no', path])).join()).toContain('Restrat');
+    expect(ofOurs(run([analyze ?? '', 'verify', '--man=no', '--recursive-errors=no', path])).join()).toContain(
+      'Restrat',
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
