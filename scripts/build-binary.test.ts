@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkIntegrity, choosePlatforms, platformsOf } from './build-binary.ts';
-import { entrypoints } from './program-build.ts';
+import { ASSET_FOLDERS, buildAssets, entrypoints } from './program-build.ts';
 import { ROOT } from './source-files.ts';
 
 const pinned = platformsOf(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')));
@@ -35,6 +36,17 @@ test('a runtime without the checksum of the lockfile is refused', () => {
   expect(() => checkIntegrity(Buffer.from('another'), integrity, '@oven/bun-linux-x64')).toThrow(
     '@oven/bun-linux-x64 does not have the checksum of package-lock.json.',
   );
+});
+
+test('the console is built with the program', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-assets-'));
+  try {
+    buildAssets(folder);
+    expect(readdirSync(folder)).toEqual(ASSET_FOLDERS);
+    expect(readFileSync(join(folder, 'console', 'index.html'), 'utf8')).toMatch(/src="\/console\/[\w-]+\.js"/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('every thread has a file of its own in the build', () => {

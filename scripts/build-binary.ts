@@ -4,11 +4,11 @@
  * checksum of package-lock.json.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { assetFolders, buildOptions } from './program-build.ts';
+import { ASSET_FOLDERS, buildAssets, buildOptions } from './program-build.ts';
 import { ROOT } from './source-files.ts';
 
 export interface Platform {
@@ -94,19 +94,18 @@ function run(command: string[]): string {
 async function build(platform: Platform, lockfile: Lockfile, target: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-build-'));
   try {
-    const assets = assetFolders();
-    for (const [name, path] of Object.entries(assets)) cpSync(path, join(folder, 'assets', name), { recursive: true });
+    buildAssets(join(folder, 'assets'));
     const outfile = join(target, `modelport-${platform.name}${platform.executable === 'bun' ? '' : '.exe'}`);
     mkdirSync(target, { recursive: true });
     // Assets have the paths that they have below the working folder.
-    if (Object.keys(assets).length > 0) process.chdir(join(folder, 'assets'));
+    process.chdir(join(folder, 'assets'));
     await Bun.build({
       ...buildOptions(),
       compile: {
         target: `bun-${platform.name}` as Bun.Build.CompileTarget,
         executablePath: runtimeOf(platform, lockfile, folder),
         outfile,
-        assets: Object.keys(assets),
+        assets: ASSET_FOLDERS,
         // The working folder is where data is, and may be anybody's: it does not change the program.
         autoloadDotenv: false,
         autoloadBunfig: false,

@@ -1,11 +1,7 @@
 /** What a build of the program consists of: the bundle that an npm package has, and the binary. */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildConfig, Glob } from 'bun';
 import { ROOT } from './source-files.ts';
-
-/** Folders that are served or read as files, by the name that they have beside the program, where they have been built. */
-const ASSETS: { readonly [name: string]: string } = { console: 'web/dist' };
 
 /** The main file, and one for each thread, which is started from the file beside the main file that has its name. */
 export function entrypoints(): string[] {
@@ -13,10 +9,15 @@ export function entrypoints(): string[] {
   return ['src/main.ts', ...workers].map((path) => join(ROOT, path));
 }
 
-/** The folders of assets that exist, by name. */
-export function assetFolders(): { [name: string]: string } {
-  const found = Object.entries(ASSETS).map(([name, path]) => [name, join(ROOT, path)] as const);
-  return Object.fromEntries(found.filter(([, path]) => existsSync(path)));
+/** The folders that the program reads files from, which are beside it. */
+export const ASSET_FOLDERS = ['console'];
+
+/** Builds the pages of the console, with the options of `bin/modelport`. Throws an Error if that fails. */
+export function buildAssets(folder: string): void {
+  const [console] = ASSET_FOLDERS.map((name) => join(folder, name));
+  const options = ['--production', '--splitting', '--public-path=/console/', `--outdir=${console}`];
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, 'build', 'web/index.html', ...options], { cwd: ROOT });
+  if (exitCode !== 0) throw new Error(`The console could not be built: ${stderr.toString().trim()}`);
 }
 
 /** With bytecode the program is not parsed at every start: half of a start's processor time. Bun wants a CommonJS bundle for it. */

@@ -84,6 +84,7 @@ test.skipIf(process.platform === 'win32')(
     writeFileSync(join(work, '.env'), 'MODELPORT_LOG_LEVEL=nonsense\n');
     writeFileSync(join(work, 'bunfig.toml'), 'preload = ["./missing.ts"]\n');
     const before = listing(folder);
+    expect(before.some((line) => line.includes('dist/program/console/index.html '))).toBe(true);
     const modelport = join(folder, 'node_modules/.bin/modelport');
     // The file that it writes is one that it accepts.
     const environment = { PATH: bin, HOME: home };
