@@ -245,7 +245,8 @@ function startWatch(app: App): ReturnType<typeof setInterval> {
   let watching: Promise<void> | undefined;
   return setInterval(() => {
     if (watching) {
-      app.ledger.renew().catch(() => {});
+      // A long sweep is no loss of the database.
+      app.ledger.renew().then(app.alerts.databaseAnswered, () => {});
       return;
     }
     watching = watchOver(app).finally(() => {
