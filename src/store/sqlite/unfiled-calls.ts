@@ -5,26 +5,28 @@
 import type { Database } from 'bun:sqlite';
 import type { LedgerChanges } from '../ledger-rules.ts';
 import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sum-columns.ts';
-import { CALL_COLUMNS, callValues } from './call-values.ts';
+import { CALL_COLUMNS, callValues, type RunsWithArray } from './call-values.ts';
 
 /** Leaves the calls of a batch unfiled, each with its charge. */
 export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
   const insert = db.prepare(
     `INSERT INTO unfiled_calls (${CALL_COLUMNS}, tags, charge, balance_after, charged_at, hash)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  ) as unknown as RunsWithArray;
   return ({ calls, entries }) => {
     // Charges are in the order of their calls.
     const charges = entries.filter(({ kind }) => kind === 'charge').values();
     for (const call of calls) {
-      const tags = call.row.tags ? JSON.stringify(call.row.tags) : null;
-      if (call.entrySeq === undefined) {
-        insert.run(...callValues(call), tags, null, null, null, null);
-        continue;
+      const values = callValues(call);
+      values.push(call.row.tags ? JSON.stringify(call.row.tags) : null);
+      if (call.entrySeq === undefined) values.push(null, null, null, null);
+      else {
+        const { value: charge } = charges.next();
+        if (charge?.callId !== call.row.id)
+          throw new Error(`The charge of call ${call.row.id} is missing in its batch.`);
+        values.push(charge.amount, charge.balanceAfter, charge.at, charge.hash);
       }
-      const { value: charge } = charges.next();
-      if (charge?.callId !== call.row.id) throw new Error(`The charge of call ${call.row.id} is missing in its batch.`);
-      insert.run(...callValues(call), tags, charge.amount, charge.balanceAfter, charge.at, charge.hash);
+      insert.run(values);
     }
   };
 }
