@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../src/cli/run-command.ts';
 import { PROVIDERS } from '../src/providers/index.ts';
+import { captureFamilies } from '../src/telemetry/captures/captures.ts';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
 import { exportFamilies } from '../src/telemetry/traces/exporter.ts';
 import { type Fault, ROOT, report } from './source-files.ts';
@@ -71,6 +72,7 @@ async function metricsTable(): Promise<string> {
   const metrics = createMetrics(0);
   metrics.redisIsUp(true);
   metrics.add(exportFamilies);
+  metrics.add(captureFamilies);
   const families = await metrics.collect({
     gateway: { active: 0 },
     catalog: { list: () => [], routing: { targetState: () => Promise.reject() as never } },

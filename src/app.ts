@@ -14,7 +14,7 @@ import type { Alerts } from './alerts/alerts.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
-import { type Catalog, createCatalog, type Model, type ProviderDefaults } from './catalog/catalog.ts';
+import { type Catalog, createCatalog, type Model } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { createPriceBook, type PriceBook } from './catalog/price-book.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
@@ -26,6 +26,7 @@ import { providerDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
 import { createImageStore, type ImageStore } from './files/image-store.ts';
 import { openFiles } from './files/open-files.ts';
+import { providerDefaults } from './found-providers.ts';
 import { createSigning } from './gateway/attempt/tokens.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { GatewaySettings } from './gateway/gateway-deps.ts';
@@ -37,7 +38,7 @@ import { createRepricings, type Repricings } from './ledger/repricing.ts';
 import { createTokenCounter } from './ledger/tokens/token-counter.ts';
 import { createVerifier, type Verifier, type VerifierSettings } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
-import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
+import { SANDBOX_BASE_URL } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createCredentialCipher } from './store/credential-cipher.ts';
@@ -46,6 +47,7 @@ import type { Store } from './store/store.ts';
 import { type Runner, startRunner } from './tasks/runner.ts';
 import type { TaskDeps } from './tasks/task-deps.ts';
 import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
+import { type Captures, createCaptures } from './telemetry/captures/captures.ts';
 import { createEvents } from './telemetry/create-events.ts';
 import type { EventSink, Events } from './telemetry/events.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
@@ -59,6 +61,7 @@ export interface App {
   store: Store;
   ledger: Ledger;
   verifier: Verifier;
+  captures: Captures;
   prices: PriceBook;
   repricings: Repricings;
   access: Access;
@@ -136,7 +139,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const memory = createMemory(store.kept, config.kept);
   const counter = createTokenCounter();
   const signing = createSigning(transport, now);
-  const tasks = openTasks(config, {
+  const tasks = openTasks(config, metrics, {
     access,
     catalog,
     ledger,
@@ -164,7 +167,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     settings: gatewaySettings(config),
     now,
     random: Math.random,
-    events,
+    ...{ captures: tasks.captures, events },
     reportError,
   });
   const apply = (
@@ -270,6 +273,15 @@ function openVerifier(
   return createVerifier({ store, owner, key, now: Date.now, ...settings });
 }
 
+/** Payloads are encrypted with the key that encrypts credentials. */
+function openCaptures(config: Config, files: Files, metrics: Metrics, lost: App['reportError']): Captures {
+  const cipher = createCredentialCipher(secretKeys(config));
+  const { captureBytes: maxBytes, captureDays: keepDays } = config.kept;
+  const captures = createCaptures({ files, cipher, maxBytes, keepDays, now: Date.now, lost });
+  metrics.add(captures.families);
+  return captures;
+}
+
 const openPrices = (store: Store, guard: GuardedFetch, now: () => number): Pick<App, 'prices' | 'repricings'> => ({
   prices: createPriceBook({ store, guard, now }),
   repricings: createRepricings({ store, now, readPrice: readComponents }),
@@ -284,10 +296,12 @@ function openImageStore({ publicUrl, keepImagesMs: keepMs }: Config, files: File
   return publicUrl === undefined ? undefined : createImageStore(files, { publicUrl, keepMs, now: Date.now });
 }
 
-type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks'>;
+/** What stores files. */
+type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks' | 'captures'>;
 
 function openTasks(
   config: Config,
+  metrics: Metrics,
   deps: Omit<TaskDeps, 'files' | 'provider' | 'settings' | 'inHand' | 'now' | 'random'>,
 ): TaskWork {
   const { videoModel: defaultModel, videoMs: taskMs, videoPollMs: pollMs } = config;
@@ -303,7 +317,8 @@ function openTasks(
     now: () => Date.now(),
     random: Math.random,
   };
-  return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
+  const captures = openCaptures(config, files, metrics, deps.reportError);
+  return { files, captures, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
 }
 
 function openProbeLease({ redisUrl, redisPrefix, redisTimeoutMs }: Config): SharedProbeLease | undefined {
@@ -369,26 +384,4 @@ function requiredDialect(name: string) {
   const dialect = providerDialectNamed(name);
   if (!dialect) throw new Error(`There is no dialect "${name}".`);
   return dialect;
-}
-
-/** URLs and keys by provider type. Keys from the environment never enter the database. A disabled sandbox is not called. */
-function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
-  const defaults: { [type: string]: ProviderDefaults } = {};
-  for (const provider of PROVIDERS.values()) {
-    if (provider === sandbox && config.sandbox === 'off') continue;
-    const configured = config.providers.find(({ type }) => type === provider.name);
-    const { baseUrl = provider.baseUrl, credential, settings } = configured ?? {};
-    const { name, needsCredential, addressOf, credentialSetting, failsOnRequest } = provider;
-    defaults[name] = {
-      needsCredential,
-      ...(failsOnRequest && { failsOnRequest }),
-      ...(provider === sandbox && { onlyAlone: config.sandbox === 'auto' }),
-      ...(baseUrl !== undefined && { baseUrl }),
-      ...(addressOf && { addressOf }),
-      ...(credential !== undefined && { credential }),
-      ...(credentialSetting !== undefined && { credentialSetting }),
-      ...(settings && { settings }),
-    };
-  }
-  return defaults;
 }

@@ -89,7 +89,10 @@ test('without settings everything has its default, and the Config is frozen', ()
     metrics: 'key',
     adminHosts: [],
     console: { times: { idleMs: 12 * 3_600_000, longestMs: 7 * 86_400_000 } },
-    kept: { responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000, accountCacheBytes: 67_108_864 },
+    kept: {
+      ...{ responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000, accountCacheBytes: 67_108_864 },
+      ...{ captureBytes: 262_144, captureDays: 7 },
+    },
     file: {},
     providers: [],
   });

@@ -8,7 +8,7 @@ import { readCatalogueFile } from './config/catalogue-file.ts';
 import { readCertificate } from './config/certificate.ts';
 import { type ConsoleSettings, readConsole } from './config/console-settings.ts';
 import { filesPlace } from './config/files-place.ts';
-import { readKept } from './config/kept-settings.ts';
+import { type Kept, readKept } from './config/kept-settings.ts';
 import { readKeyFile } from './config/key-file.ts';
 import { checkLedgerKey } from './config/ledger-key.ts';
 import { readTraces } from './config/otel-settings.ts';
@@ -158,8 +158,7 @@ export interface Config {
   adminHosts: readonly string[];
   /** Absent: there is no console. */
   console?: ConsoleSettings;
-  /** How long responses and reasoning signatures are stored; 0: not at all. */
-  kept: { responsesMs: number; signaturesMs: number; accountCacheBytes: number };
+  kept: Kept;
   /** The contents of modelport.yaml, for `applyCatalogue`. */
   file: CatalogueForm;
   /** Its path. Absent: there is no file. */

@@ -2,11 +2,13 @@
 import type { Kind } from './canonical/call.ts';
 import { asGatewayError, type GatewayError } from './canonical/errors.ts';
 import { isObject } from './canonical/json.ts';
+import type { ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { listedCatalogue } from './catalog/price-list.ts';
 import type { Probed } from './cli/cli-deps.ts';
 import type { Config, EnvironmentProvider, ProviderVariables } from './config.ts';
 import { createSigning } from './gateway/attempt/tokens.ts';
+import { sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing, Provider } from './providers/provider.ts';
 import { CONTEXT_TOKENS } from './sandbox/conversation.ts';
@@ -177,4 +179,26 @@ function namesIn(body: Uint8Array): string[] {
   } catch {
     return [];
   }
+}
+
+/** URLs and keys by provider type. Keys from the environment never enter the database. A disabled sandbox is not called. */
+export function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
+  const defaults: { [type: string]: ProviderDefaults } = {};
+  for (const provider of PROVIDERS.values()) {
+    if (provider === sandbox && config.sandbox === 'off') continue;
+    const configured = config.providers.find(({ type }) => type === provider.name);
+    const { baseUrl = provider.baseUrl, credential, settings } = configured ?? {};
+    const { name, needsCredential, addressOf, credentialSetting, failsOnRequest } = provider;
+    defaults[name] = {
+      needsCredential,
+      ...(failsOnRequest && { failsOnRequest }),
+      ...(provider === sandbox && { onlyAlone: config.sandbox === 'auto' }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(addressOf && { addressOf }),
+      ...(credential !== undefined && { credential }),
+      ...(credentialSetting !== undefined && { credentialSetting }),
+      ...(settings && { settings }),
+    };
+  }
+  return defaults;
 }

@@ -165,7 +165,8 @@ async function serveAlone(
   clearInterval(measuring);
   clearInterval(alerting);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  await Promise.all([app.drainTraces(), app.refusals.flush(), app.alerts.drain(ALERTS_DRAIN_MS)]);
+  const draining = [app.drainTraces(), app.alerts.drain(ALERTS_DRAIN_MS), app.captures.drain(CAPTURES_DRAIN_MS)];
+  await Promise.all([...draining, app.refusals.flush()]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();
@@ -220,11 +221,15 @@ async function show({ filePath, file }: Config, { store, reportError }: App): Pr
   }
 }
 
+/** How long a stop waits for payloads that are not stored yet. */
+const CAPTURES_DRAIN_MS = 2000;
+
 /** Hourly work: storage for the next days, removal of old call records and expired images. */
-async function tidy({ keepCallsDays }: Config, { store, files, reportError }: App): Promise<void> {
+async function tidy({ keepCallsDays }: Config, { store, files, captures, reportError }: App): Promise<void> {
   const now = Date.now();
   // Not awaited: a bucket may be slow or unreachable.
   removeExpiredImages(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
+  captures.sweep(now).catch((thrown) => reportError('Old payloads could not be removed.', thrown));
   try {
     await store.people.sweepPeople(now);
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);

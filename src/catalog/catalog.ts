@@ -1,5 +1,6 @@
 /** The catalogue in memory: models, prices, targets, and the routing among them. */
 import type { Kind } from '../canonical/call.ts';
+import type { CaptureMode } from '../canonical/capture-mode.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
@@ -41,6 +42,8 @@ export interface Model extends RoutedModel<ModelTarget> {
   onDisconnect: 'abort' | 'drain';
   /** A stream is sent when it is complete, or continued by another target; absent: as it comes. */
   continuation?: 'buffer' | 'prefill';
+  /** What is stored of its calls; absent: nothing. */
+  capture?: CaptureMode;
 }
 
 /** A target as the catalog knows it; the gateway completes it with the provider's row. Its `id` is `provider/model`. */
@@ -263,6 +266,7 @@ function readModel(
     createdAt: row.createdAt,
     onDisconnect: row.onDisconnect,
     ...(row.continuation && { continuation: row.continuation }),
+    ...(row.capture && { capture: row.capture }),
     strategy: (row.strategy as Strategy | undefined) ?? 'weighted',
     retries: row.retries,
     affinity: row.affinity !== 'off',

@@ -1,6 +1,7 @@
 /** The schema of entries in `modelport.yaml` and the admin API. Validation with error messages is done by their reader. */
 import { Type } from 'typebox';
 import type { Kind } from '../canonical/call.ts';
+import { CAPTURE_MODES } from '../canonical/capture-mode.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
 import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';
 import { STRATEGIES } from '../routing/order.ts';
@@ -93,6 +94,12 @@ export const ModelForm = Type.Object(
       Type.Enum(['on', 'off'], {
         default: 'off',
         $about: '`on`: a second target is called if the first is slower than in 95 of 100 calls.',
+      }),
+    ),
+    capture: Type.Optional(
+      Type.Enum([...CAPTURE_MODES], {
+        default: 'none',
+        $about: 'What is stored of requests and replies, unless the key says otherwise.',
       }),
     ),
     firstTokenMs: count('The maximum time to the first token while another target is available, in milliseconds.'),

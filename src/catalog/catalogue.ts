@@ -1,5 +1,6 @@
 /** The catalogue form (modelport.yaml, admin API, price list) and its parser. */
 import type { Kind } from '../canonical/call.ts';
+import { CAPTURE_MODES } from '../canonical/capture-mode.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS, type FallbackReason } from '../canonical/fallback.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
@@ -162,18 +163,20 @@ const MOST_RETRIES = 10;
 function readRouting(
   model: JsonObject,
   path: string,
-): Pick<ModelEntry, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'> {
+): Pick<ModelEntry, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge' | 'capture'> {
   const strategy = readOptionalWord(model.strategy, STRATEGIES, `${path}.strategy`);
   const retries = readOptionalWhole(model.retries, `${path}.retries`, MOST_RETRIES);
   const affinity = readOptionalWord(onOrOff(model.affinity), ['on', 'off'] as const, `${path}.affinity`);
   const firstTokenMs = readOptionalCount(model.firstTokenMs, `${path}.firstTokenMs`);
   const hedge = readOptionalWord(onOrOff(model.hedge), ['on', 'off'] as const, `${path}.hedge`);
+  const capture = readOptionalWord(model.capture, CAPTURE_MODES, `${path}.capture`);
   return {
     ...(strategy !== undefined && { strategy }),
     ...(retries !== undefined && { retries }),
     ...(affinity !== undefined && { affinity }),
     ...(firstTokenMs !== undefined && { firstTokenMs }),
     ...(hedge === 'on' && { hedge }),
+    ...(capture !== undefined && capture !== 'none' && { capture }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Options for the limits of keys and accounts. */
 import { readRange } from '../access/cidr.ts';
 import { readScope, SCOPES } from '../access/scopes.ts';
+import { CAPTURE_MODES, type CaptureMode } from '../canonical/capture-mode.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import type { AccountChange, Budget, KeyChange } from '../store/store.ts';
 import { type Given, UsageError } from './command.ts';
@@ -24,11 +25,12 @@ export const KEY_OPTIONS = {
   aliases: text,
   'caller-routing': text,
   cache: text,
+  capture: text,
   addresses: text,
   scopes: text,
   ...LIMIT_OPTIONS,
 };
-export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--caller-routing on|off] [--cache on|SECONDS] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
+export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--caller-routing on|off] [--cache on|SECONDS] [--capture none|hash|redacted|full|model] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
 
 /** Removes a limit. */
 const NONE = 'none';
@@ -65,6 +67,8 @@ export function readKeyChanges(given: Given): KeyChange {
   if (routing !== undefined) change.callerRouting = readSwitch(routing, 'caller-routing');
   const cache = given.option('cache');
   if (cache !== undefined) change.cacheSeconds = cache === NONE ? null : readCacheSeconds(cache);
+  const capture = given.option('capture');
+  if (capture !== undefined) change.capture = readCapture(capture);
   for (const [option, wrong] of LISTS) {
     const written = given.option(option);
     if (written === undefined) continue;
@@ -75,6 +79,14 @@ export function readKeyChanges(given: Given): KeyChange {
     change[option] = written === NONE ? null : list;
   }
   return change;
+}
+
+/** "none" stores nothing of the key's calls, whatever their models say; "model" leaves it to them. */
+function readCapture(written: string): CaptureMode | null {
+  if (written === 'model') return null;
+  const mode = CAPTURE_MODES.find((one) => one === written);
+  if (mode === undefined) throw new UsageError(`--capture must be ${CAPTURE_MODES.join(', ')}, or model.`);
+  return mode;
 }
 
 function readSwitch(written: string, option: string): boolean | null {

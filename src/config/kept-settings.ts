@@ -1,11 +1,23 @@
-/** How long responses, signatures and replies are stored, and how much of them. */
+/** How much is stored for clients and operators, and for how long. */
 import { readWhole } from './read-settings.ts';
 import type { Environment } from './setting-error.ts';
 
-export function readKept(env: Environment): { responsesMs: number; signaturesMs: number; accountCacheBytes: number } {
+export interface Kept {
+  /** Responses and reasoning signatures; 0: not at all. */
+  responsesMs: number;
+  signaturesMs: number;
+  accountCacheBytes: number;
+  /** The largest part of a captured request, and of a captured reply. */
+  captureBytes: number;
+  captureDays: number;
+}
+
+export function readKept(env: Environment): Kept {
   return {
     responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
     signaturesMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
     accountCacheBytes: readWhole(env, 'MODELPORT_CACHE_ACCOUNT_BYTES', 1_048_576, 2 ** 40),
+    captureBytes: readWhole(env, 'MODELPORT_CAPTURE_MAX_BYTES', 0, 2 ** 24),
+    captureDays: readWhole(env, 'MODELPORT_CAPTURE_KEEP_DAYS', 0, 3650),
   };
 }

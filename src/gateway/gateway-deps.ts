@@ -6,6 +6,7 @@ import type { ProviderDialect } from '../dialects/dialect.ts';
 import type { ImageStore } from '../files/image-store.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
+import type { Captures } from '../telemetry/captures/captures.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
@@ -38,6 +39,8 @@ export interface GatewayDeps {
   wait?: ((ms: number, over: () => void) => () => void) | undefined;
   /** In [0, 1). */
   random(): number;
+  /** Stores requests and replies of calls whose key or model says so; absent: none. */
+  captures?: Pick<Captures, 'begin'> | undefined;
   /** Receives what happens to calls. */
   events: Events;
   /** Reports something that an operator must look into. */

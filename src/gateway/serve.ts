@@ -7,12 +7,14 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
+import type { Capture } from '../telemetry/captures/capture.ts';
 import { CallTrace } from '../telemetry/events.ts';
 import { admission, begin } from './admit/admit.ts';
 import { boundCall } from './admit/call-bounds.ts';
 import { explain } from './admit/explain.ts';
 import { answered } from './answered.ts';
 import { type CallContext, conclude, type PendingCall } from './call-context.ts';
+import { captured, captureOf } from './capture-of.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -37,6 +39,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     let release: (() => void) | undefined;
     let load: Load | undefined;
     let pace: Admitted | undefined;
+    let capture: Capture | undefined;
     entering++;
     try {
       // Without a lease the database does not answer, and keys that are not cached could not be looked up.
@@ -48,8 +51,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const arriving = incoming.read(load);
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
-      const { headers } = request;
       const { call: original, models } = readRequest(dialect, request);
+      const { headers } = request;
       const wished = takeWishes(original, models, request);
       const read = wished?.call ?? original;
       trace.asks(read, headers, request.hasOwnHeaders !== false);
@@ -78,14 +81,15 @@ export function createGateway(deps: GatewayDeps): Gateway {
         context = begin(admitted, await deps.ledger.hold(admitted.request), underWay);
       } else context = await admitCached(deps, pending, request, underWay);
       entering--;
-      const { client } = incoming;
-      if (context.call.stream) return await answerStream(context, client);
-      watchClient(context, client);
+      const mode = caller.row.capture ?? context.model.capture;
+      if (mode !== undefined) capture = captureOf(deps, context, mode, request.body);
+      if (context.call.stream) return captured(capture, await answerStream(context, incoming.client));
+      watchClient(context, incoming.client);
       const upstream = await answered(deps, context);
       const writing = writeReply(deps, context, upstream);
       const reply = writing instanceof Promise ? await writing : writing;
-      const cost = await settleReply(deps, context, reply, client);
-      return replyOf(deps, context, reply, cost);
+      const cost = await settleReply(deps, context, reply, incoming.client);
+      return captured(capture, replyOf(deps, context, reply, cost));
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (!context) {
@@ -95,7 +99,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         load?.end();
         trace.refused(error);
       } else await fail(context, error, incoming.client.hasLeft);
-      return refusal(dialect, incoming.requestId, error, context);
+      return captured(capture, refusal(dialect, incoming.requestId, error, context));
     }
   }
 

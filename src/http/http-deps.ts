@@ -16,6 +16,7 @@ import type { People } from '../people/people.ts';
 import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
+import type { Captures } from '../telemetry/captures/captures.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import type { RefusedCalls } from '../telemetry/refused-calls.ts';
@@ -55,6 +56,8 @@ export interface HttpDeps {
   metrics: Pick<Metrics, 'answered' | 'called' | 'write'>;
   events: Pick<Events, 'configChanged'>;
   alerts: Pick<Alerts, 'refresh' | 'test' | 'check'>;
+  /** Stored requests and replies of calls. */
+  captures: Pick<Captures, 'read'>;
   /** Calls that were refused and may not be in the store yet. */
   refusals: Pick<RefusedCalls, 'flush'>;
   settings: EdgeSettings;

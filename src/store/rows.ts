@@ -1,8 +1,7 @@
 /** The rows of the store and the filters of its queries. */
-import type { FallbackReason } from '../canonical/fallback.ts';
+import type { CaptureMode } from '../canonical/capture-mode.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { ScheduledPrice } from './price-rows.ts';
 
 /** Rate limits of a key, or of all keys of an account together. */
 export interface Pace {
@@ -70,6 +69,8 @@ export interface KeyRow extends Pace {
   callerRouting?: boolean;
   /** The same request is answered from the cache by replies up to this age. Absent: no cache. */
   cacheSeconds?: number;
+  /** What is stored of its calls; absent: what the model says. */
+  capture?: CaptureMode;
   budget?: Budget;
   /** The hash before the last rotation. It is valid until `priorUntil`. */
   priorHash?: string;
@@ -89,6 +90,7 @@ export interface KeyChange {
   aliases?: { [name: string]: string } | null;
   callerRouting?: boolean | null;
   cacheSeconds?: number | null;
+  capture?: CaptureMode | null;
   budget?: Budget | null;
   requestsPerMinute?: number | null;
   tokensPerMinute?: number | null;
@@ -207,78 +209,6 @@ export interface CallRow {
   tags?: readonly string[];
   /** Its receipt as JSON text, of admitted calls as `telemetry/stored-receipt.ts` writes it. Lists leave it out. */
   receipt?: string;
-}
-
-export interface ProviderRow {
-  name: string;
-  type: string;
-  baseUrl?: string;
-  credentials: string[];
-  settings: { [name: string]: string };
-  /** Calls at once and tokens per minute with each credential; absent: not limited. */
-  concurrency?: number;
-  tokensPerMinute?: number;
-  /** How long a call waits for a place. */
-  queueMs?: number;
-}
-
-export interface TargetRow {
-  provider: string;
-  model: string;
-  priority: number;
-  weight: number;
-  /** What a call costs the operator there: a Price as JSON text. */
-  cost?: string;
-  /** What the target takes and keeps; absent: not known. */
-  inputs?: string[];
-  tools?: boolean;
-  structuredOutput?: boolean;
-  contextTokens?: number;
-  dataPolicy?: string;
-}
-
-export interface FallbackRow {
-  model: string;
-  on: FallbackReason[];
-}
-
-export interface ModelRow {
-  /** One that ends in `*` stands for all names beginning so. */
-  name: string;
-  /** Other names of the model. */
-  aliases?: string[];
-  /** Models that answer where this one cannot, in order. */
-  fallbacks?: FallbackRow[];
-  kind: string;
-  /** The price version until the first of `scheduled` begins. */
-  priceId: string;
-  /** By increasing `from`; absent: none. */
-  scheduled?: ScheduledPrice[];
-  maxOutputTokens?: number;
-  contextTokens?: number;
-  /** The maximum of images per call, if it differs from the default. */
-  maxImages?: number;
-  displayName?: string;
-  ownedBy: string;
-  /** What happens to the call at the provider when the client disconnects. */
-  onDisconnect: 'abort' | 'drain';
-  /**
-   * `buffer`: a stream is sent when it is complete, so that another target may replace one that breaks off. `prefill`: another target goes
-   * on from what was sent. Absent: as it comes.
-   */
-  continuation?: 'buffer' | 'prefill';
-  createdAt: number;
-  targets: TargetRow[];
-  /** How a target is chosen among those of a priority; absent: by weight. */
-  strategy?: string;
-  /** Tries more at the same target. */
-  retries?: number;
-  /** Whether conversations stay with their target; absent: they do. */
-  affinity?: 'on' | 'off';
-  /** How long a target may take to its first token while another is free. */
-  firstTokenMs?: number;
-  /** A second target is asked where the first is slow; absent: no. */
-  hedge?: 'on';
 }
 
 /** One step of the ledger. A batch of steps is one transaction, applied in order. */

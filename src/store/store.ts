@@ -4,6 +4,7 @@ import type { Money } from '../canonical/money.ts';
 import type { AlertStore } from './alerts.ts';
 import type { BackupStore } from './backup/backup-store.ts';
 import type { BilledStore } from './billed-calls.ts';
+import type { ModelRow, ProviderRow } from './catalog-rows.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
@@ -28,9 +29,7 @@ import type {
   KeyRow,
   LedgerOutcome,
   LedgerStep,
-  ModelRow,
   Page,
-  ProviderRow,
   UsageGroup,
   UsageSum,
 } from './rows.ts';
@@ -38,6 +37,7 @@ import type { TaskStore } from './tasks.ts';
 import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
+export type { FallbackRow, ModelRow, ProviderRow, TargetRow } from './catalog-rows.ts';
 export type { PriceGroupRow, PriceRow, ScheduledPrice } from './price-rows.ts';
 export type { RefusedCallRow } from './refused-call-row.ts';
 export type {
@@ -52,7 +52,6 @@ export type {
   CodeRow,
   EntryKind,
   EntryRow,
-  FallbackRow,
   FirstRows,
   HoldRow,
   KeyChange,
@@ -60,11 +59,8 @@ export type {
   KeyRow,
   LedgerOutcome,
   LedgerStep,
-  ModelRow,
   Pace,
   Page,
-  ProviderRow,
-  TargetRow,
   UsageGroup,
   UsageSum,
 } from './rows.ts';

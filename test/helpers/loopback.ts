@@ -99,7 +99,11 @@ const LOOPBACK_GUARD = createGuardedFetch({
   timeoutMs: 10_000,
 });
 
+/** Nothing is captured without a gateway. */
+const NO_CAPTURES = { read: () => Promise.resolve(undefined) };
+
 const pricesOf = (store: Store) => ({
+  captures: NO_CAPTURES,
   prices: createPriceBook({ store, guard: LOOPBACK_GUARD, now: Date.now }),
   repricings: createRepricings({ store, now: Date.now, readPrice: readComponents }),
 });

@@ -17,6 +17,7 @@ export const REFUSED: { readonly [id: string]: string } = {
   cancelResponse: 'no response is made in the background',
   settleDispute: 'no call is disputed',
   cancelPrice: 'no price is scheduled',
+  getPayload: 'nothing is captured',
 };
 
 /** Operations that remove what others need run last. */

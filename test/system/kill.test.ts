@@ -35,6 +35,8 @@ describe.each(ENGINES)('$name', (engine) => {
     ({ settings } = await engine.freshDatabase());
     gateway = await start();
     caller = await gateway.newCaller(CREDIT);
+    const { data: keys } = await gateway.admin<{ data: { id: string }[] }>('GET', `/keys?account=${caller.account}`);
+    for (const { id } of keys) await gateway.admin('PATCH', `/keys/${id}`, { capture: 'full' });
   }, 60_000);
   afterAll(async () => {
     await gateway.stop('keep');
@@ -58,6 +60,18 @@ describe.each(ENGINES)('$name', (engine) => {
     await Promise.all(Array.from({ length: WORKERS }, (_, number) => worker(number)));
   }
 
+  /** A capture is whole, or it is lost with the process: it is never a part, and never an error. */
+  async function checkPayloads(): Promise<void> {
+    const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', '/calls?limit=20');
+    for (const { id } of data) {
+      const headers = { authorization: `Bearer ${gateway.adminKey}` };
+      const response = await fetch(`${gateway.url}/admin/v1/calls/${id}/payload`, { headers });
+      const payload = (await response.json()) as { request?: { text: string } };
+      expect([200, 404]).toContain(response.status);
+      if (response.ok) expect(payload.request?.text).toContain('Say hello.');
+    }
+  }
+
   test(
     `killed ${KILLS} times under load, the ledger stays consistent`,
     async () => {
@@ -77,6 +91,7 @@ describe.each(ENGINES)('$name', (engine) => {
         await loading;
         gateway = await start();
         expect((await gateway.verify()).ok).toBe(true);
+        await checkPayloads();
       }
       const deadline = Date.now() + SWEPT_WITHIN_MS;
       while ((await gateway.verify()).holds > 0 && Date.now() < deadline) await Bun.sleep(500);

@@ -62,6 +62,28 @@ const PRICE_FILE = {
   ],
   tools: [],
 };
+const PAYLOAD = {
+  call: 'req_1Zk3v9',
+  at: '2027-01-31T12:00:00.000Z',
+  account: 'acct_1Zk3v9',
+  key: 'key_1Zk3v9',
+  model: 'sandbox-chat',
+  format: 'openai-chat',
+  capture: 'redacted',
+  request: {
+    bytes: 75,
+    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    content: { model: 'sandbox-chat', messages: [{ role: 'user', content: '[text 6]' }] },
+  },
+  reply: {
+    status: 200,
+    contentType: 'application/json',
+    end: 'complete',
+    bytes: 412,
+    sha256: '4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945',
+    content: { choices: [{ index: 0, message: { role: 'assistant', content: '[text 58]' }, finish_reason: 'stop' }] },
+  },
+};
 /** The fingerprint of a comparison without differences, as with the sandbox. */
 const NO_DIFFERENCE = '4f53cda18c2baa0c';
 /** The entry of a dispute decided for the provider. */
@@ -196,6 +218,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'GET /admin/v1/calls': ['listCalls', { query: { limit: 1 } }],
     'GET /admin/v1/usage': ['getUsageOfAll', { query: { group_by: 'model,day', tz: 'Europe/Berlin' } }],
     'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
+    'GET /admin/v1/calls/{id}/payload': ['getPayload', { path: { id: 'req_1Zk3v9' }, example: PAYLOAD }],
     'POST /admin/v1/calls/{id}/dispute': [
       'settleDispute',
       { path: { id: 'req_1Zk3v9' }, request: { decision: 'accept' }, example: SETTLED },

@@ -220,4 +220,6 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   CREATE INDEX accounts_with_budget ON accounts (id) WHERE budget_total IS NOT NULL OR budget_day IS NOT NULL OR budget_month IS NOT NULL;
   CREATE INDEX keys_with_budget ON keys (id) WHERE budget_total IS NOT NULL OR budget_day IS NOT NULL OR budget_month IS NOT NULL;
   `,
+  // What is stored of the requests and replies of a key.
+  'ALTER TABLE keys ADD COLUMN capture text;',
 ];

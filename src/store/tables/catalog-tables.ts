@@ -1,8 +1,8 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
+import type { FallbackRow, ModelRow, TargetRow } from '../catalog-rows.ts';
 import { type Database, insertInto, putInto, type Steps, sql, where } from '../database.ts';
 import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../price-rows.ts';
-import type { FallbackRow, ModelRow, TargetRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
@@ -41,7 +41,7 @@ interface ModelColumns {
 }
 
 /** Members of a model that are kept together as JSON. */
-type RoutingColumns = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge'>;
+type RoutingColumns = Pick<ModelRow, 'strategy' | 'retries' | 'affinity' | 'firstTokenMs' | 'hedge' | 'capture'>;
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
   async function price(id: string): Promise<PriceRow | undefined> {
@@ -82,7 +82,7 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
   return {
     saveModel(model, audit) {
-      const { strategy, retries, affinity, firstTokenMs, hedge } = model;
+      const { strategy, retries, affinity, firstTokenMs, hedge, capture } = model;
       const columns = {
         name: model.name,
         kind: model.kind,
@@ -99,7 +99,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
         continuation: model.continuation,
         scheduled: model.scheduled && JSON.stringify(model.scheduled),
-        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge }),
+        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge, capture }),
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },

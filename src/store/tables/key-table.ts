@@ -1,4 +1,5 @@
 /** Keys and their spending. */
+import type { CaptureMode } from '../../canonical/capture-mode.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
 import type { KeyChange, KeyRow } from '../rows.ts';
@@ -16,6 +17,7 @@ interface KeyColumns extends LimitColumns, Pick<KeyRow, 'id' | 'account' | 'kind
   aliases: string | null;
   caller_routing: bigint | null;
   cache_seconds: bigint | null;
+  capture: CaptureMode | null;
   prior_hash: string | null;
   prior_until: bigint | null;
 }
@@ -122,6 +124,7 @@ function changedColumns(change: KeyChange): { [column: string]: Value | undefine
     aliases: jsonText(change.aliases),
     caller_routing: change.callerRouting == null ? change.callerRouting : Number(change.callerRouting),
     cache_seconds: change.cacheSeconds,
+    capture: change.capture,
     prior_hash: change.priorHash,
     prior_until: change.priorUntil,
     ...limitColumns(change),
@@ -146,6 +149,7 @@ function toKey(row: KeyColumns): KeyRow {
     ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as { [name: string]: string } }),
     ...(row.caller_routing !== null && { callerRouting: row.caller_routing !== 0n }),
     ...(row.cache_seconds !== null && { cacheSeconds: Number(row.cache_seconds) }),
+    ...(row.capture !== null && { capture: row.capture }),
     ...(row.prior_hash !== null && { priorHash: row.prior_hash }),
     ...(row.prior_until !== null && { priorUntil: Number(row.prior_until) }),
     ...limitsFrom(row),

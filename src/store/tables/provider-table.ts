@@ -1,8 +1,8 @@
 /** Providers. Their credentials are encrypted if there is a key. */
 import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
+import type { ProviderRow } from '../catalog-rows.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';
-import type { ProviderRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { putNamed, removeRow } from './audit-table.ts';
 

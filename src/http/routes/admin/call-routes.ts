@@ -15,6 +15,7 @@ import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
 import { exportCalls } from './call-export.ts';
 import { Entry, writeEntry } from './money-routes.ts';
+import { Payload, readPayload } from './payload.ts';
 
 const OUTCOMES = [
   'ok',
@@ -132,6 +133,14 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       ]);
       return { ...written, ...readReceipt(call), ...charge, entries };
     },
+  }),
+  route('GET', '/admin/v1/calls/:id/payload', {
+    gate: 'admin',
+    permission: 'payloads:read',
+    summary:
+      'Shows what was captured of the request and the reply of a call whose key or model has `capture`. Every reading is in the audit log.',
+    reply: Payload,
+    answer: readPayload,
   }),
   route('POST', '/admin/v1/calls/:id/dispute', {
     gate: 'admin',

@@ -73,6 +73,7 @@ const Model = Type.Object({
   affinity: Type.Optional(Type.String()),
   firstTokenMs: Type.Optional(Type.Integer()),
   hedge: Type.Optional(Type.String()),
+  capture: Type.Optional(Type.String()),
 });
 
 const PriceVersion = Type.Object({

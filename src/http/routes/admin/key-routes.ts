@@ -4,6 +4,7 @@ import type { Caller } from '../../../access/access.ts';
 import { readRange } from '../../../access/cidr.ts';
 import { issueKey } from '../../../access/key.ts';
 import { SCOPES } from '../../../access/scopes.ts';
+import { CAPTURE_MODES } from '../../../canonical/capture-mode.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { KeyChange, KeyKind, KeyRow } from '../../../store/store.ts';
@@ -38,6 +39,12 @@ const CacheSeconds = Type.Integer({
   maximum: MOST_CACHE_SECONDS,
   description: `the age in seconds up to which a stored reply answers the same request, up to ${MOST_CACHE_SECONDS} (absent: no cache)`,
 });
+const Capture = Type.Union(
+  CAPTURE_MODES.map((mode) => Type.Literal(mode)),
+  {
+    description: `what is stored of its requests and replies: ${CAPTURE_MODES.join(', ')}`,
+  },
+);
 const Addresses = Type.Array(Type.String(), {
   description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
 });
@@ -57,6 +64,7 @@ const NewKey = Type.Object(
     aliases: Type.Optional(Aliases),
     callerRouting: Type.Optional(CallerRouting),
     cacheSeconds: Type.Optional(CacheSeconds),
+    capture: Type.Optional(Capture),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
     ...LIMITS_ASKED,
@@ -73,6 +81,7 @@ const ChangedKey = Type.Object(
     aliases: changeable(Aliases),
     callerRouting: changeable(CallerRouting),
     cacheSeconds: changeable(CacheSeconds),
+    capture: changeable(Capture),
     addresses: changeable(Addresses),
     scopes: changeable(Scopes),
     ...LIMITS_CHANGED,
@@ -108,6 +117,7 @@ const Key = Type.Object({
   aliases: Type.Optional(Type.Record(Type.String(), Type.String())),
   callerRouting: Type.Optional(Type.Boolean()),
   cacheSeconds: Type.Optional(Type.Integer()),
+  capture: Type.Optional(Type.String()),
   addresses: Type.Optional(Type.Array(Type.String())),
   scopes: Type.Optional(Type.Array(Type.String())),
   priorUntil: Type.Optional(Time),
@@ -215,7 +225,7 @@ async function createKey(deps: HttpDeps, { body, caller }: RouteRequest<unknown,
   }
   const account = body.account === undefined ? caller.account : (await accountNamed(deps.store, body.account)).id;
   const { key, hash, last4 } = issueKey(kind);
-  const { expiresAt, models, aliases, callerRouting, cacheSeconds, addresses, scopes } = body;
+  const { expiresAt, models, aliases, callerRouting, cacheSeconds, capture, addresses, scopes } = body;
   const row: KeyRow = {
     id: newId('key_'),
     account,
@@ -229,6 +239,7 @@ async function createKey(deps: HttpDeps, { body, caller }: RouteRequest<unknown,
     ...(aliases !== undefined && { aliases: aliasesOf(aliases) }),
     ...(callerRouting !== undefined && { callerRouting }),
     ...(cacheSeconds !== undefined && { cacheSeconds }),
+    ...(capture !== undefined && { capture }),
     ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitsOf(body),
@@ -239,7 +250,7 @@ async function createKey(deps: HttpDeps, { body, caller }: RouteRequest<unknown,
 }
 
 function changeOf(body: ChangedKey): KeyChange {
-  const { name, expiresAt, models, aliases, callerRouting, cacheSeconds, addresses, scopes } = body;
+  const { name, expiresAt, models, aliases, callerRouting, cacheSeconds, capture, addresses, scopes } = body;
   return {
     ...(name !== undefined && { name }),
     ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
@@ -247,6 +258,7 @@ function changeOf(body: ChangedKey): KeyChange {
     ...(aliases !== undefined && { aliases: aliases && aliasesOf(aliases) }),
     ...(callerRouting !== undefined && { callerRouting }),
     ...(cacheSeconds !== undefined && { cacheSeconds }),
+    ...(capture !== undefined && { capture }),
     ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitChangesOf(body),

@@ -1,0 +1,28 @@
+/** Begins the capture of a call's request and reply. */
+import type { CaptureMode } from '../canonical/capture-mode.ts';
+import type { Answer } from '../http1/answer.ts';
+import type { Capture } from '../telemetry/captures/capture.ts';
+import type { CallContext } from './call-context.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { attemptedWith } from './redaction.ts';
+
+/** The answer, of which what is sent is captured. */
+export const captured = (capture: Capture | undefined, answer: Answer): Answer =>
+  capture === undefined ? answer : capture.answer(answer);
+
+/** `undefined`: nothing of the call is stored. */
+export function captureOf(
+  deps: GatewayDeps,
+  context: CallContext,
+  mode: CaptureMode,
+  request: Uint8Array,
+): Capture | undefined {
+  if (mode === 'none' || !deps.captures) return undefined;
+  const { id, at, caller, model, dialect } = context;
+  const { account, key } = caller;
+  const secrets = () => attemptedWith(deps, context);
+  return deps.captures.begin(
+    { id, at, account, key, model: model.wildcard ?? model.name, format: dialect.name, mode, secrets },
+    request,
+  );
+}
