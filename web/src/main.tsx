@@ -38,6 +38,7 @@ client.getQueryCache().subscribe(({ type, query }) => {
 
 function Console() {
   const [fragment, setFragment] = useState(takeFragment);
+  const [isLater, setLater] = useState(false);
   const enter = async () => {
     await client.refetchQueries({ queryKey: SESSION });
     setFragment({});
@@ -50,7 +51,9 @@ function Console() {
   if (!person || fragment.link || fragment.invite) {
     return <SignInPage ways={session.data.ways} fragment={fragment} onDone={enter} />;
   }
-  if (person.needsSetup) return <StartPage />;
+  // Where neither passwords nor passkeys are on, there is nothing to set up.
+  const canSetUp = session.data.ways.password || session.data.ways.passkeys;
+  if (person.needsSetup && canSetUp && !isLater) return <StartPage onLater={() => setLater(true)} />;
   return <RoutedPages />;
 }
 

@@ -48,7 +48,8 @@ export async function runRequest(
     case 'rerank':
       return { kind: 'ranks', callId, ranks: json.results ?? [] };
     case 'video':
-      return { kind: 'video', callId, media: await finishedVideo(key, json.id ?? '') };
+      // The call of a task is filed under the task's own id.
+      return { kind: 'video', callId: json.id, media: await finishedVideo(key, json.id ?? '') };
     default:
       return { kind: 'text', callId, text: json.text ?? '' };
   }

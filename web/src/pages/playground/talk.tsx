@@ -45,7 +45,8 @@ function OneTurn({ turn, model, chat, isLast }: { turn: Turn; model: string; cha
         <details className="fold">
           <summary>
             <Icon name="right" />
-            {t('reasoning')}
+            <span>{t('reasoning')}</span>
+            <span />
           </summary>
           <div style={{ whiteSpace: 'pre-wrap' }}>{turn.reasoning}</div>
         </details>

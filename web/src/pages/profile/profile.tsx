@@ -18,6 +18,7 @@ import { words } from './words.ts';
 export function ProfilePage() {
   const t = useWords(words);
   const client = useQueryClient();
+  const { ways } = useSession();
   const signOut = async () => {
     await ask('/console/api/sign-out', { method: 'POST', body: {} });
     client.clear();
@@ -34,9 +35,9 @@ export function ProfilePage() {
       </Head>
       <Appearance />
       <You />
-      <Password />
-      <Passkeys />
-      <Totp />
+      {ways.password && <Password />}
+      {ways.passkeys && <Passkeys />}
+      {ways.password && <Totp />}
       <Sessions />
     </main>
   );

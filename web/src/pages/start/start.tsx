@@ -19,13 +19,14 @@ const words = dictionary({
   rule: ['At least 12 characters.', '至少 12 个字符。'],
   save: ['Set password and continue', '设置密码并继续'],
   or: ['or', '或'],
+  later: ['Not now', '暂不设置'],
   passkey: ['Add a passkey instead', '改用通行密钥'],
 });
 
-export function StartPage() {
+export function StartPage({ onLater }: { onLater: () => void }) {
   const t = useWords(words);
   const client = useQueryClient();
-  const { person } = useSession();
+  const { person, ways } = useSession();
   const [email, setEmail] = useState(person.email ?? '');
   const [password, setPassword] = useState('');
   const [error, setError] = useState<unknown>();
@@ -64,34 +65,43 @@ export function StartPage() {
               {t('text')}
             </p>
           </div>
-          <form className="form" onSubmit={submit}>
-            <Field
-              label={t('email')}
-              type="email"
-              required
-              autoComplete="username"
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-            <Field
-              label={t('password')}
-              hint={t('rule')}
-              type="password"
-              required
-              minLength={12}
-              autoComplete="new-password"
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-            <FormError error={error} />
-            <button type="submit" className="btn go big wide">
-              {t('save')}
-            </button>
-          </form>
-          <div className="or">{t('or')}</div>
-          <button type="button" className="btn big wide" onClick={() => void takePasskey()}>
-            <Icon name="keys" />
-            {t('passkey')}
+          {ways.password && (
+            <form className="form" onSubmit={submit}>
+              <Field
+                label={t('email')}
+                type="email"
+                required
+                autoComplete="username"
+                value={email}
+                onChange={(event) => setEmail(event.target.value)}
+              />
+              <Field
+                label={t('password')}
+                hint={t('rule')}
+                type="password"
+                required
+                minLength={12}
+                autoComplete="new-password"
+                value={password}
+                onChange={(event) => setPassword(event.target.value)}
+              />
+              <FormError error={error} />
+              <button type="submit" className="btn go big wide">
+                {t('save')}
+              </button>
+            </form>
+          )}
+          {ways.passkeys && (
+            <>
+              <div className="or">{t('or')}</div>
+              <button type="button" className="btn big wide" onClick={() => void takePasskey()}>
+                <Icon name="keys" />
+                {t('passkey')}
+              </button>
+            </>
+          )}
+          <button type="button" className="btn plain wide" onClick={onLater}>
+            {t('later')}
           </button>
         </div>
       </main>
