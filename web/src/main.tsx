@@ -53,7 +53,9 @@ function Console() {
   }
   // Where neither passwords nor passkeys are on, there is nothing to set up.
   const canSetUp = session.data.ways.password || session.data.ways.passkeys;
-  if (person.needsSetup && canSetUp && !isLater) return <StartPage onLater={() => setLater(true)} />;
+  // Deep links work before that: only the start of the console asks.
+  const isStart = /^\/console\/?$/.test(location.pathname);
+  if (person.needsSetup && canSetUp && isStart && !isLater) return <StartPage onLater={() => setLater(true)} />;
   return <RoutedPages />;
 }
 

@@ -47,6 +47,6 @@ export const words = dictionary({
   threshold: ['Threshold', '阈值'],
   on: ['On', '开启'],
   off: ['Off', '关闭'],
-  turnOff: ['Turn off {name}', '关闭 {name}'],
-  turnOn: ['Turn on {name}', '开启 {name}'],
+  turnOff: ['Disable {name}', '禁用 {name}'],
+  turnOn: ['Enable {name}', '启用 {name}'],
 });

@@ -1,6 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { useAccounts } from '../../api/queries.ts';
+import { refresh, useAccounts } from '../../api/queries.ts';
 import { baseUrlOf, type Person, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { CopyButton, Note } from '../../parts/basic.tsx';
@@ -12,22 +13,34 @@ import { words } from './words.ts';
 
 export const ROLES = ['owner', 'operator', 'finance', 'support', 'member'] as const satisfies readonly Person['role'][];
 
+/** `path` begins with `/console/`; its fragment is the one-time token. */
+export interface LoginLink {
+  path: string;
+  expiresAt: string;
+}
+
 export function Invite({ onClose }: { onClose: () => void }) {
   const t = useWords(words);
   const c = useWords(common);
   const may = useMay();
   const session = useSession();
   const accounts = useAccounts(may('accounts:read')).data ?? [];
+  const client = useQueryClient();
   const saving = useSaving();
   const [role, setRole] = useState<Person['role']>('member');
+  const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [account, setAccount] = useState<string>();
   const [link, setLink] = useState<string>();
   const charged = account ?? accounts[0]?.id;
   const create = async () => {
-    const body = { role, ...(email !== '' && { email }), ...(role === 'member' && charged && { account: charged }) };
-    const made = await ask<{ link: string }>('/admin/v1/invitations', { method: 'POST', body });
-    setLink(new URL(made.link, `${baseUrlOf(session)}/`).href);
+    const accounts = role === 'member' && charged ? [charged] : [];
+    const body = { name, role, accounts, ...(email !== '' && { email }) };
+    const made = await ask<{ link: LoginLink }>('/admin/v1/people', { method: 'POST', body });
+    setLink(baseUrlOf(session) + made.link.path);
+    setName('');
+    setEmail('');
+    await refresh(client, 'people');
   };
   return (
     <Drawer title={t('inviteTitle')} onClose={onClose}>
@@ -46,6 +59,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
               </option>
             ))}
           </Select>
+          <Field label={c('name')} required value={name} onChange={(event) => setName(event.target.value)} />
           <Field label={t('email')} type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
           {role === 'member' && (
             <Select label={c('account')} value={charged} onChange={(event) => setAccount(event.target.value)}>

@@ -11,7 +11,7 @@ import { Field, Select } from '../../parts/form.tsx';
 import { SaveRow, useSaving } from '../../parts/saving.tsx';
 import { FormError } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
-import { ROLES, ShownLink } from './invite.tsx';
+import { type LoginLink, ROLES, ShownLink } from './invite.tsx';
 import { words } from './words.ts';
 
 export interface PersonRow {
@@ -89,8 +89,8 @@ function Acts({ person, path, onClose }: { person: PersonRow; path: string; onCl
     await refresh(client, 'people');
   };
   const makeLink = async () => {
-    const made = await ask<{ link: string }>(`${path}/login-link`, { method: 'POST', body: {} });
-    setLink(new URL(made.link, `${baseUrlOf(session)}/`).href);
+    const made = await ask<LoginLink>(`${path}/login-link`, { method: 'POST', body: {} });
+    setLink(baseUrlOf(session) + made.path);
   };
   const remove = async () => {
     await ask(path, { method: 'DELETE' });

@@ -19,7 +19,7 @@ const words = dictionary({
   rule: ['At least 12 characters.', '至少 12 个字符。'],
   save: ['Set password and continue', '设置密码并继续'],
   or: ['or', '或'],
-  later: ['Not now', '暂不设置'],
+  later: ['Later', '稍后设置'],
   passkey: ['Add a passkey instead', '改用通行密钥'],
 });
 

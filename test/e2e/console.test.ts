@@ -1,0 +1,100 @@
+/** A short walk through the console with a real browser against a real gateway: sign in, a key, a call, its receipt. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { exactMoney } from '../../web/src/format/money.ts';
+import { CHROMIUM, openBrowser, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
+import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+
+if (!CHROMIUM) console.log('The walk through the console is skipped: there is no Chromium (set CHROMIUM to its path).');
+
+let gateway: GatewayProcess;
+let browser: Browser;
+let visit: Visit;
+let link: string;
+
+beforeAll(async () => {
+  if (!CHROMIUM) return;
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  visit = await openPage(browser);
+  link = (await gateway.admin<{ path: string }>('POST', '/login-link')).path;
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+/** The menu of the owner; each link has the name of its page. */
+const PAGES = [
+  'Overview',
+  'Calls',
+  'Providers',
+  'Models and prices',
+  'Limits',
+  'Accounts',
+  'Keys',
+  'Codes',
+  'Ledger',
+  'Alerts',
+  'Audit',
+  'People',
+];
+
+const heading = (name: string) => visit.page.getByRole('heading', { level: 1, name, exact: true });
+
+test.skipIf(!CHROMIUM)('a one-time link signs in, and works once', async () => {
+  await signInByLink(visit, gateway.url, link);
+  expect(visit.page.url()).toBe(`${gateway.url}/console/`);
+  const other = await openPage(browser);
+  await other.page.goto(gateway.url + link);
+  await other.page.getByText('The link was used already or has ended.').waitFor();
+  await other.page.context().close();
+});
+
+test.skipIf(!CHROMIUM)('a new key is shown once, and its first call leads to a receipt that adds up', async () => {
+  const { page } = visit;
+  await gateway.newCaller();
+  await page.goto(`${gateway.url}/console/keys?open=new`);
+  const form = page.getByRole('complementary', { name: 'New key' });
+  await form.getByLabel('Name').fill('staging');
+  await form.getByLabel('Account').selectOption({ index: 0 });
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('Key “staging” created').waitFor();
+  const key = (await page.locator('.secret code').textContent()) ?? '';
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  expect(answer.status).toBe(200);
+  await page.getByRole('link', { name: 'Open its receipt' }).click();
+  const receipt = page.getByRole('complementary', { name: 'Receipt' });
+  await receipt.getByRole('heading', { name: 'Usage × price' }).waitFor();
+  const { cost } = await gateway.admin<{ cost: string }>('GET', `/calls/${answer.headers.get('x-request-id')}`);
+  expect(await receipt.locator('.facts dd').first().textContent()).toBe(exactMoney(cost));
+  expect(await receipt.locator('tfoot .num').last().textContent()).toBe(exactMoney(cost));
+  await page.keyboard.press('Escape');
+  await receipt.waitFor({ state: 'detached' });
+});
+
+test.skipIf(!CHROMIUM)('every page has one heading and one main part, and nothing complains', async () => {
+  const { page, complaints } = visit;
+  const menu = page.getByRole('navigation', { name: 'Main' });
+  for (const name of PAGES) {
+    await menu.getByRole('link', { name, exact: true }).click();
+    await heading(name).waitFor();
+    expect([name, await page.locator('h1').count(), await page.locator('main').count()]).toEqual([name, 1, 1]);
+  }
+  expect(complaints).toEqual([]);
+});
+
+test.skipIf(!CHROMIUM)('the ledger is proved, and Chinese is chosen from the palette', async () => {
+  const { page } = visit;
+  await page.goto(`${gateway.url}/console/ledger`);
+  await page.getByRole('button', { name: 'Prove the ledger' }).click();
+  await page.getByText(/^Proved: /).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('切换到中文');
+  await page.keyboard.press('Enter');
+  await heading('账本').waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe('zh-CN');
+});

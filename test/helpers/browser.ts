@@ -1,0 +1,48 @@
+/** A real browser for tests of the console: the system's Chromium, driven by playwright-core, which downloads nothing. */
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+export const CHROMIUM: string | undefined = process.env.CHROMIUM ?? PLACES.find((path) => existsSync(path));
+
+/** Generous: several browsers and gateways share a slow machine's processors. */
+const PATIENCE_MS = 60_000;
+
+export function openBrowser(): Promise<Browser> {
+  // As root, Chromium's sandbox cannot start.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({ executablePath: CHROMIUM as string, args, timeout: PATIENCE_MS });
+}
+
+export interface Visit {
+  page: Page;
+  /** Errors and warnings of the page: scripts that failed, what the policy refused, missing files. */
+  complaints: string[];
+}
+
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+    ...options,
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+/** Signs the first owner in by a one-time link, and leaves the page that asks for a password. */
+export async function signInByLink({ page }: Visit, url: string, link: string): Promise<void> {
+  await page.goto(url + link);
+  const heading = page.getByRole('heading', { level: 1 });
+  await heading.filter({ hasText: /Welcome|Overview/ }).waitFor();
+  if ((await heading.textContent())?.startsWith('Welcome')) await page.getByRole('button', { name: 'Later' }).click();
+  await heading.filter({ hasText: 'Overview' }).waitFor();
+}
