@@ -39,9 +39,14 @@ export function countOf(filter: CallFilter, finder: Finder, most: number): State
   const { limit, from, to } = filter;
   const alone = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const picked: CallFilter = finder === 'time' ? alone : { ...alone, [finder]: filter[finder] };
-  return sql`SELECT count(*) AS calls FROM (
-    SELECT 1 FROM ${sourceOf(finder)} ${where(conditionsOf(picked, finder, {}))} LIMIT ${most}
-  ) AS found`;
+  const { source, conditions } = foundBy(finder, picked, undefined);
+  return sql`SELECT count(*) AS calls FROM (SELECT 1 FROM ${source} ${where(conditions)} LIMIT ${most}) AS found`;
+}
+
+/** Tags alone are enough to count what they find: Postgres searches the calls of each in the partitions of all days. */
+function foundBy(finder: Finder, found: CallFilter, cursor: Cursor | undefined) {
+  if (finder !== 'tag') return { source: raw('calls'), conditions: conditionsOf(found, finder, { cursor }) };
+  return { source: raw('call_tags AS tagged'), conditions: tagConditions(found, cursor) };
 }
 
 /** Calls that were not admitted may be among what is looked for. */
@@ -49,11 +54,6 @@ export function includesRefused({ status, error, outcome, provider, tag, costAbo
   if (provider !== undefined || tag !== undefined || (costAbove ?? -1n) >= 0n) return false;
   if (outcome !== undefined && outcome !== 'refused') return false;
   return status !== undefined || error !== undefined || outcome !== undefined;
-}
-
-/** `calls` and, where a tag finds them, `tagged`. */
-export function sourceOf(finder: Finder): Statement {
-  return raw(finder === 'tag' ? 'call_tags AS tagged CROSS JOIN calls' : 'calls');
 }
 
 /** Whether calls that are found are also checked one by one, so that a page may read many more than it shows. */
@@ -70,12 +70,13 @@ export function endOf(
 ): Statement {
   const times = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const found: CallFilter = finder === 'time' ? times : { ...times, [finder]: filter[finder] };
-  const side = raw(finder === 'tag' ? 'tagged' : 'calls');
-  const source = raw(finder === 'tag' ? 'call_tags AS tagged' : 'calls');
-  const conditions = finder === 'tag' ? tagConditions(found, cursor) : conditionsOf(found, finder, { cursor });
-  return sql`SELECT ${side}.at, ${side}.id FROM ${source} ${where(conditions)}
-    ORDER BY ${orderOf(finder)} LIMIT 1 OFFSET ${examined - 1}`;
+  return sql`SELECT at, id FROM calls ${where(conditionsOf(found, finder, { cursor }))}
+    ORDER BY at DESC, id DESC LIMIT 1 OFFSET ${examined - 1}`;
 }
+
+/** The calls of a tag, newest first. */
+export const taggedCalls = (filter: CallFilter, cursor: Cursor | undefined): Statement =>
+  sql`SELECT at, id FROM call_tags AS tagged ${where(tagConditions(filter, cursor))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`;
 
 const tagConditions = ({ tag, from, to }: CallFilter, cursor: Cursor | undefined) => [
   sql`tagged.tag = ${tag ?? ''}`,
@@ -84,22 +85,16 @@ const tagConditions = ({ tag, from, to }: CallFilter, cursor: Cursor | undefined
   cursor && sql`(tagged.at, tagged.id) < (${cursor.at}, ${cursor.id})`,
 ];
 
-/** The columns that order the page. */
-export const orderOf = (finder: Finder): Statement =>
-  raw(finder === 'tag' ? 'tagged.at DESC, tagged.id DESC' : 'at DESC, id DESC');
-
 export function conditionsOf(
   filter: CallFilter,
   finder: Finder,
   { cursor, end }: { cursor?: Cursor | undefined; end?: Cursor | undefined },
 ): (Statement | undefined)[] {
   const { account, key, model, provider, status, outcome, error, tag, costAbove, from, to } = filter;
-  const side = raw(finder === 'tag' ? 'tagged.' : 'calls.');
   const text = (name: Finder | undefined, column: string, value: string | undefined) =>
     value === undefined ? undefined : sql`${raw(name === finder ? column : `${column} || ''`)} = ${value}`;
   return [
-    finder === 'tag' ? sql`tagged.tag = ${tag ?? ''} AND calls.id = tagged.id AND calls.at = tagged.at` : undefined,
-    tag === undefined || finder === 'tag'
+    tag === undefined
       ? undefined
       : sql`EXISTS (SELECT 1 FROM call_tags WHERE call_tags.tag = ${tag} AND call_tags.at = calls.at AND call_tags.id = calls.id)`,
     text('error', 'error_code', error),
@@ -115,10 +110,10 @@ export function conditionsOf(
     finder === 'error' ? raw('error_code IS NOT NULL') : undefined,
     costAbove === undefined ? undefined : sql`cost > ${costAbove}`,
     // SQLite goes through the index by these where there are both: they must be as narrow as the pairs.
-    from === undefined ? undefined : sql`${side}at >= ${end ? Math.max(from, end.at) : from}`,
-    to === undefined ? undefined : sql`${side}at < ${cursor ? Math.min(to, cursor.at + 1) : to}`,
-    cursor && sql`(${side}at, ${side}id) < (${cursor.at}, ${cursor.id})`,
-    end && sql`(${side}at, ${side}id) >= (${end.at}, ${end.id})`,
+    from === undefined ? undefined : sql`calls.at >= ${end ? Math.max(from, end.at) : from}`,
+    to === undefined ? undefined : sql`calls.at < ${cursor ? Math.min(to, cursor.at + 1) : to}`,
+    cursor && sql`(calls.at, calls.id) < (${cursor.at}, ${cursor.id})`,
+    end && sql`(calls.at, calls.id) >= (${end.at}, ${end.id})`,
   ];
 }
 
