@@ -13,7 +13,7 @@ import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
-import { exportCalls } from './call-export.ts';
+import { exportCalls, wantsParquet } from './call-export.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { Payload, readPayload } from './payload.ts';
 
@@ -99,13 +99,14 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     gate: 'admin',
     permission: 'calls:read',
     summary:
-      'Lists calls, latest first. A request reads at most 5000 calls that one of its filters finds by an index: a page may be shorter than `limit`, or empty, while `hasMore` is true; `next` goes on. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv` or `application/x-ndjson` all calls that match, or the first `limit`, are streamed in that format.',
+      'Lists calls, latest first. A request reads at most 5000 calls that one of its filters finds by an index: a page may be shorter than `limit`, or empty, while `hasMore` is true; `next` goes on. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv`, `application/x-ndjson` or `application/vnd.apache.parquet` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
     answer: async (deps, { query, headers }) => {
       const filter = await filterOf(deps, query);
       await deps.refusals.flush();
-      const format = formatOf(headers.get('accept'));
+      const accept = headers.get('accept');
+      const format = wantsParquet(accept) ? 'parquet' : formatOf(accept);
       if (format !== 'json') {
         const write = (call: CallRow) => withDispute(deps.store, call);
         return exportCalls({ store: deps.store, filter, columns: Object.keys(Call.properties), write }, format, query);
