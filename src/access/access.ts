@@ -54,6 +54,8 @@ export function mayCall({ models }: Pick<Caller, 'models'>, { name, wildcard }: 
 export interface Presented {
   /** The key in the request, or `undefined`. Read once. */
   readonly key: string | undefined;
+  /** Who calls without a key: the caller has been authenticated already. */
+  readonly caller?: Caller | undefined;
   /** The peer's address. Read only if the key is bound to address ranges. */
   readonly address: string;
 }
@@ -147,6 +149,7 @@ export function createAccess({
     authenticate(presented, now, kind = 'caller') {
       const { key } = presented;
       if (key === undefined || key === '') {
+        if (presented.caller) return presented.caller;
         throw new GatewayError('invalid_api_key', 'No API key was given: send it as "Authorization: Bearer sk-…".');
       }
       if (key.length > LONGEST_KEY) throw unknownKey();

@@ -51,6 +51,7 @@ const SECRETS: readonly string[] = [
   'secret',
   'passwordHash',
   'totpStored',
+  'totpPending',
   'recoveryCodes',
 ];
 

@@ -19,6 +19,7 @@ import { errorWriterFor } from './families.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { incomingOf } from './incoming.ts';
 import { createJsonBodies, type JsonBodies } from './json-bodies.ts';
+import { isPlayed, playedBy, playedPath } from './playground.ts';
 import { requestError } from './request-error.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
@@ -36,7 +37,8 @@ export interface Edge {
   refuse(fault: RequestFault): Answer;
 }
 
-type Handler = (request: ClientRequest, path: { [name: string]: string }) => Promise<Answer>;
+/** `as`: the caller of a request that has a session in the place of a key. */
+type Handler = (request: ClientRequest, path: { [name: string]: string }, as?: Caller) => Promise<Answer>;
 
 /** A handler, and how its route reads the parameters of a path. */
 interface EdgeRoute {
@@ -67,6 +69,7 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
     router.add(method, path, { reading, isSpelled: spellingOf(path), handle });
   for (const row of all.filter(isHere)) add(row, answer(deps, row, addressOf, bodies));
   for (const row of RELAYED_ROUTES.filter(isHere)) add(row, relay(deps, row, addressOf, bodies));
+  const played = deps.people && playedRouter(deps, addressOf, bodies);
 
   function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
@@ -79,7 +82,20 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
       const read = found.reading ? found.reading.read(parameters) : parameters;
       if (read) return found.handle(request, read);
     }
-    return noRoute(router, request, path);
+    return played && isPlayed(path) ? play(played, request, path) : noRoute(router, request, path);
+  }
+
+  /** Authenticated first: without a session nothing is told of routes. */
+  async function play(routes: Router<EdgeRoute>, request: ClientRequest, outer: string): Promise<Answer> {
+    const caller = await playedBy(deps, request);
+    const path = playedPath(request, outer);
+    const sent = sentPath(request.target);
+    for (const { found, parameters } of routes.match(request.method, path)) {
+      if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
+      const read = found.reading ? found.reading.read(parameters) : parameters;
+      if (read) return found.handle(request, read, caller);
+    }
+    return noRoute(routes, request, path);
   }
 
   /** Operator routes have no CORS headers, so pages of other origins cannot read them. */
@@ -113,6 +129,16 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
   };
 }
 
+/** The routes of callers, wherever this is served: the playground calls them from the console's own address. */
+function playedRouter(deps: HttpDeps, addressOf: AddressOf, bodies: JsonBodies): Router<EdgeRoute> {
+  const router = createRouter<EdgeRoute>();
+  const add = ({ method, path, reading }: Documented, handle: Handler) =>
+    router.add(method, path, { reading, isSpelled: spellingOf(path), handle });
+  for (const row of ANSWERED_ROUTES) if (row.gate === 'caller') add(row, answer(deps, row, addressOf, bodies));
+  for (const row of RELAYED_ROUTES) add(row, relay(deps, row, addressOf, bodies));
+  return router;
+}
+
 function relay(deps: HttpDeps, row: RelayedRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
   const dialect = deps.dialect(row.dialect);
   if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which does not exist.`);
@@ -125,7 +151,8 @@ function relay(deps: HttpDeps, row: RelayedRoute, addressOf: AddressOf, bodies: 
     addressOf,
     now: deps.now,
   };
-  return (request, path) => deps.gateway.serve(dialect, incomingOf(request, path, options));
+  return (request, path, as) =>
+    deps.gateway.serve(dialect, incomingOf(request, path, as ? { ...options, as } : options));
 }
 
 function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
@@ -133,9 +160,9 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     bodies.admit(await readBody(request, deps.settings.maxBodyBytes, load));
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
-  const enter = (kind: 'caller' | 'admin', request: ClientRequest) => {
+  const enter = (request: ClientRequest) => {
     const presented = { key: presentedKey(request, row.carriers), address: addressOf(request) };
-    return deps.access.authenticate(presented, deps.now(), kind);
+    return deps.access.authenticate(presented, deps.now(), row.gate === 'admin' ? 'admin' : 'caller');
   };
   const answered = async (
     request: ClientRequest,
@@ -171,10 +198,11 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     reply.headers['x-request-id'] = newId('req_');
     return person ? privately(reply) : reply;
   };
-  return async (request, path) => {
+  return async (request, path, as) => {
     const isPerson = row.gate === 'session' || (row.gate === 'admin' && hasSession(deps, request));
     const person = isPerson ? await personOf(deps, request, row) : undefined;
-    const key = person || row.gate === 'open' || row.gate === 'session' ? undefined : await enter(row.gate, request);
+    const hasKey = !as && !person && (row.gate === 'caller' || row.gate === 'admin');
+    const key = hasKey ? await enter(request) : as;
     const caller = person ? callerOfPerson(person) : key;
     if (!caller || row.gate !== 'caller') {
       const done = await answered(request, path, caller, UNCOUNTED, person);

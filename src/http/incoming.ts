@@ -1,4 +1,5 @@
 /** A request in the form that the gateway takes. Everything is read on demand. */
+import type { Caller } from '../access/access.ts';
 import type { Load } from '../access/work-bounds.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { WireRequest } from '../dialects/dialect.ts';
@@ -21,6 +22,8 @@ export interface IncomingOptions {
   uploads?: { folder: string };
   addressOf: AddressOf;
   now(): number;
+  /** The caller, if the request has a session in the place of a key. */
+  as?: Caller;
 }
 
 /** `path`: the route's parameters. */
@@ -46,7 +49,12 @@ class IncomingRequest implements Incoming {
   }
 
   get key(): string | undefined {
-    return presentedKey(this.client, this.options.carriers);
+    const { as, carriers } = this.options;
+    return as ? undefined : presentedKey(this.client, carriers);
+  }
+
+  get caller(): Caller | undefined {
+    return this.options.as;
   }
 
   get address(): string {

@@ -16,7 +16,10 @@ import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
 import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
+import { OWN_ACCOUNT_ROUTES } from './routes/console/own-account-routes.ts';
 import { PAGE_ROUTES } from './routes/console/page-routes.ts';
+import { PLAYGROUND_ROUTES } from './routes/console/playground-routes.ts';
+import { PROFILE_ROUTES } from './routes/console/profile-routes.ts';
 import { SESSION_ROUTES } from './routes/console/session-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from './routes/public/call-routes.ts';
@@ -230,4 +233,10 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
 ];
 
 /** Served if there is a console. */
-export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [...SESSION_ROUTES, ...PAGE_ROUTES];
+export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [
+  ...SESSION_ROUTES,
+  ...PROFILE_ROUTES,
+  ...OWN_ACCOUNT_ROUTES,
+  ...PLAYGROUND_ROUTES,
+  ...PAGE_ROUTES,
+];

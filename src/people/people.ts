@@ -3,11 +3,15 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { PersonRow } from '../store/people.ts';
 import type { Audit, Store } from '../store/store.ts';
 import { createLink, ensureOwner, INVITATION_MS, LINK_MS, type LoginLink, useLink } from './links.ts';
+import { createPasswords, type PasswordAlgorithm, type Passwords } from './passwords.ts';
 import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
 
 export interface People {
   readonly sessions: Sessions;
   readonly ways: SignInWays;
+  readonly passwords: Passwords;
+  readonly throttle: Throttle;
   /** The person of a link, which is used up. Throws `sign_in_failed`. */
   openLink(token: string): Promise<{ person: PersonRow; way: Way }>;
   /** A link for a person, or for the first owner. `actor`: the admin key, or the person who asks. */
@@ -25,14 +29,18 @@ export interface SignInWays {
 export interface PeopleDeps {
   store: Store;
   times: SessionTimes;
+  /** Of new passwords. */
+  passwords?: PasswordAlgorithm;
   now(): number;
 }
 
-export function createPeople({ store, times, now }: PeopleDeps): People {
+export function createPeople({ store, times, passwords, now }: PeopleDeps): People {
   const { people } = store;
   return {
     sessions: createSessions(people, times, now),
-    ways: { password: false, passkeys: false },
+    ways: { password: true, passkeys: false },
+    passwords: createPasswords(passwords),
+    throttle: createThrottle(people, now),
     async openLink(token) {
       const used = await useLink(people, token, now());
       if (!used) throw signInFailed();

@@ -16,6 +16,8 @@ export interface PersonRow {
   passwordHash?: string;
   /** As stored: encrypted if there is a key. `totpSecret` of the store decrypts it. */
   totpStored?: string;
+  /** The same, before a code of it was confirmed. */
+  totpPending?: string;
   /** SHA-256 of the recovery codes that are left. */
   recoveryCodes?: readonly string[];
   /** Who the person is at the OIDC provider. */
@@ -92,8 +94,8 @@ export interface PeopleStore {
   /** The first owner that may sign in. */
   firstOwner(): Promise<PersonRow | undefined>;
 
-  /** Encrypts and stores the secret; `undefined` removes it. */
-  setTotp(id: string, secret: string | undefined, recoveryCodes: readonly string[]): Promise<void>;
+  /** Encrypts and stores the secret, which counts from the first code that is used; `undefined` removes it. */
+  setTotp(id: string, secret: string | undefined): Promise<void>;
   /** Throws an Error if it was encrypted with an unknown key. */
   totpSecret(person: PersonRow): string | undefined;
   /** Whether this step is later than the last one that was used; it is used then. */

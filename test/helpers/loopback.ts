@@ -34,7 +34,19 @@ import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import type { TestDatabase } from './engines.ts';
 
-const SESSION_TIMES = { idleMs: 3_600_000, longestMs: 86_400_000 };
+/** Passwords cost as little as the algorithm permits. */
+const PEOPLE = {
+  times: { idleMs: 3_600_000, longestMs: 86_400_000 },
+  passwords: { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 },
+} as const;
+
+interface ConsoleOptions {
+  hasConsole?: boolean;
+  pages?: HttpDeps['pages'];
+  /** The clock of sessions and sign-ins. */
+  peopleNow?: () => number;
+}
+
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
 /** Sends to receivers on loopback. */
 const alertsOf = (store: Store) =>
@@ -124,7 +136,7 @@ const serveOver = (deps: HttpDeps) =>
 /** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(
   database?: TestDatabase['settings'],
-  { hasConsole = true, pages }: { hasConsole?: boolean; pages?: HttpDeps['pages'] } = {},
+  { hasConsole = true, pages, peopleNow = Date.now }: ConsoleOptions = {},
 ): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
@@ -154,7 +166,7 @@ export async function startLoopback(
       ...NO_GATEWAY,
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
     },
-    people: hasConsole ? createPeople({ store, times: SESSION_TIMES, now: Date.now }) : undefined,
+    people: hasConsole ? createPeople({ ...PEOPLE, store, now: peopleNow }) : undefined,
     ...{ pages, dialect: dialectNamed },
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,

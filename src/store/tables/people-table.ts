@@ -23,6 +23,7 @@ export interface PersonColumns {
   language: string | null;
   password_hash: string | null;
   totp_secret: string | null;
+  totp_step: bigint;
   recovery_codes: string | null;
   oidc_issuer: string | null;
   oidc_subject: string | null;
@@ -92,11 +93,10 @@ export function peopleTable(db: Database, cipher: CredentialCipher | undefined):
         )
       ).map(toPerson)[0],
 
-    async setTotp(id, secret, recoveryCodes) {
-      const stored = secret === undefined || !cipher ? secret : cipher.encrypt(secret, totpPlace(id));
-      const codes = secret === undefined ? null : JSON.stringify(recoveryCodes);
+    async setTotp(id, secret) {
+      const written = secret === undefined || !cipher ? secret : cipher.encrypt(secret, totpPlace(id));
       await db.all(
-        sql`UPDATE people SET totp_secret = ${stored ?? null}, totp_step = 0, recovery_codes = ${codes} WHERE id = ${id}`,
+        sql`UPDATE people SET totp_secret = ${written ?? null}, totp_step = ${PENDING}, recovery_codes = NULL WHERE id = ${id}`,
       );
     },
     totpSecret: ({ id, totpStored }) =>
@@ -134,6 +134,9 @@ export function peopleTable(db: Database, cipher: CredentialCipher | undefined):
     },
   };
 }
+
+/** In `totp_step`: no code has been used yet. */
+const PENDING = -1;
 
 const totpPlace = (person: string) => `person ${person}, totp`;
 
@@ -220,7 +223,8 @@ export function toPerson(row: PersonColumns): PersonRow {
     ...(row.email !== null && { email: row.email }),
     ...(row.language !== null && { language: row.language }),
     ...(row.password_hash !== null && { passwordHash: row.password_hash }),
-    ...(row.totp_secret !== null && { totpStored: row.totp_secret }),
+    ...(row.totp_secret !== null &&
+      (row.totp_step === BigInt(PENDING) ? { totpPending: row.totp_secret } : { totpStored: row.totp_secret })),
     ...(row.recovery_codes !== null && { recoveryCodes: JSON.parse(row.recovery_codes) as string[] }),
     ...(row.oidc_issuer !== null &&
       row.oidc_subject !== null && { oidc: { issuer: row.oidc_issuer, subject: row.oidc_subject } }),

@@ -36,13 +36,13 @@ const Accounts = Type.Array(Type.String(), {
   maxItems: 100,
   description: 'a list of up to 100 ids or names of accounts',
 });
-const Email = Type.String({
+export const EmailAsked = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@]+@[^\\s@]+$',
   description: 'an e-mail address',
 });
 const NewPerson = Type.Object(
-  { name: NameAsked, role: RoleAsked, email: Type.Optional(Email), accounts: Type.Optional(Accounts) },
+  { name: NameAsked, role: RoleAsked, email: Type.Optional(EmailAsked), accounts: Type.Optional(Accounts) },
   { additionalProperties: false },
 );
 

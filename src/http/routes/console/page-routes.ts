@@ -1,17 +1,19 @@
 /** The pages of the console. */
 import { GatewayError } from '../../../canonical/errors.ts';
-import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
+
+/** These are not pages. */
+const OTHERS = /^(api|v\d\w*)(\/|$)/;
 
 /** After all other routes below `/console`. */
 export const PAGE_ROUTES: readonly AnsweredRoute[] = ['/console', '/console/', '/console/:path{.+}'].map((path) =>
   route('GET', path, {
     gate: 'open',
     summary: 'The pages of the console.',
-    answer: ({ pages }: HttpDeps, asked) => {
+    reading: { shown: path, read: (found) => (OTHERS.test(found.path ?? '') ? undefined : found) },
+    answer: ({ pages }, asked) => {
       const name = asked.path.path ?? '';
-      if (!pages || /^(api|v1|v1beta|v2)(\/|$)/.test(name))
-        throw new GatewayError('not_found', `There is no route for /console/${name}.`);
+      if (!pages) throw new GatewayError('not_found', 'This program has no pages of the console.');
       return pages.answer(name, asked.headers);
     },
   }),

@@ -1,5 +1,6 @@
 /** The console: who is signed in, signing in by a link, signing out, and one's own sessions. */
 import { Type } from 'typebox';
+import { auditRow } from '../../../access/audit.ts';
 import { PERMISSIONS, type Permission } from '../../../access/permissions.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { SignedIn, Way } from '../../../people/sessions.ts';
@@ -102,6 +103,8 @@ export async function signIn(
   const before = old === undefined ? undefined : await sessions.find(old);
   if (before) await deps.store.people.endSession(before.person.id, before.session.id);
   const agent = headers.get('user-agent') ?? '';
+  const act = { actor: person.id, action: 'person.signed-in', subject: person.id, after: { way, address } };
+  await deps.store.recordAudit(auditRow(act, deps.now()));
   const { secret, session } = await sessions.begin(person, way, { address, agent });
   const cookie = writeCookie(secret, session.endsAt - session.at, headers, isSecure);
   return withCookie({ signedIn: true }, cookie);

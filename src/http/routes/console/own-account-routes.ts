@@ -1,0 +1,104 @@
+/** The console: a person's own account. The answers are those of the admin API and of callers, for this account alone. */
+import { Type } from 'typebox';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { PersonRow } from '../../../store/people.ts';
+import { PAGE } from '../../fields.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
+import { ACCOUNT_ROUTES } from '../admin/account-routes.ts';
+import { CALL_ROUTES } from '../admin/call-routes.ts';
+import { KEY_ROUTES } from '../admin/key-routes.ts';
+import { MONEY_ROUTES } from '../admin/money-routes.ts';
+import { BILLING_ROUTES } from '../public/billing-routes.ts';
+import { OWN_CALL_ROUTES } from '../public/call-routes.ts';
+
+type Asked = RouteRequest<object, object>;
+
+const rowOf = (rows: readonly AnsweredRoute[], method: string, path: string): AnsweredRoute => {
+  const row = rows.find((one) => one.method === method && one.path === path);
+  if (!row) throw new Error(`There is no route ${method} ${path}.`);
+  return row;
+};
+
+/** Throws `not_found` for an account that is not the person's own. */
+export function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, asked: string | undefined): string {
+  const account = asked === undefined ? accounts[0] : accounts.find((id) => id === asked);
+  if (account !== undefined) return account;
+  throw new GatewayError('not_found', asked === undefined ? 'You have no account.' : `"${asked}" is not your account.`);
+}
+
+const OwnQuery = { account: Type.Optional(Type.String({ description: "the id of one of one's own accounts" })) };
+
+/** The same answer for the person's own account: `as` changes what is asked. */
+function own(
+  row: AnsweredRoute,
+  path: string,
+  as: (asked: Asked, account: string) => Partial<Asked>,
+  query: object = row.query.properties,
+): AnsweredRoute {
+  return route(row.method, `/console/api/account${path}`, {
+    gate: 'session',
+    permission: row.method === 'GET' ? 'own:read' : 'own:write',
+    summary: row.summary,
+    query: Type.Object({ ...query, ...OwnQuery }),
+    ...(row.body && { body: row.body }),
+    answer: async (deps, given) => {
+      const asked = { ...given, query: given.query as { account?: string } } as unknown as Asked & {
+        query: { account?: string };
+      };
+      const account = ownAccount(asked.signedIn().person, asked.query.account);
+      const isOwn = !path.startsWith('/keys/') || (await isOwnKey(deps.store, asked.path.id, account));
+      if (!isOwn)
+        throw new GatewayError('not_found', `There is no key with the id "${asked.path.id}".`, { param: 'id' });
+      return row.answer(deps, { ...asked, ...as(asked, account) });
+    },
+  });
+}
+
+async function isOwnKey(
+  store: Parameters<AnsweredRoute['answer']>[0]['store'],
+  id: string | undefined,
+  account: string,
+): Promise<boolean> {
+  const key = await store.keyById(id ?? '');
+  return key?.account === account && key.kind === 'caller';
+}
+
+const asCaller = ({ caller }: Asked, account: string) => ({ caller: { ...caller, account } });
+const inPath = (_: Asked, account: string) => ({ path: { id: account } });
+
+/** What callers may know of a call in a list. */
+const SHOWN = [
+  ...['id', 'at', 'key', 'model', 'stream', 'status', 'outcome', 'errorCode', 'attempts', 'cost', 'saved', 'usage'],
+  ...['durationMs', 'firstByteMs', 'dispute'],
+];
+
+const calls = rowOf(CALL_ROUTES, 'GET', '/admin/v1/calls');
+const { provider: _, account: __, ...callFilters } = calls.query.properties;
+
+const listCalls: AnsweredRoute = {
+  ...calls,
+  async answer(deps, asked) {
+    const page = (await calls.answer(deps, { ...asked, headers: new Headers() })) as {
+      data: { [name: string]: unknown }[];
+    };
+    const data = page.data.map((call) => Object.fromEntries(SHOWN.map((name) => [name, call[name]])));
+    return { ...page, data };
+  },
+};
+
+const keyRoutes = KEY_ROUTES.map((row) => {
+  const path = row.path.slice('/admin/v1'.length);
+  if (path !== '/keys') return own(row, path, () => ({}));
+  if (row.method === 'GET') return own(row, path, ({ query }, account) => ({ query: { ...query, account } }), PAGE);
+  return own(row, path, ({ body }, account) => ({ body: { ...body, account, kind: 'caller' } }));
+});
+
+export const OWN_ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
+  own(rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id'), '', inPath),
+  own(rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id/entries'), '/entries', inPath),
+  own(rowOf(MONEY_ROUTES, 'POST', '/admin/v1/accounts/:id/redemptions'), '/redeem', inPath),
+  own(rowOf(BILLING_ROUTES, 'GET', '/v1/usage'), '/usage', asCaller),
+  own(rowOf(OWN_CALL_ROUTES, 'GET', '/v1/calls/:id'), '/calls/:id', asCaller),
+  own(listCalls, '/calls', ({ query }, account) => ({ query: { ...query, account } }), callFilters),
+  ...keyRoutes,
+];
