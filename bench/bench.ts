@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { runFleet } from './fleet.ts';
 import { coreCount, machineNow, useSince } from './machine.ts';
 import { type Baseline, type Figures, measureBaseline, measurePeer } from './measures.ts';
 import { type Options, readOptions } from './options.ts';
@@ -103,6 +104,10 @@ if (typeof options === 'string') {
 }
 try {
   if (options.soakMinutes !== undefined) process.exit(await soak(options.soakMinutes, options.only));
+  if (options.fleet) {
+    console.log(await runFleet(options.seconds));
+    process.exit(0);
+  }
   const result = await run(options);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, `${result.at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, null, 2)}\n`);

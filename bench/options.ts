@@ -9,6 +9,8 @@ export interface Options {
   writeDocs: boolean;
   /** The length of a soak in minutes, instead of the measurements. */
   soakMinutes?: number;
+  /** Several processes and gateways, instead of the measurements. */
+  fleet?: boolean;
 }
 
 export const USAGE = `npm run bench -- [options]
@@ -19,6 +21,7 @@ export const USAGE = `npm run bench -- [options]
                      modelport-shared, portkey
   --soak MINUTES     200 calls a second and 500 streams through one gateway (--only, default modelport) instead:
                      prints memory and latency every 30 s, and exits with 1 if memory grows, a chunk is late or a call fails
+  --fleet            1, 2 and 4 processes, and two gateways on one database (BENCH_DATABASE_URL, BENCH_REDIS_URL) instead
   --write-docs       write docs/reference/benchmarks.md from the result`;
 
 /** The options, or an error message. */
@@ -33,6 +36,9 @@ export function readOptions(args: readonly string[]): Options | string {
         break;
       case '--write-docs':
         options.writeDocs = true;
+        break;
+      case '--fleet':
+        options.fleet = true;
         break;
       case '--only':
         options.only = (queue.shift() ?? '').split(',').filter((name) => name !== '');
