@@ -165,7 +165,7 @@ async function serveAlone(
   clearInterval(measuring);
   clearInterval(alerting);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  const draining = [app.drainTraces(), app.alerts.drain(ALERTS_DRAIN_MS), app.captures.drain(CAPTURES_DRAIN_MS)];
+  const draining = [app.drainTraces(), app.alerts.stop(ALERTS_DRAIN_MS), app.captures.drain(CAPTURES_DRAIN_MS)];
   await Promise.all([...draining, app.refusals.flush()]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);

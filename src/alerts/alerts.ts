@@ -2,6 +2,7 @@
  * Alerts: events and figures become rows of an outbox in the store, which any process sends, at least once. While no channel is enabled,
  * nothing is recorded.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWithin } from '../access/answer-within.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { ProcessStatus } from '../ledger/ledger.ts';
@@ -45,6 +46,8 @@ export interface Alerts {
   turn(): Promise<void>;
   /** Resolves when nothing is being sent, or after this time. */
   drain(boundMs: number): Promise<void>;
+  /** The same, and what is then being sent is given up: another process sends it. */
+  stop(boundMs: number): Promise<void>;
 }
 
 /** How often other processes' changes of channels and rules are read, and figures computed. */
@@ -52,6 +55,8 @@ const REFRESH_MS = 15_000;
 const INHERIT_MS = 2000;
 const FORGET_MS = 3_600_000;
 const KEPT_MS = 90 * 86_400_000;
+/** How long requests that are given up may take to end. */
+const ABORTING_MS = 500;
 /** Longer than an attempt may take. */
 const LEASE_MS = 60_000;
 const MOST_UNDER_WAY = 16;
@@ -77,6 +82,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   const waiting: (() => Promise<unknown>)[] = [];
   let recording: Promise<void> | undefined;
   const underWay = new Set<Promise<void>>();
+  const stopping = new AbortController();
   let failures = 0;
   let silentTurns = 0;
   let lostAt = 0;
@@ -140,6 +146,8 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   async function sendOne({ id, tries: before, alert, channel }: ClaimedDelivery): Promise<void> {
     const tries = before + 1;
     const error = channel ? await attempt(channel, alert) : 'The channel was removed.';
+    // The process ends, and its lease with it: another sends it again.
+    if (error !== undefined && stopping.signal.aborted) return;
     const isDead = !channel || tries >= MOST_TRIES;
     const end = error === undefined ? 'sent' : isDead ? 'dead' : 'pending';
     const at = end === 'pending' ? now() + pauseAfter(tries, deps.random()) : now();
@@ -155,7 +163,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   /** Returns the reason why it was not sent. */
   async function attempt(channel: AlertChannelRow, alert: AlertRow): Promise<string | undefined> {
     try {
-      await deps.deliver(channel, alert);
+      await deps.deliver(channel, alert, stopping.signal);
       return undefined;
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -187,8 +195,9 @@ export function createAlerts(deps: AlertsDeps): Alerts {
 
   async function direct(channel: AlertChannelRow, alert: AlertRow): Promise<void> {
     for (let tries = 1; tries <= DIRECT_TRIES; tries++) {
-      if ((await attempt(channel, alert)) === undefined) return;
-      await Bun.sleep(pauseAfter(tries, deps.random()));
+      if ((await attempt(channel, alert)) === undefined || stopping.signal.aborted) return;
+      // The end of the process does not wait for it.
+      await sleep(pauseAfter(tries, deps.random()), undefined, { ref: false });
     }
   }
 
@@ -200,6 +209,13 @@ export function createAlerts(deps: AlertsDeps): Alerts {
     if (!isOn()) return;
     await inherit();
     await record();
+  }
+
+  async function drain(boundMs: number): Promise<void> {
+    await answerWithin(
+      record().then(() => Promise.allSettled([...underWay])),
+      boundMs,
+    );
   }
 
   let working: Promise<void> | undefined;
@@ -234,11 +250,11 @@ export function createAlerts(deps: AlertsDeps): Alerts {
       await working;
       working = undefined;
     },
-    async drain(boundMs) {
-      await answerWithin(
-        record().then(() => Promise.allSettled([...underWay])),
-        boundMs,
-      );
+    drain,
+    async stop(boundMs) {
+      await drain(boundMs);
+      stopping.abort();
+      await answerWithin(Promise.allSettled([...underWay]), ABORTING_MS);
     },
   };
 }

@@ -4,6 +4,8 @@ import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { SendMail } from '../transport/send-mail.ts';
 import { signed } from '../transport/webhook-signature.ts';
 
+type Headers = { [name: string]: string };
+
 const TIMEOUT_MS = 15_000;
 
 export interface DeliveryDeps {
@@ -12,21 +14,23 @@ export interface DeliveryDeps {
   now(): number;
 }
 
-/** Throws an Error if the receiver did not take it. */
-export type Deliver = (channel: AlertChannelRow, alert: AlertRow) => Promise<void>;
+/** Throws an Error if the receiver did not take it. `signal`: gives it up. */
+export type Deliver = (channel: AlertChannelRow, alert: AlertRow, signal: AbortSignal) => Promise<void>;
 
 export function createDeliver({ guard, sendMail, now }: DeliveryDeps): Deliver {
-  async function post(url: string, headers: { [name: string]: string }, body: string): Promise<void> {
-    const status = await guard.post(url, headers, body, AbortSignal.timeout(TIMEOUT_MS));
+  async function post(url: string, headers: Headers, body: string, signal: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const status = await guard.post(url, headers, body, either);
     if (status < 200 || status >= 300) throw new Error(`The receiver answered with status ${status}.`);
   }
-  return async (channel, alert) => {
+  return async (channel, alert, signal) => {
     const { url, secret = '' } = channel.secrets;
     if (channel.type === 'webhook') {
       const body = webhookBody(alert);
-      await post(url, signed(`msg_${alert.id}`, Math.floor(now() / 1000), body, secret), body);
+      await post(url, signed(`msg_${alert.id}`, Math.floor(now() / 1000), body, secret), body, signal);
     } else if (channel.type === 'slack') {
-      await post(url, { 'content-type': 'application/json', 'user-agent': 'modelport' }, slackBody(alert));
+      const headers = { 'content-type': 'application/json', 'user-agent': 'modelport' };
+      await post(url, headers, slackBody(alert), signal);
     } else {
       const { from = '', to = [] } = channel.settings;
       await sendMail(url, { messageId: `<${alert.id}@modelport>`, from, to, ...mailOf(alert) }, TIMEOUT_MS);

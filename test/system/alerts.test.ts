@@ -103,3 +103,16 @@ test('killed while an alert is being sent: the next start sends it again', async
   );
   expect(await alerts('low_balance')).toHaveLength(1);
 }, 90_000);
+
+test('a stop does not wait for a receiver that never answers', async () => {
+  receiver.answerWith('hang');
+  const before = receiver.hooks.length;
+  // The balance was low already: it is enough, and then low again.
+  for (const below of ['0.000001', '1000']) await gateway.admin('PATCH', '/alerts/rules/low_balance', { below });
+  await receiver.received(before + 1);
+  expect(await gateway.stop('keep')).toBe(0);
+  receiver.answerWith(204);
+  gateway = await startGateway({ ...modelsAt(upstream, ['target'], 100), environment, dataFolder: gateway.dataFolder });
+  await receiver.received(before + 2);
+  expect(receiver.hooks[before + 1]?.id).toBe(receiver.hooks[before]?.id ?? '');
+}, 90_000);
