@@ -267,10 +267,12 @@ export function callTable(
     },
 
     async billedCalls({ from, to, models, limit, after }) {
+      // The end of the range is where the page begins: with `to` each page would read all pages before it again.
+      const end = after ? after.at + 1 : to;
       const rows = await db.all<BilledColumns>(
         sql`SELECT id, at, model, outcome, cost, price_id,
             CASE WHEN model ${within(models)} THEN usage END AS usage
-          FROM calls ${where([sql`at >= ${from} AND at < ${to}`, after && sql`(at, id) < (${after.at}, ${after.id})`])}
+          FROM calls ${where([sql`at >= ${from} AND at < ${end}`, after && sql`(at, id) < (${after.at}, ${after.id})`])}
           ORDER BY at DESC, id DESC LIMIT ${limit}`,
       );
       return rows.map(({ id, at, model, outcome, cost, price_id, usage }) => ({
