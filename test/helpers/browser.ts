@@ -42,7 +42,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 export async function signInByLink({ page }: Visit, url: string, link: string): Promise<void> {
   await page.goto(url + link);
   const heading = page.getByRole('heading', { level: 1 });
-  await heading.filter({ hasText: /Welcome|Overview/ }).waitFor();
-  if ((await heading.textContent())?.startsWith('Welcome')) await page.getByRole('button', { name: 'Later' }).click();
-  await heading.filter({ hasText: 'Overview' }).waitFor();
+  await heading.filter({ hasText: /Welcome|Overview|欢迎|数据看板/ }).waitFor();
+  if (/Welcome|欢迎/.test((await heading.textContent()) ?? ''))
+    await page.getByRole('button', { name: /Later|稍后/ }).click();
+  await heading.filter({ hasText: /Overview|数据看板/ }).waitFor();
 }
