@@ -90,6 +90,8 @@ const WIDE: ReadonlySet<Finder> = new Set(['key', 'account', 'provider', 'time']
 
 /** Tagged calls that are looked up at once. */
 const TAGGED_AT_ONCE = 200;
+/** The maximum of one page: each call lies elsewhere, so they take longer than calls that follow each other. */
+const MOST_TAGGED = 500;
 
 /** What is read at once for a page without end. */
 const EXAMINED_AT_ONCE = 20_000;
@@ -138,13 +140,13 @@ export function callTable(
     const { tag: _, from: __, to: ___, ...others } = filter;
     const rows: CallRow[] = [];
     let cursor = first;
-    for (let left = Math.min(most, MOST_COUNTED); left > 0; ) {
+    for (let left = Math.min(most, MOST_TAGGED); left > 0; ) {
       const asked = Math.min(left, TAGGED_AT_ONCE);
-      const tagged = await db.all<{ at: bigint; id: string }>(taggedCalls({ ...filter, limit: asked }, cursor));
+      const tagged = await db.scan<{ at: bigint; id: string }>(taggedCalls({ ...filter, limit: asked }, cursor));
       const last = tagged.at(-1);
       if (!last) return { rows };
       const conditions = [sql`id ${within(tagged.map(({ id }) => id))}`, ...conditionsOf(others, 'time', {})];
-      const found = await db.all<CallColumns>(
+      const found = await db.scan<CallColumns>(
         sql`SELECT * FROM calls ${where(conditions)} ORDER BY at + 0 DESC, id || '' DESC LIMIT ${filter.limit - rows.length}`,
       );
       rows.push(...found.map(toCall));
