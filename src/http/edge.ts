@@ -303,7 +303,7 @@ const metricsRoute = route('GET', '/metrics', {
 });
 
 /** The console's own routes belong to its pages and change with them. */
-const isDescribed = ({ path }: Documented) => !path.startsWith('/console/');
+const isDescribed = ({ path }: Documented) => path !== '/console' && !path.startsWith('/console/');
 
 function descriptionRoute(routes: () => readonly Documented[]): AnsweredRoute {
   return route('GET', '/openapi.json', {

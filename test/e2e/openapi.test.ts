@@ -60,6 +60,7 @@ describe('the document', () => {
         'resetTargetHealth',
         'rotateSecrets',
         'signPersonOut',
+        'testAlertChannel',
       ].toSorted(),
     );
   });

@@ -29,6 +29,7 @@ const LAST = new Set([
   'deleteKey',
   'deletePriceGroup',
   'deletePerson',
+  'deleteAlertChannel',
 ]);
 
 const VIDEO_TIMEOUT_MS = 60_000;
@@ -68,6 +69,7 @@ const CREATIONS: { readonly [id: string]: (made: JsonObject) => { [place: string
   createVideo: ({ id }) =>
     Object.fromEntries(['/v1/videos/', '/v1/video/', '/kling/', '/vendor-a/'].map((place) => [place, String(id)])),
   createAccount: ({ id }) => ({ '/admin/v1/accounts/': String(id) }),
+  createAlertChannel: ({ id }) => ({ '/admin/v1/alerts/channels/': String(id) }),
   createPerson: ({ id }) => ({ '/admin/v1/people/': String(id) }),
   createKey: ({ id }) => ({ '/admin/v1/keys/': String(id) }),
   createSpeech: () => ({}),

@@ -16,6 +16,7 @@ import {
 import type { Operation, Operations, Tag } from './operation.ts';
 
 const ACCOUNT = { id: 'acct_1Zk3v9' };
+const CHANNEL = { id: 'channel_1Zk3v9' };
 const PERSON = { id: 'person_1Zk3v9' };
 const KEY = { id: 'key_1Zk3v9' };
 
@@ -152,6 +153,23 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'POST /admin/v1/keys/{id}/enable': ['enableKey', { path: KEY }],
     'POST /admin/v1/keys/{id}/rotate': ['rotateKey', { path: KEY, request: { graceSeconds: 3600 } }],
     'DELETE /admin/v1/keys/{id}': ['deleteKey', { path: KEY }],
+  }),
+  ...tagged('Alerts', {
+    'GET /admin/v1/alerts': ['listAlerts', { query: { limit: 1 } }],
+    'GET /admin/v1/alerts/channels': ['listAlertChannels'],
+    'POST /admin/v1/alerts/channels': [
+      'createAlertChannel',
+      { request: { type: 'webhook', name: 'pager', url: 'https://pager.invalid/alerts' } },
+    ],
+    'GET /admin/v1/alerts/channels/{id}': ['getAlertChannel', { path: CHANNEL }],
+    'PATCH /admin/v1/alerts/channels/{id}': ['changeAlertChannel', { path: CHANNEL, request: { enabled: false } }],
+    'POST /admin/v1/alerts/channels/{id}/test': ['testAlertChannel', { path: CHANNEL }],
+    'GET /admin/v1/alerts/rules': ['listAlertRules'],
+    'PATCH /admin/v1/alerts/rules/{rule}': [
+      'changeAlertRule',
+      { path: { rule: 'target_up' }, request: { enabled: true } },
+    ],
+    'DELETE /admin/v1/alerts/channels/{id}': ['deleteAlertChannel', { path: CHANNEL }],
   }),
   ...tagged('People', {
     'GET /admin/v1/people': ['listPeople', { query: { limit: 2 } }],

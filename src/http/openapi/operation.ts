@@ -16,6 +16,7 @@ export const TAGS = {
   Status: 'Name, version, health and readiness of the service. No key needed.',
   Accounts: 'Admin API: accounts and their money.',
   Keys: 'Admin API: keys.',
+  Alerts: 'Admin API: alerts, their channels and rules.',
   People: 'Admin API: people who sign in to the console.',
   Catalog: 'Admin API: providers, models and prices.',
   Records: 'Admin API: calls, ledger and audit log.',

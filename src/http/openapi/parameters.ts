@@ -5,6 +5,7 @@ const VIDEO_TASK = "A video task's id.";
 /** The part of the path before the parameter. */
 const AFTER: { readonly [part: string]: string } = {
   accounts: "An account's id or name.",
+  channels: "A channel's id.",
   calls: "A call's id, as in the header `x-request-id` of its response.",
   engines: MODEL,
   files: "The last part of a file's URL.",
@@ -17,6 +18,7 @@ const AFTER: { readonly [part: string]: string } = {
   prices: "A price version's id.",
   providers: "A provider's name.",
   responses: "A response's id.",
+  rules: "A rule's name.",
   targets: "A target: the provider's name, a slash, and the provider's name of the model.",
   text2video: VIDEO_TASK,
   videos: VIDEO_TASK,
@@ -37,6 +39,7 @@ const IN_QUERY: { readonly [name: string]: string } = {
   order: '`asc`: oldest first. `desc`: newest first.',
   outcome: 'Only calls with this outcome.',
   pageToken: 'The `nextPageToken` of the page before.',
+  rule: 'Only of this rule.',
   stream: 'Whether the stored response is sent as events.',
   variant: 'Only `video`: no thumbnail and no sprite sheet is stored.',
 };
