@@ -247,8 +247,10 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   const tokens = used && countedTokens(context, used);
   const rival = used && !doubted && context.rival ? rivalCost(context.rival, context) : undefined;
   if (used && rival && context.rival) {
-    cost += rival.cost;
-    used = withRival(used, context.rival, rival);
+    // Both at list price, rounded up once by the factor of a price group, as replay and receipt compute it.
+    const both = withRival(used, context.rival, rival);
+    cost = charge(both, context.model.price);
+    used = both;
   }
   context.media?.cancel();
   // Tokens of a stored reply were counted when it was made.

@@ -4,6 +4,7 @@ import { chatRequest, streamAnswer, wholeAnswer } from '../../test/helpers/chat-
 import { forTests } from '../../test/helpers/for-tests.ts';
 import { FakeSink, type GatewayCase, startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { auditOf } from '../access/audit.ts';
+import { writeMoney } from '../canonical/money.ts';
 import { withPriceId } from '../catalog/offer.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import type { ByteSource } from '../http1/answer.ts';
@@ -78,6 +79,35 @@ test('an account in a price group is held and charged list prices times the fact
   expect(await sink.over).toBe('ended');
   // 19,500 is half of 39,000.
   expect(at.calls[1]).toMatchObject({ cost: 19_500n, stream: true });
+  await at.deps.ledger.flush();
+  expect(await differences(now, now + 1)).toBe(0);
+  expect(await at.deps.ledger.verify()).toMatchObject({ ok: true, faults: [] });
+});
+
+test('both requests of a hedged call are multiplied and rounded up as one charge, which replay finds again', async () => {
+  let waiting: (() => void) | undefined;
+  const wait = (_ms: number, over: () => void) => {
+    waiting = over;
+    return () => {};
+  };
+  const at = await bench.open({ targets: 2, model: { hedge: 'on', retries: 0 }, deps: { wait } });
+  const now = at.deps.now();
+  await bench.store.savePriceGroup({ name: 'hedged', factor: '1.000001', createdAt: now });
+  await bench.store.updateAccount(at.caller.account, { priceGroup: 'hedged' });
+  at.deps.access.forget();
+  const serving = at.serve(chatRequest(at.model));
+  await at.transport.next();
+  waiting?.();
+  const second = await at.transport.next();
+  second.answer(wholeAnswer('Hello'));
+  const { headers } = await serving;
+  const [call] = at.calls;
+  const estimated = BigInt(call?.usage?.hedge?.usage.input ?? 0);
+  expect(estimated).toBeGreaterThan(0n);
+  // A millionth of so little is less than a nano-USD: rounded up once it is one.
+  const cost = LIST_COST + estimated * 1000n + 1n;
+  expect(call?.cost).toBe(cost);
+  expect(headers['x-modelport-cost']).toBe(writeMoney(cost));
   await at.deps.ledger.flush();
   expect(await differences(now, now + 1)).toBe(0);
   expect(await at.deps.ledger.verify()).toMatchObject({ ok: true, faults: [] });
