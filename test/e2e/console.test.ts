@@ -87,6 +87,44 @@ test.skipIf(!CHROMIUM)('every page has one heading and one main part, and nothin
   expect(complaints).toEqual([]);
 });
 
+test.skipIf(!CHROMIUM)('a payload is read when somebody asks for it, once, and its absence is said', async () => {
+  const { page } = visit;
+  const { key } = await gateway.newCaller();
+  const chat = async (content: string) => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] }),
+    });
+    await answer.text();
+    return answer.headers.get('x-request-id') ?? '';
+  };
+  const readings = async (call: string) => {
+    const { data } = await gateway.admin<{ data: { subject: string }[] }>('GET', '/audit?action=payload.read');
+    return data.filter(({ subject }) => subject === call).length;
+  };
+  const show = page.getByRole('button', { name: 'Show payload' });
+  const plain = await chat('Hello');
+  await page.goto(`${gateway.url}/console/calls?call=${plain}`);
+  await show.waitFor();
+  expect(await readings(plain)).toBe(0);
+  await show.click();
+  await page.getByText('Nothing of this call was captured, or it is not kept any more.').waitFor();
+  expect(await readings(plain)).toBe(1);
+
+  const { data: keys } = await gateway.admin<{ data: { id: string; last4: string }[] }>('GET', '/keys');
+  const id = keys.find(({ last4 }) => key.endsWith(last4))?.id;
+  await gateway.admin('PATCH', `/keys/${id}`, { capture: 'full' });
+  const captured = await chat('Kept for the payload panel');
+  // A capture is stored after the answer.
+  while (!/^modelport_captures_total\S* 1$/m.test(await gateway.metrics())) await Bun.sleep(50);
+  await page.goto(`${gateway.url}/console/calls?call=${captured}`);
+  await show.click();
+  await page.locator('pre', { hasText: 'Kept for the payload panel' }).waitFor();
+  expect(await readings(captured)).toBe(1);
+  expect(await show.count()).toBe(0);
+});
+
 test.skipIf(!CHROMIUM)('the ledger is proved, and Chinese is chosen from the palette', async () => {
   const { page } = visit;
   await page.goto(`${gateway.url}/console/ledger`);

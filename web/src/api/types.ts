@@ -124,7 +124,6 @@ export interface Receipt extends Omit<CallRow, 'attempts'> {
   tags?: string[];
   user?: string;
   clientRequestId?: string;
-  payload?: unknown;
 }
 
 export interface Provider {

@@ -16,6 +16,7 @@ import { Attempts, Why } from './attempts.tsx';
 import { Money, UsageTimesPrice } from './charge.tsx';
 import { Dispute } from './dispute.tsx';
 import { useNames } from './names.ts';
+import { Payload } from './payload.tsx';
 import { statusOf } from './status.ts';
 import { words } from './words.ts';
 
@@ -66,7 +67,6 @@ function Act({ icon, label, run }: { icon: IconName; label: string; run: (() => 
 }
 
 function Body({ receipt }: { receipt: Receipt }) {
-  const t = useWords(words);
   const may = useMay();
   return (
     <>
@@ -77,19 +77,7 @@ function Body({ receipt }: { receipt: Receipt }) {
       <Money receipt={receipt} />
       {receipt.dispute && <Dispute receipt={receipt} />}
       {receipt.losses && receipt.losses.length > 0 && <Losses losses={receipt.losses} />}
-      {may('calls:read') && (
-        <section aria-labelledby="r-pay">
-          <h2 id="r-pay">{t('payload')}</h2>
-          {receipt.payload === undefined ? (
-            <p className="dim">{t('noPayload')}</p>
-          ) : (
-            <div className="code">
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable from the keyboard */}
-              <pre tabIndex={0}>{JSON.stringify(receipt.payload, null, 2)}</pre>
-            </div>
-          )}
-        </section>
-      )}
+      {may('payloads:read') && <Payload key={receipt.id} call={receipt.id} />}
     </>
   );
 }

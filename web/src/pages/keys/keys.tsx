@@ -27,9 +27,10 @@ export function KeysPage() {
   const search = route.useSearch();
   const navigate = useNavigate();
   const may = useMay();
-  const member = isMember(useSession());
+  const session = useSession();
+  const member = isMember(session);
   const keys = useKeys();
-  const accounts = useAccounts(may('accounts:read')).data ?? [];
+  const accounts = useAccounts(may('accounts:read')).data ?? session.accounts;
   const [created, setCreated] = useState<CreatedKey>();
   const go = (next: typeof search) => void navigate({ to: '/keys', search: next });
   const { open: opened, ...closed } = search;

@@ -2,8 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
-import { isMember, useMay, useSession } from '../../api/session.ts';
-import type { Account } from '../../api/types.ts';
+import { isMember, type Named, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field, Select } from '../../parts/form.tsx';
@@ -15,7 +14,7 @@ import { useKeysPath } from './use-keys.ts';
 import { words } from './words.ts';
 
 interface Props {
-  accounts: readonly Account[];
+  accounts: readonly Named[];
   onClose: () => void;
   onCreated: (key: CreatedKey) => void;
 }
