@@ -21,6 +21,8 @@ const hold = (callId: string, account: string, keyId: string, amount: bigint, at
   accountBudget: { total: 1000n, day: 300n },
 });
 
+const settled = (work: Promise<unknown>) => work.catch((thrown: unknown) => thrown);
+
 describe.each(ENGINES)('limits over $name', (engine) => {
   let store: Store;
   beforeAll(async () => {
@@ -30,6 +32,23 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOON });
     await store.ledger([{ type: 'enter', account: id, kind: 'top-up', amount: balance, counter: 'cash', at: NOON }]);
   }
+
+  test('an account enters no price group that is removed at that moment: it would be charged list prices', async () => {
+    await newAccount('acc_group', 1n);
+    const entered = store.updateAccount('acc_group', { priceGroup: 'none' });
+    expect(await settled(entered)).toMatchObject({ code: 'not_found', param: 'priceGroup' });
+    const account = { id: 'acc_new', name: 'new', balance: 0n, held: 0n, createdAt: NOON, priceGroup: 'none' };
+    expect(await settled(store.createAccount(account))).toMatchObject({ code: 'not_found' });
+    for (let round = 0; round < 20; round++) {
+      await store.savePriceGroup({ name: 'resellers', factor: '2', createdAt: NOON });
+      const change = () => store.updateAccount('acc_group', { priceGroup: 'resellers' });
+      const removal = () => store.removePriceGroup('resellers');
+      await Promise.all((round % 2 === 0 ? [change, removal] : [removal, change]).map((one) => settled(one())));
+      const { priceGroup, priceFactor } = (await store.account('acc_group')) ?? {};
+      expect(priceFactor).toBe(priceGroup === undefined ? undefined : '2');
+      await store.updateAccount('acc_group', { priceGroup: null });
+    }
+  });
 
   test('the budget of an account limits all its keys together, by day and in total', async () => {
     await newAccount('acc_1', 10_000n);

@@ -1,6 +1,6 @@
 /** Accounts and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, raw, type Statement, sql, where } from '../database.ts';
+import { type Database, insertInto, raw, type Statement, type Steps, sql, where } from '../database.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
@@ -54,6 +54,7 @@ export function accountTable(
     async createAccount(account, audit) {
       const insert = sql`${insertAccount(account)} ON CONFLICT (name) DO NOTHING RETURNING id`;
       await db.steps(function* () {
+        yield* keepGroup(account.priceGroup);
         if ((yield insert).length === 0) throw nameTaken(account.name);
         yield* recorded(audit, undefined, account);
       });
@@ -78,7 +79,10 @@ export function accountTable(
     async updateAccount(id, change, audit) {
       if (change.name !== undefined) await refuseTaken(change.name, id);
       const columns = { name: change.name, price_group: change.priceGroup, ...limitColumns(change) };
-      return db.steps(changeRow('accounts', id, columns, toAccount, audit));
+      return db.steps(function* () {
+        yield* keepGroup(change.priceGroup);
+        return yield* changeRow('accounts', id, columns, toAccount, audit)();
+      });
     },
 
     async accountSpending(id, now) {
@@ -88,6 +92,14 @@ export function accountTable(
       return committed(spending, now);
     },
   };
+}
+
+/** Locks the group until the account is in it: an account of a removed group would be charged list prices. Throws `not_found`. */
+function* keepGroup(name: string | null | undefined): Steps<void> {
+  if (name == null) return;
+  const found = yield sql`UPDATE price_groups SET name = name WHERE name = ${name} RETURNING name`;
+  if (found.length > 0) return;
+  throw new GatewayError('not_found', `There is no price group "${name}".`, { param: 'priceGroup' });
 }
 
 function nameTaken(name: string): GatewayError {

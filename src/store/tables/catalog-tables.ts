@@ -119,6 +119,8 @@ export function priceGroupTable(db: Database): Pick<Store, 'savePriceGroup' | 'p
       (await db.all<PriceGroupColumns>(sql`SELECT * FROM price_groups ORDER BY name`)).map(toGroup),
     removePriceGroup: (name, audit) =>
       db.steps(function* (): Steps<boolean> {
+        // Locked before the accounts are read: an account may be entering the group.
+        yield sql`UPDATE price_groups SET name = name WHERE name = ${name}`;
         const users = sql`SELECT name FROM accounts WHERE price_group = ${name} LIMIT 1`;
         const [user] = (yield users) as { name: string }[];
         if (user) {
