@@ -10,7 +10,7 @@ if (!CHROMIUM) console.log('The pages of the console are skipped: there is no Ch
 const PATHS = [
   ...['/', '/calls', '/providers', '/providers/add', '/models?open=sandbox-chat', '/accounts', '/keys?open=new'],
   ...['/people', '/ledger', '/codes?open=new', '/limits', '/limits?tab=keys', '/alerts', '/alerts?tab=channels'],
-  ...['/alerts?tab=rules', '/audit', '/profile'],
+  ...['/alerts?tab=rules', '/audit', '/profile', '/settings', '/playground', '/tasks'],
 ].map((path) => `/console${path}`);
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
