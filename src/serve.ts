@@ -7,6 +7,7 @@ import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
 import { settledWithin } from './canonical/settled-within.ts';
 import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
+import { shownSettings } from './config/shown-settings.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { removeExpiredImages } from './files/image-store.ts';
@@ -110,7 +111,7 @@ async function serveAlone(
   config: Config,
   app: App,
   ready: (ports: Ports) => void,
-  { version, launcher, worker, log, readAgain }: ServeOptions & { log: Log },
+  { version, launcher, worker, env, log, readAgain }: ServeOptions & { log: Log },
 ): Promise<number> {
   await app.catalog.reload();
   await app.ledger.sweep(Date.now(), processStatusOf);
@@ -133,6 +134,7 @@ async function serveAlone(
       showAttempts: config.showAttempts,
       metrics: { token: config.metricsToken, isOpen: config.metrics === 'open' },
     },
+    shownSettings: () => shownSettings(config, env),
     now: Date.now,
   };
   const link = worker === undefined ? undefined : openWorkerLink(() => app.metrics.collect(deps));

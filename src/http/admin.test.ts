@@ -292,3 +292,11 @@ test.each(['/accounts/default/redemptions', '/apply', '/secrets/rotate'])(
     expect(response.status).toBe(403);
   },
 );
+
+test('GET /admin/v1/settings lists the settings with their source, and no secret', async () => {
+  const { status, body } = await edge.admin('GET', '/settings');
+  expect(status).toBe(200);
+  expect(body.data).toContainEqual({ name: 'PORT', value: '0', source: 'environment', isSecret: false, isSet: true });
+  expect(body.data).toContainEqual({ name: 'MODELPORT_API_KEY', source: 'environment', isSecret: true, isSet: true });
+  expect((await edge.ask('GET', '/admin/v1/settings')).status).toBe(403);
+});

@@ -61,6 +61,8 @@ export interface HttpDeps {
   /** Calls that were refused and may not be in the store yet. */
   refusals: Pick<RefusedCalls, 'flush'>;
   settings: EdgeSettings;
+  /** All settings in force, for operators. */
+  shownSettings(): readonly { name: string; value?: string; source: string; isSecret: boolean; isSet: boolean }[];
   now(): number;
   /** Reports a problem that needs the operator's attention. */
   reportError(sentence: string, cause: unknown): void;

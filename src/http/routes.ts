@@ -15,6 +15,7 @@ import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
 import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
 import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
+import { SETTINGS_ROUTES } from './routes/admin/settings-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
 import { OWN_ACCOUNT_ROUTES } from './routes/console/own-account-routes.ts';
 import { PAGE_ROUTES } from './routes/console/page-routes.ts';
@@ -230,6 +231,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...USAGE_ROUTES,
   ...LEDGER_ROUTES,
   ...PEOPLE_ROUTES,
+  ...SETTINGS_ROUTES,
 ];
 
 /** Served if there is a console. */

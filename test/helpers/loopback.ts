@@ -12,6 +12,7 @@ import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createPriceBook } from '../../src/catalog/price-book.ts';
 import { readComponents } from '../../src/catalog/price-text.ts';
+import { shownSettings } from '../../src/config/shown-settings.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { openFiles } from '../../src/files/open-files.ts';
@@ -186,6 +187,7 @@ export async function startLoopback(
       ...{ trustedProxies: [], showAttempts: false },
       metrics: { token: undefined, isOpen: false },
     },
+    shownSettings: () => shownSettings({ dataDir: folder }, { PORT: '0', MODELPORT_API_KEY: 'sk-hidden' }),
     now: Date.now,
     reportError: (sentence) => void troubles.push(sentence),
   };

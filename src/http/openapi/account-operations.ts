@@ -245,4 +245,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'GET /admin/v1/ledger/verify': ['verifyLedger', { accepted: Verifying }],
     'POST /admin/v1/ledger/repair': ['repairLedger', { accepted: Verifying, request: { enter: false } }],
   }),
+  ...tagged('Operation', {
+    'GET /admin/v1/settings': ['listSettings'],
+  }),
 };

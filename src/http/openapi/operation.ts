@@ -20,6 +20,7 @@ export const TAGS = {
   People: 'Admin API: people who sign in to the console.',
   Catalog: 'Admin API: providers, models and prices.',
   Records: 'Admin API: calls, ledger and audit log.',
+  Operation: 'Admin API: the state of the gateway at a glance, and its settings.',
 } as const;
 export type Tag = keyof typeof TAGS;
 

@@ -21,16 +21,18 @@ const words = dictionary({
   file: ['File', '文件'],
   none: ['No setting has this name', '没有此名称的设置'],
   how: [
-    'Settings are environment variables or lines of modelport.yaml. A change needs a restart unless its page says otherwise.',
-    '设置来自环境变量或 modelport.yaml。除非另有说明，修改后需重启。',
+    'Settings are environment variables; a secret can be in a file. A change needs a restart.',
+    '设置来自环境变量，密钥也可来自文件。修改后需重启。',
   ],
 });
 
 interface Setting {
   name: string;
-  value: string | null;
+  /** Absent for secrets, and if it is not set. */
+  value?: string;
   source: 'default' | 'environment' | 'file';
   isSecret: boolean;
+  isSet: boolean;
 }
 
 export function SettingsPage() {
@@ -68,9 +70,9 @@ function SettingTable({ rows }: { rows: readonly Setting[] }) {
   const t = useWords(words);
   const c = useWords(common);
   if (rows.length === 0) return <Empty icon="search" title={t('none')} />;
-  const shownValue = ({ value, isSecret }: Setting) => {
-    if (isSecret && value) return <span className="dimmer">{t('secret')}</span>;
-    return value === null || value === '' ? <span className="dimmer">{t('unset')}</span> : <code>{value}</code>;
+  const shownValue = ({ value, isSet }: Setting) => {
+    if (value !== undefined) return <code>{value}</code>;
+    return <span className="dimmer">{isSet ? t('secret') : t('unset')}</span>;
   };
   const columns: Column<Setting>[] = [
     { id: 'name', head: c('name'), className: 'mono', cell: ({ name }) => name },
