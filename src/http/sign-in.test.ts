@@ -76,6 +76,21 @@ describe('a password', () => {
     expect(answers.map(({ status, body }) => [status, body])).toEqual(
       answers.map(() => [401, { error: { ...answers[0]?.body.error, code: 'sign_in_failed' } }]),
     );
+    const { data } = (await edge.admin('GET', '/audit?actor=sign-in&action=person.sign-in-failed&limit=3')).body;
+    expect(data.map(({ subject }: { subject: string }) => subject)).toEqual([disabled.id, 'unknown', known.id]);
+    expect(data[0].after).toMatchObject({ way: 'password', address: expect.any(String) });
+    const written = JSON.stringify(data);
+    for (const typed of ['wrong password', 'nobody@', PASSWORD]) expect(written).not.toContain(typed);
+  });
+
+  test('the audit log is searched by actor and action, and names people', async () => {
+    const { id, email } = await newMember([]);
+    await signIn(email, PASSWORD);
+    const { name } = (await edge.admin('GET', `/people/${id}`)).body;
+    const { data } = (await edge.admin('GET', `/audit?actor=${id}&action=person.signed-in`)).body;
+    expect(data.length).toBeGreaterThan(0);
+    for (const row of data) expect(row).toMatchObject({ actor: id, actorName: name, action: 'person.signed-in' });
+    expect((await edge.admin('GET', `/audit?actor=${id}&action=key.created`)).body.data).toEqual([]);
   });
 
   test('guessing is slowed down, the same for who exists and who does not, and others still get in', async () => {

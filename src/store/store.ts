@@ -144,8 +144,10 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
 
   /** For actions that are not a change of one row; those have their own audit rows. */
   recordAudit(audit: AuditRow): Promise<void>;
-  /** Newest first. */
-  audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
+  /** Newest first. `actorName`: of a key or a person that exists. */
+  audits(
+    page: Page & { subject?: string | undefined; actor?: string | undefined; action?: string | undefined },
+  ): Promise<(AuditRow & { actorName?: string })[]>;
 
   /** With its receipt. Calls that were refused before they were admitted are found too, for a day. */
   call(id: string): Promise<CallRow | undefined>;

@@ -23,20 +23,31 @@ interface AuditColumns {
   after: string | null;
 }
 
+interface ListedColumns extends AuditColumns {
+  actor_name: string | null;
+}
+
+const ACTOR_NAME = raw(
+  'coalesce((SELECT name FROM keys WHERE keys.id = audits.actor), (SELECT name FROM people WHERE people.id = audits.actor))',
+);
+
 export function auditTable(db: Database): Pick<Store, 'audits' | 'recordAudit'> {
   return {
     async recordAudit(audit) {
       await db.all(insertAudit(audit));
     },
-    async audits({ limit, subject, after }) {
+    async audits({ limit, subject, actor, action, after }) {
       const conditions = [
         subject === undefined ? undefined : sql`subject = ${subject}`,
+        actor === undefined ? undefined : sql`actor = ${actor}`,
+        action === undefined ? undefined : sql`action = ${action}`,
         after === undefined ? undefined : sql`seq < (SELECT seq FROM audits WHERE id = ${after})`,
       ];
-      const rows = await db.all<AuditColumns>(
-        sql`SELECT * FROM audits ${where(conditions)} ORDER BY seq DESC LIMIT ${limit}`,
-      );
-      return rows.map(toAudit);
+      const listed = sql`SELECT audits.*, ${ACTOR_NAME} AS actor_name FROM audits ${where(conditions)} ORDER BY seq DESC LIMIT ${limit}`;
+      // No index has actors and actions: on SQLite these are read in another thread than that of the calls.
+      const isSearch = actor !== undefined || action !== undefined;
+      const rows = await (isSearch ? db.scan<ListedColumns>(listed) : db.all<ListedColumns>(listed));
+      return rows.map((row) => ({ ...toAudit(row), ...(row.actor_name !== null && { actorName: row.actor_name }) }));
     },
   };
 }

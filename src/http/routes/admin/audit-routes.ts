@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { auditOf } from '../../../access/audit.ts';
-import type { Audit, AuditRow } from '../../../store/store.ts';
+import type { Audit, AuditRow, Page } from '../../../store/store.ts';
 import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -10,7 +10,10 @@ import { type AnsweredRoute, route } from '../../route.ts';
 const AuditEntry = Type.Object({
   id: Type.String(),
   at: Time,
-  actor: Type.String({ description: "an admin key's id; cli, start; file, its name and its fingerprint" }),
+  actor: Type.String({
+    description: 'the id of an admin key or a person; cli, start, sign-in; file, its name and its fingerprint',
+  }),
+  actorName: Type.Optional(Type.String({ description: 'the name of the key or the person' })),
   action: Type.String(),
   subject: Type.String({ description: 'the id or name of what was changed' }),
   before: Type.Optional(Type.Object({})),
@@ -25,19 +28,19 @@ export const AUDIT_ROUTES: readonly AnsweredRoute[] = [
     query: Type.Object({
       ...PAGE,
       subject: Type.Optional(Type.String({ description: 'the id or name of what was changed' })),
+      actor: Type.Optional(Type.String({ description: 'who changed it, as in `actor`' })),
+      action: Type.Optional(Type.String({ description: 'what was done, such as `key.created`' })),
     }),
     reply: listOf(AuditEntry),
-    answer: ({ store }, { query }) =>
-      pageOf(
-        query,
-        (page) => store.audits({ ...page, ...(query.subject !== undefined && { subject: query.subject }) }),
-        (entry) => entry.id,
-        writeAudit,
-      ),
+    answer: ({ store }, { query }) => {
+      const { subject, actor, action } = query;
+      const read = (page: Page) => store.audits({ ...page, subject, actor, action });
+      return pageOf(query, read, (entry) => entry.id, writeAudit);
+    },
   }),
 ];
 
-function writeAudit({ at, before, after, ...entry }: AuditRow): object {
+function writeAudit({ at, before, after, ...entry }: AuditRow & { actorName?: string }): object {
   return {
     ...entry,
     at: writeTime(at),

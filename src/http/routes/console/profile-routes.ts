@@ -43,15 +43,25 @@ const signInRoute = route('POST', '/console/api/sign-in', {
     const person = await store.people.personByEmail(email);
     // Verified in any case: the time must not tell whether the person exists.
     const isRight = await passwords.fits(password, person?.passwordHash);
-    if (!person || !isRight || person.disabledAt !== undefined) throw signInFailed();
+    if (!person || !isRight || person.disabledAt !== undefined) throw await failedSignIn(deps, person, asked.address);
     if (person.totpStored !== undefined) {
       if (code === undefined) return { signedIn: false, needs: 'code' };
-      if (!(await useCode(store.people, person, code, now()))) throw signInFailed();
+      if (!(await useCode(store.people, person, code, now()))) throw await failedSignIn(deps, person, asked.address);
     }
     await throttle.succeeded(email, asked.address);
     return signIn(deps, asked, person, 'password');
   },
 });
+
+/**
+ * Written for who does not exist too: the time must not tell. What was typed is not written, it may be a password. The throttle bounds how
+ * many rows one address can cause.
+ */
+async function failedSignIn({ store, now }: HttpDeps, person: PersonRow | undefined, address: string) {
+  const act = { actor: 'sign-in', action: 'person.sign-in-failed', subject: person?.id ?? 'unknown' };
+  await store.recordAudit(auditRow({ ...act, after: { way: 'password', address } }, now()));
+  return signInFailed();
+}
 
 const ownRoutes: readonly AnsweredRoute[] = [
   route('PATCH', '/console/api/profile', {
