@@ -47,8 +47,8 @@ function Console() {
   if (!session.data)
     return session.error ? <Failed error={session.error} retry={() => void session.refetch()} /> : null;
   const { person } = session.data;
-  // A one-time link or an invitation wins over a session that is still there.
-  if (!person || fragment.link || fragment.invite) {
+  // A one-time link wins over a session that is still there.
+  if (!person || fragment.link) {
     return <SignInPage ways={session.data.ways} fragment={fragment} onDone={enter} />;
   }
   // Where neither passwords nor passkeys are on, there is nothing to set up.

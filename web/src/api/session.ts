@@ -12,9 +12,8 @@ export type Permission =
 export interface Ways {
   password: boolean;
   passkeys: boolean;
-  oidc: { name: string } | null;
-  registration: boolean;
-  registrationCredit: string | null;
+  /** Absent: there is no company sign-in. */
+  oidc?: { name: string };
 }
 
 export interface Person {

@@ -1,14 +1,13 @@
-/** One-time links and invitations stand in the fragment of the address, which no server and no log sees. */
+/** One-time links stand in the fragment of the address, which no server and no log sees. */
 export interface Fragment {
   link?: string;
-  invite?: string;
   error?: string;
 }
 
 export function readFragment(hash: string): Fragment {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const found: Fragment = {};
-  for (const name of ['link', 'invite', 'error'] as const) {
+  for (const name of ['link', 'error'] as const) {
     const value = given.get(name);
     if (value) found[name] = value;
   }

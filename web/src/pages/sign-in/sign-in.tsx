@@ -1,8 +1,7 @@
-/** Sign-in: passkey, company sign-in, password with an optional code, one-time link, invitation, registration. */
+/** Sign-in: passkey, company sign-in, password with an optional code, one-time link. */
 import { useEffect, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Ways } from '../../api/session.ts';
-import { exactMoney } from '../../format/money.ts';
 import { type Language, setLanguage } from '../../i18n/language.ts';
 import { useLanguage, useWords } from '../../i18n/words.ts';
 import { Note, Segments } from '../../parts/basic.tsx';
@@ -10,9 +9,7 @@ import { Icon, Mark } from '../../parts/icon.tsx';
 import { FormError } from '../../parts/states.tsx';
 import type { Fragment } from '../../shell/fragment.ts';
 import { Example } from './example.tsx';
-import { InvitationForm } from './invitation.tsx';
 import { PasswordForm } from './password-form.tsx';
-import { RegistrationForm } from './registration.tsx';
 import { words } from './words.ts';
 
 interface Props {
@@ -67,11 +64,8 @@ function GateFoot() {
   );
 }
 
-type View = 'sign-in' | 'register' | { invite: string };
-
 function Gate({ ways, fragment, onDone: enter }: Props) {
   const t = useWords(words);
-  const [view, setView] = useState<View>(fragment.invite ? { invite: fragment.invite } : 'sign-in');
   const [note, setNote] = useState(fragment.error ? t('failed') : undefined);
   const [following, setFollowing] = useState(fragment.link !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a one-time link is used once
@@ -83,9 +77,6 @@ function Gate({ ways, fragment, onDone: enter }: Props) {
       setFollowing(false);
     });
   }, []);
-  if (typeof view === 'object')
-    return <InvitationForm token={view.invite} onDone={enter} onLeave={() => setView('sign-in')} />;
-  if (view === 'register') return <RegistrationForm ways={ways} onDone={enter} onLeave={() => setView('sign-in')} />;
   return (
     <div className="box">
       <div>
@@ -98,12 +89,6 @@ function Gate({ ways, fragment, onDone: enter }: Props) {
       <QuickWays ways={ways} onDone={enter} />
       {(ways.passkeys || ways.oidc) && ways.password && <div className="or">{t('or')}</div>}
       {ways.password && <PasswordForm onDone={enter} />}
-      {ways.registration && (
-        <button className="btn big wide" type="button" onClick={() => setView('register')}>
-          {t('register')}
-          {ways.registrationCredit && ` · ${exactMoney(ways.registrationCredit)}`}
-        </button>
-      )}
       <LockedOut />
     </div>
   );
