@@ -51,6 +51,7 @@ const MAIN_FILES = new Set([
   'rotate-secrets.ts',
   'servers.ts',
   'found-providers.ts',
+  'hourly-calls.ts',
   'live-checks.ts',
   'start-listing.ts',
 ]);

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../src/cli/run-command.ts';
+import { hourlyFamilies } from '../src/hourly-calls.ts';
 import { PROVIDERS } from '../src/providers/index.ts';
 import { captureFamilies } from '../src/telemetry/captures/captures.ts';
 import { createMetrics } from '../src/telemetry/metrics/metrics.ts';
@@ -73,6 +74,7 @@ async function metricsTable(): Promise<string> {
   metrics.redisIsUp(true);
   metrics.add(exportFamilies);
   metrics.add(captureFamilies);
+  metrics.add(hourlyFamilies);
   const families = await metrics.collect({
     gateway: { active: 0 },
     catalog: { list: () => [], routing: { targetState: () => Promise.reject() as never } },

@@ -31,6 +31,7 @@ import { createSigning } from './gateway/attempt/tokens.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { GatewaySettings } from './gateway/gateway-deps.ts';
 import { createGateway } from './gateway/serve.ts';
+import { type HourlyCalls, openHourlyCalls } from './hourly-calls.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { newOwner, processStatusOf } from './ledger/process-identity.ts';
@@ -73,6 +74,8 @@ export interface App {
   events: Events;
   refusals: RefusedCalls;
   alerts: Alerts;
+  /** Absent: no hourly files of calls are written. */
+  hourlyCalls: HourlyCalls | undefined;
   videos: VideoTasks;
   files: Files;
   /** Processes tasks until it is stopped. */
@@ -297,7 +300,7 @@ function openImageStore({ publicUrl, keepImagesMs: keepMs }: Config, files: File
 }
 
 /** What stores files. */
-type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks' | 'captures'>;
+type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks' | 'captures' | 'hourlyCalls'>;
 
 function openTasks(
   config: Config,
@@ -318,7 +321,8 @@ function openTasks(
     random: Math.random,
   };
   const captures = openCaptures(config, files, metrics, deps.reportError);
-  return { files, captures, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
+  const hourlyCalls = openHourlyCalls(config, metrics, all);
+  return { files, captures, hourlyCalls, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
 }
 
 function openProbeLease({ redisUrl, redisPrefix, redisTimeoutMs }: Config): SharedProbeLease | undefined {

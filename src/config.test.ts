@@ -91,13 +91,18 @@ test('without settings everything has its default, and the Config is frozen', ()
     console: { times: { idleMs: 12 * 3_600_000, longestMs: 7 * 86_400_000 } },
     kept: {
       ...{ responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000, accountCacheBytes: 67_108_864 },
-      ...{ captureBytes: 262_144, captureDays: 7 },
+      ...{ captureBytes: 262_144, captureDays: 7, hourlyCalls: 'off' },
     },
     file: {},
     providers: [],
   });
   expect(Object.isFrozen(config)).toBe(true);
   expect(Object.isFrozen(config.timeLimits)).toBe(true);
+});
+
+test('hourly files of calls have a format', () => {
+  expect(load({ MODELPORT_HOURLY_CALLS: 'Parquet' }).kept.hourlyCalls).toBe('parquet');
+  expect(() => load({ MODELPORT_HOURLY_CALLS: 'xml' })).toThrow('must be one of off, ndjson, csv, parquet');
 });
 
 test('each setting is read from its variable', () => {

@@ -38,6 +38,10 @@ const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** How often alerts are looked after. */
 const ALERTS_MS = 1000;
+/** How often it is looked for hours whose calls have no file yet. */
+const HOURLY_MS = 60_000;
+/** How long a stop waits for such a file that is being written: another process writes it again. */
+const HOURLY_DRAIN_MS = 2000;
 /** How long a stop waits for alerts that are being sent: the others are sent by the next process. */
 const ALERTS_DRAIN_MS = 2000;
 /** How often the delay of the event loop is measured. */
@@ -155,6 +159,8 @@ async function serveAlone(
   const showing = setInterval(() => void show(current, app), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
   const alerting = setInterval(() => void app.alerts.turn(), ALERTS_MS);
+  // One process of each machine is enough.
+  const filing = (worker ?? 1) === 1 ? setInterval(() => void app.hourlyCalls?.turn(), HOURLY_MS) : undefined;
   app.access.start();
   const tasks = app.runTasks();
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
@@ -166,9 +172,10 @@ async function serveAlone(
   clearInterval(tidying);
   clearInterval(measuring);
   clearInterval(alerting);
+  clearInterval(filing);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
   const draining = [app.drainTraces(), app.alerts.stop(ALERTS_DRAIN_MS), app.captures.drain(CAPTURES_DRAIN_MS)];
-  await Promise.all([...draining, app.refusals.flush()]);
+  await Promise.all([...draining, app.refusals.flush(), app.hourlyCalls?.stop(HOURLY_DRAIN_MS)]);
   // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();

@@ -1,5 +1,5 @@
 /** How much is stored for clients and operators, and for how long. */
-import { readWhole } from './read-settings.ts';
+import { readWhole, readWord } from './read-settings.ts';
 import type { Environment } from './setting-error.ts';
 
 export interface Kept {
@@ -10,6 +10,8 @@ export interface Kept {
   /** The largest part of a captured request, and of a captured reply. */
   captureBytes: number;
   captureDays: number;
+  /** The format of the hourly files of calls. */
+  hourlyCalls: 'off' | 'ndjson' | 'csv' | 'parquet';
 }
 
 export function readKept(env: Environment): Kept {
@@ -19,5 +21,6 @@ export function readKept(env: Environment): Kept {
     accountCacheBytes: readWhole(env, 'MODELPORT_CACHE_ACCOUNT_BYTES', 1_048_576, 2 ** 40),
     captureBytes: readWhole(env, 'MODELPORT_CAPTURE_MAX_BYTES', 0, 2 ** 24),
     captureDays: readWhole(env, 'MODELPORT_CAPTURE_KEEP_DAYS', 0, 3650),
+    hourlyCalls: readWord(env, 'MODELPORT_HOURLY_CALLS', ['off', 'ndjson', 'csv', 'parquet'] as const),
   };
 }

@@ -6,6 +6,7 @@ export interface ByteRange {
   end: number;
 }
 
+/** A name may have one `/`: in a folder, such files are in the subfolder before it. */
 export interface Files {
   /**
    * Writes a file from pieces. It is visible only when complete. Returns the number of bytes. Throws `upstream_failed` above `maxBytes`,

@@ -5,8 +5,8 @@ import { bounded } from './bounded.ts';
 import type { Files } from './files.ts';
 
 export function folderFiles(folder: string): Files {
-  /** Spread over subfolders, so that none becomes too large. */
-  const pathOf = (name: string) => join(folder, name.slice(-2), name);
+  /** Spread over subfolders of two letters, so that none becomes too large, unless the name has its own subfolder. */
+  const pathOf = (name: string) => (name.includes('/') ? join(folder, name) : join(folder, name.slice(-2), name));
   /** A part that a dead process left is overwritten by the next attempt, and removed with the file. */
   const partOf = (path: string) => `${path}.part`;
   return {
@@ -43,8 +43,10 @@ export function folderFiles(folder: string): Files {
     async *names(prefix) {
       const found = new Set<string>();
       for (const part of await entriesOf(folder)) {
-        for (const name of await entriesOf(join(folder, part)))
+        for (const entry of await entriesOf(join(folder, part))) {
+          const name = part.length === 2 ? entry : `${part}/${entry}`;
           if (name.startsWith(prefix)) found.add(name.replace(/\.part$/, ''));
+        }
       }
       yield* [...found].sort();
     },

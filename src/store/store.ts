@@ -6,6 +6,7 @@ import type { BackupStore } from './backup/backup-store.ts';
 import type { BilledStore } from './billed-calls.ts';
 import type { ModelRow, ProviderRow } from './catalog-rows.ts';
 import type { ConfigFileStore } from './config-files.ts';
+import type { HourlyFileStore } from './hourly-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { SchemaState } from './migration-plan.ts';
@@ -187,6 +188,8 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   readonly kept: KeptStore;
   /** Alerts, and where they are sent. */
   readonly alerts: AlertStore;
+  /** Which hours have their file of calls. */
+  readonly hourlyFiles: HourlyFileStore;
   /** Tasks that outlive their request. */
   readonly tasks: TaskStore;
 

@@ -11,6 +11,7 @@ import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
 import { callTable } from './tables/call-table.ts';
 import { modelTable, priceGroupTable, priceTable } from './tables/catalog-tables.ts';
 import { configFileTable } from './tables/config-file-table.ts';
+import { hourlyFileTable } from './tables/hourly-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
 import { peopleTable } from './tables/people-table.ts';
@@ -63,6 +64,7 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
       ...failureTable(db),
     },
     kept: keptTables(db),
+    hourlyFiles: hourlyFileTable(db),
     tasks: taskTable(db),
   };
 }

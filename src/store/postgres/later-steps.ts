@@ -222,4 +222,18 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   `,
   // What is stored of the requests and replies of a key.
   'ALTER TABLE keys ADD COLUMN capture text;',
+  // The files of the calls of each hour, so that each is written once.
+  `
+  CREATE TABLE hourly_files (
+    hour bigint PRIMARY KEY,
+    owner text COLLATE "C" NOT NULL,
+    lease_until bigint NOT NULL,
+    tries bigint NOT NULL,
+    done bigint NOT NULL,
+    calls bigint NOT NULL,
+    bytes bigint NOT NULL,
+    at bigint NOT NULL,
+    error text COLLATE "C"
+  );
+  `,
 ];

@@ -260,4 +260,18 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   `,
   // What is stored of the requests and replies of a key.
   'ALTER TABLE keys ADD COLUMN capture TEXT;',
+  // The files of the calls of each hour, so that each is written once.
+  `
+  CREATE TABLE hourly_files (
+    hour INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    lease_until INTEGER NOT NULL,
+    tries INTEGER NOT NULL,
+    done INTEGER NOT NULL,
+    calls INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    error TEXT
+  ) STRICT;
+  `,
 ];

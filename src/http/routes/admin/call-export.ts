@@ -6,7 +6,7 @@ import { CALL_COLUMNS } from './call-columns.ts';
 
 type WrittenCall = { readonly [column: string]: TableValue };
 
-interface CallExport {
+export interface CallExport {
   store: Pick<Store, 'calls'>;
   filter: Omit<CallFilter, 'limit' | 'after'>;
   /** In this order, for CSV. */
@@ -29,40 +29,50 @@ interface Encoder {
   end?(): Uint8Array;
 }
 
-/** Latest first. `limit`: the maximum of calls; absent: all of them. */
-export function exportCalls(
-  { store, filter, columns, write }: CallExport,
-  format: Exclude<TableFormat, 'json'> | 'parquet',
-  { limit = Number.POSITIVE_INFINITY, after: first }: { limit?: number | undefined; after?: string | undefined },
-): Response {
-  let after = first;
-  let left = limit;
-  const encoder = format === 'parquet' ? parquet() : lines(format, columns, write);
-  async function nextPage(): Promise<Uint8Array | undefined> {
-    const asked = Math.min(PAGE, left);
-    const calls = await store.calls({ ...filter, limit: asked, ...(after !== undefined && { after }) });
-    after = calls.at(-1)?.id;
-    left = calls.length < asked ? 0 : left - asked;
-    return encoder.calls(calls);
-  }
+export type CallFormat = Exclude<TableFormat, 'json'> | 'parquet';
+
+interface Part {
+  /** The maximum of calls; absent: all of them. */
+  limit?: number | undefined;
+  after?: string | undefined;
+}
+
+/** Latest first. */
+export function exportCalls(calls: CallExport, format: CallFormat, part: Part): Response {
+  const pieces = callPieces(calls, format, part);
   const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const begin = encoder.begin?.();
-      if (begin) controller.enqueue(begin);
-    },
     /** Called when the client has read what was sent. */
     async pull(controller) {
-      let bytes: Uint8Array | undefined;
-      while (left > 0 && !bytes?.length) bytes = await nextPage();
-      if (bytes?.length) controller.enqueue(bytes);
-      if (left > 0) return;
-      const end = encoder.end?.();
-      if (end) controller.enqueue(end);
-      controller.close();
+      const { value, done } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
     },
   });
   const type = format === 'parquet' ? PARQUET : CONTENT_TYPES[format];
   return new Response(body, { headers: { 'content-type': type } });
+}
+
+/** The bytes of the file. A page of calls is in memory, of Parquet a row group. */
+export async function* callPieces(
+  { store, filter, columns, write }: CallExport,
+  format: CallFormat,
+  { limit = Number.POSITIVE_INFINITY, after: first }: Part = {},
+): AsyncGenerator<Uint8Array, undefined> {
+  let after = first;
+  let left = limit;
+  const encoder = format === 'parquet' ? parquet() : lines(format, columns, write);
+  const begin = encoder.begin?.();
+  if (begin) yield begin;
+  while (left > 0) {
+    const asked = Math.min(PAGE, left);
+    const calls = await store.calls({ ...filter, limit: asked, ...(after !== undefined && { after }) });
+    after = calls.at(-1)?.id;
+    left = calls.length < asked ? 0 : left - asked;
+    const bytes = await encoder.calls(calls);
+    if (bytes?.length) yield bytes;
+  }
+  const end = encoder.end?.();
+  if (end) yield end;
 }
 
 function lines(format: 'csv' | 'ndjson', columns: readonly string[], write: CallExport['write']): Encoder {

@@ -13,7 +13,7 @@ import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
-import { exportCalls, wantsParquet } from './call-export.ts';
+import { type CallExport, exportCalls, wantsParquet } from './call-export.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { Payload, readPayload } from './payload.ts';
 
@@ -108,8 +108,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       const accept = headers.get('accept');
       const format = wantsParquet(accept) ? 'parquet' : formatOf(accept);
       if (format !== 'json') {
-        const write = (call: CallRow) => withDispute(deps.store, call);
-        return exportCalls({ store: deps.store, filter, columns: Object.keys(Call.properties), write }, format, query);
+        return exportCalls(exportOf(deps.store, filter), format, query);
       }
       const { limit = PAGE_LIMIT, after } = query;
       const page = { ...filter, limit, ...(after !== undefined && { after }) };
@@ -158,6 +157,14 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     },
   }),
 ];
+
+/** What an export writes of the calls of this filter. */
+export const exportOf = (store: Store, filter: CallExport['filter']): CallExport => ({
+  store,
+  filter,
+  columns: Object.keys(Call.properties),
+  write: (call) => withDispute(store, call),
+});
 
 async function filterOf(
   deps: HttpDeps,
