@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { CHROMIUM, openBrowser, openPage, signInByLink } from '../test/helpers/browser.ts';
 import { startGateway } from '../test/helpers/gateway-process.ts';
 
@@ -40,6 +41,13 @@ if (folder === undefined || CHROMIUM === undefined) {
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
+
+async function take(page: Page, name: string): Promise<void> {
+  const path = join(folder as string, `${name}.png`);
+  await page.screenshot({ path });
+  console.log(path);
+}
+
 const [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
 try {
   const { key } = await gateway.newCaller();
@@ -59,11 +67,15 @@ try {
     const { path: link } = await gateway.admin<{ path: string }>('POST', '/login-link');
     await signInByLink(visit, gateway.url, link);
     for (const path of PATHS) {
-      await visit.page.goto(`${gateway.url}/console/${path}`, { waitUntil: 'networkidle' });
-      const file = join(folder, `${path.replaceAll('/', '-') || 'overview'}-${name}.png`);
-      await visit.page.screenshot({ path: file });
-      console.log(file);
+      // The first address shows the overview already; loading it anew would ask for a password again.
+      if (path === '') await visit.page.waitForLoadState('networkidle');
+      else await visit.page.goto(`${gateway.url}/console/${path}`, { waitUntil: 'networkidle' });
+      await take(visit.page, `${path.replaceAll('/', '-') || 'overview'}-${name}`);
     }
+    await visit.page.goto(`${gateway.url}/console/calls`, { waitUntil: 'networkidle' });
+    await visit.page.locator('tbody tr').first().click();
+    await visit.page.waitForLoadState('networkidle');
+    await take(visit.page, `receipt-${name}`);
     await visit.page.context().close();
   }
 } finally {

@@ -97,7 +97,9 @@ function Summary({ receipt }: { receipt: Receipt }) {
       <dl className="facts">
         <div>
           <dt>{c('cost')}</dt>
-          <dd style={{ font: 'var(--t-20)', letterSpacing: 'var(--tight)' }}>{exactMoney(receipt.cost)}</dd>
+          <dd style={{ font: 'var(--t-20)', letterSpacing: 'var(--tight)', whiteSpace: 'nowrap', overflow: 'visible' }}>
+            {exactMoney(receipt.cost)}
+          </dd>
         </div>
         <div>
           <dt>{c('status')}</dt>
