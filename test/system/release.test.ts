@@ -57,7 +57,7 @@ function run(
   args: readonly string[],
   cwd = folder,
 ): { code: number | null; output: string; stdout: string } {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 300_000 });
   return { code: status, stdout, output: `${stdout}${stderr}` };
 }
 
@@ -169,7 +169,7 @@ describe.skipIf(!canRelease)('a release', () => {
       code: 1,
       output: expect.stringContaining(`${archive} does not have the checksum`),
     });
-  }, 240_000);
+  }, 900_000);
 
   test('is refused with another version or uncommitted changes, before anything is built', () => {
     const clone = join(folder, 'clone');
