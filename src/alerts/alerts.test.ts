@@ -220,7 +220,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     for (const id of ['video_1', 'video_2'])
       alerts.sink.taskEnded?.(
         NO_CALL,
-        callRow({ id, at: clock.now, outcome: 'failed', provider: 'main', model: 'film' }),
+        callRow({ id, at: clock.now, outcome: 'failed', provider: 'main', model: 'a-video-model' }),
       );
     alerts.sink.taskEnded?.(NO_CALL, callRow({ id: 'video_3', at: clock.now, outcome: 'ok' }));
     alerts.sink.ledgerFault?.(['An entry was altered.', 'Another.']);

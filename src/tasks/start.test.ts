@@ -31,13 +31,13 @@ test('the record of a task has its attempts, and they are counted and exported a
     json: { id: 'vid_other', object: 'video', status: 'queued' },
   });
   bench.upstream.script('/traced/v1/videos/vid_other', providerVideo('failed'));
-  const sent = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, 'x-modelport-tags': 'films', 'x-request-id': 'mine' };
+  const sent = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, 'x-modelport-tags': 'videos', 'x-request-id': 'mine' };
   const { id } = await bench.create('traced', { user: 'eve' }, sent);
   await bench.lookAfter(60_000);
   expect(await receipt(id)).toMatchObject({
     clientRequestId: 'mine',
     user: 'eve',
-    tags: ['films'],
+    tags: ['videos'],
     hold: '0.4',
     attempts: [{ provider: 'traced', target: 'traced/m', status: 200, outcome: 'ok', startedMs: 0, firstTokenMs: 0 }],
   });

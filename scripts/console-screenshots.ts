@@ -1,6 +1,6 @@
 /**
- * Pictures of every page of the console, from a gateway with the sandbox that it starts itself:
- * `node bin/bun.mjs scripts/console-pictures.ts FOLDER`. Both themes, both languages, and 360 px wide.
+ * Screenshots of every page of the console, from a gateway with the sandbox that it starts itself:
+ * `node bin/bun.mjs scripts/console-screenshots.ts FOLDER`. Both themes, both languages, and 360 px wide.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const CALLS = 12;
 const [folder] = process.argv.slice(2);
 if (folder === undefined || CHROMIUM === undefined) {
   console.error(
-    folder === undefined ? 'Name the folder for the pictures.' : 'There is no Chromium (set CHROMIUM to its path).',
+    folder === undefined ? 'Name the folder for the screenshots.' : 'There is no Chromium (set CHROMIUM to its path).',
   );
   process.exit(2);
 }
