@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { chooseFiles, readArguments, skipReasons, splitFiles } from './test.ts';
+import { chooseFiles, failures, readArguments, skipReasons, splitFiles } from './test.ts';
 
 const FILES = ['src/a.test.ts', 'test/e2e/b.test.ts', 'test/system/c.test.ts'];
 
@@ -28,4 +28,25 @@ test('`-t NAME` is an option with its value, no path', () => {
     options: ['--test-name-pattern=a name', '--bail'],
     all: true,
   });
+});
+
+test('a failure is told with its file and what was written before it, a failed hook too', () => {
+  const output = [
+    'src/a.test.ts:',
+    '(pass) works [1ms]',
+    'error: no gateway',
+    '(fail) (unnamed) [2ms]',
+    '',
+    'src/b.test.ts:',
+    'noise',
+    '(skip) left out',
+    'error: 1 is not 2',
+    '(fail) adds up [1ms]',
+    '1 fail',
+    'error: 1 is not 2',
+  ].join('\n');
+  expect(failures(output)).toEqual([
+    'src/a.test.ts: (fail) (unnamed) [2ms]\n  error: no gateway',
+    'src/b.test.ts: (fail) adds up [1ms]\n  error: 1 is not 2',
+  ]);
 });

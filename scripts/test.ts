@@ -67,6 +67,25 @@ export function skipReasons(output: string): readonly string[] {
   return [...new Set(output.split('\n').filter((line) => /^[^(].*\b(is|are) skipped\b/.test(line)))];
 }
 
+/** How much of what a failed test wrote stands at the end: CI services often show no more than the last lines of a run. */
+const LINES_PER_FAILURE = 25;
+
+/** The failed tests, each once, with the file's name and the last lines written before its result. A hook that fails has no name. */
+export function failures(output: string): readonly string[] {
+  const found = new Set<string>();
+  let file = '';
+  let written: string[] = [];
+  for (const line of output.split('\n')) {
+    const heading = /^(\S+\.test\.ts):$/.exec(line);
+    if (heading) file = heading[1] as string;
+    if (line.startsWith('(fail) '))
+      found.add([`${file}: ${line}`, ...written.slice(-LINES_PER_FAILURE).map((text) => `  ${text}`)].join('\n'));
+    if (heading || /^\((pass|fail|skip|todo)\) /.test(line)) written = [];
+    else if (line.trim() !== '') written.push(line);
+  }
+  return [...found];
+}
+
 if (import.meta.main) {
   const args = process.argv.slice(2);
   const found = await Array.fromAsync(new Glob('{src,web,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
@@ -75,6 +94,9 @@ if (import.meta.main) {
   const files = chooseFiles(all, args);
   const workers = Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE));
   const { options } = readArguments(args);
+  // The first start of a clone bundles the program, which takes seconds of processor time. Without this the first tests do it all at once.
+  if (process.platform !== 'win32')
+    await Bun.spawn(['bin/modelport', '--version'], { cwd: ROOT, stdout: 'ignore', stderr: 'ignore' }).exited;
   let output = '';
   /** Passes on complete lines: two runs write at the same time. */
   async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
@@ -117,8 +139,9 @@ if (import.meta.main) {
   const exitCodes = await Promise.all([...runAll(slow, 1), ...runAll(quick, others)]);
   exitCodes.push(...(await Promise.all(runAll(alone, 1))));
   if (exitCodes.length === 0) console.error('No test file is named so.');
-  const failed = [...new Set(output.match(/^\(fail\) .*$/gm))];
-  if (failed.length > 0) console.log(`\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}`);
+  const failed = failures(output);
+  // Without "(fail)" at the start of a line: the runner's own lines are counted.
+  if (failed.length > 0) console.log(`\nFailed:\n${failed.join('\n').replace(/^/gm, '  ')}`);
   const reasons = skipReasons(output);
   if (reasons.length > 0)
     console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}`).join('\n')}`);

@@ -101,8 +101,8 @@ export interface GatewayProcess {
   readonly exited: Promise<number | null>;
 }
 
-const READY_TIMEOUT_MS = 20_000;
-const STOP_TIMEOUT_MS = 15_000;
+const READY_TIMEOUT_MS = 55_000;
+const STOP_TIMEOUT_MS = 40_000;
 const ROOT = join(import.meta.dirname, '../..');
 
 const API_KEY = `sk-${'test'.repeat(12)}`;

@@ -13,6 +13,9 @@ export interface RedisServer {
   readonly url: string;
   /** Runs a command over a separate connection. */
   command(name: string, ...args: string[]): Promise<unknown>;
+  /** Stops the process until `thaw`: its connections stay, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
   /** SIGKILL: its data is lost. */
   kill(): Promise<void>;
   /** Starts it again on the same port, empty. */
@@ -20,7 +23,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-const READY_MS = 5000;
+const READY_MS = 30_000;
 
 export async function startRedis(): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-redis-'));
@@ -37,6 +40,8 @@ export async function startRedis(): Promise<RedisServer> {
   return {
     url,
     command,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     kill,
     async restart() {
       child = await spawned(port, folder, url);

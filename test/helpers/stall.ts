@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A trigger's event and condition: `UPDATE ON tasks WHEN NEW.body LIKE '%…%'`. */
 export type StallPoint = string;
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 50_000;
 /** After this many failures in a row to get the write lock, the gateway is blocked. */
 const BUSY_LOOKS = 10;
 const LOOK_MS = 40;
