@@ -300,3 +300,14 @@ test('GET /admin/v1/settings lists the settings with their source, and no secret
   expect(body.data).toContainEqual({ name: 'MODELPORT_API_KEY', source: 'environment', isSecret: true, isSet: true });
   expect((await edge.ask('GET', '/admin/v1/settings')).status).toBe(403);
 });
+
+test('POST /admin/v1/routing/explain refuses headers that HTTP does not allow', async () => {
+  const explain = (headers: object) =>
+    edge.admin('POST', '/routing/explain', { request: { model: 'gpt-mini', messages: [] }, headers });
+  for (const headers of [{ 'x y': '1' }, { 'x-\u001b': '1' }, { 'x-title': 'a\nb' }, { 'x-title': '\ud800' }]) {
+    const { status, body } = await explain(headers);
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', 'headers']);
+    expect(body.error.message).toContain(JSON.stringify(Object.keys(headers)[0]));
+  }
+  expect((await explain({ 'x-title': 'a' })).status).toBe(200);
+});

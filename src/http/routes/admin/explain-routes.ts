@@ -7,7 +7,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ExplainedModel } from '../../../gateway/admit/explain.ts';
 import type { ExplainedCheck } from '../../../gateway/admit/explain-checks.ts';
-import { Usd } from '../../fields.ts';
+import { named, Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 
@@ -49,7 +49,7 @@ const Check = Type.Object({
   reason: Type.String(),
 });
 
-const Explained = Type.Object({
+const Explained = named('RoutingExplanation', {
   asked: Type.String(),
   foundBy: Type.Optional(Type.String({ description: 'name, alias, wildcard or suffix' })),
   wishes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -106,7 +106,7 @@ async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unk
     await callerNamed(deps, body.key, caller),
     {
       body: new TextEncoder().encode(JSON.stringify(body.request as JsonObject)),
-      headers: new Headers(body.headers),
+      headers: headersOf(body),
       path: body.path ?? {},
       query: new URLSearchParams(),
     },
@@ -118,6 +118,20 @@ async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unk
     available: writeMoney(available),
     checks: checks.map(writeCheck),
   };
+}
+
+/** Throws `invalid_request` for what HTTP does not allow in a name or value: a real request could not contain it. */
+function headersOf({ headers = {} }: Question): Headers {
+  const read = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      read.append(name, value);
+    } catch {
+      const message = `"headers": ${JSON.stringify(name)} is not a valid header, or its value has characters that HTTP does not allow.`;
+      throw new GatewayError('invalid_request', message, { param: 'headers' });
+    }
+  }
+  return read;
 }
 
 function writeCheck({ limit, used, needs, ...check }: ExplainedCheck): object {
