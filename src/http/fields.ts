@@ -56,6 +56,9 @@ export const PAGE = {
   after: Type.Optional(Type.String({ description: 'the "next" of the page before' })),
 } satisfies TProperties;
 
+/** A schema that the OpenAPI document shows under its own name, so that generated clients have a type for it. */
+export const named = <P extends TProperties>($name: string, properties: P) => Type.Object(properties, { $name });
+
 /** A page of a list in the admin API. `next` is the `after` of the next page; null on the last page. */
 export function listOf(row: TSchema) {
   return Type.Object({

@@ -123,6 +123,25 @@ describe('the sandbox', () => {
     expect(listed(faults)).toEqual({});
   });
 
+  test('transcribes in every format with a documented content type', async () => {
+    const { responses } =
+      operationsOf(document).find(({ path }) => path === '/v1/audio/transcriptions')?.operation ?? {};
+    const headers = { authorization: `Bearer ${gateway.apiKey}` };
+    const types = new Set<string>();
+    for (const format of ['json', 'text', 'srt', 'vtt', 'verbose_json']) {
+      const form = new FormData();
+      form.append('file', new Blob(['some audio']), 'speech.wav');
+      form.append('model', 'sandbox-transcription');
+      form.append('response_format', format);
+      const url = `${gateway.url}/v1/audio/transcriptions`;
+      const response = await fetch(url, { method: 'POST', headers, body: form });
+      expect([format, response.status]).toEqual([format, 200]);
+      types.add(response.headers.get('content-type')?.split(';')[0] ?? '');
+    }
+    const described = Object.keys(responses?.['200']?.content ?? {}).filter((type) => type !== 'text/event-stream');
+    expect(described.toSorted()).toEqual([...types].toSorted());
+  });
+
   test('streams where documented, with the documented events', () => {
     const faults: { [place: string]: string[] } = {};
     const streams = ran.filter(({ events }) => events);

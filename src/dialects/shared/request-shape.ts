@@ -26,6 +26,8 @@ export interface Notes {
   $closed?: true;
   /** A member that `Call` has no field for. Only providers of the same format receive it. */
   $aside?: true;
+  /** Another spelling of a member that the API documentation shows: in Go both would be one field. */
+  $spelling?: true;
   /** OpenAI's name for the member, as internal sentences use it. */
   $means?: string;
   default?: unknown;

@@ -1,12 +1,12 @@
 /** Response schemas for chat, non-streaming and streaming. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
+import { named } from '../fields.ts';
 
 const text = () => Type.String();
 const count = () => Type.Integer({ minimum: 0 });
 const some = Type.Optional;
 const orNull = (schema: TSchema) => some(Type.Union([schema, Type.Null()]));
-const named = <P extends TProperties>($name: string, properties: P) => Type.Object(properties, { $name });
 
 export const Usage = named('Usage', {
   prompt_tokens: count(),
@@ -293,7 +293,7 @@ export const CompactReply = named('CompactedResponse', {
   usage: ResponsesUsage,
 });
 
-export const GenerateReply = named('GenerateContentResponse', {
+export const GenerateReply = named('GenerateContentReply', {
   candidates: some(
     Type.Array(
       Type.Object({

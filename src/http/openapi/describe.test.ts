@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { PERMISSIONS, type Permission } from '../../access/permissions.ts';
 import { route } from '../route.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../routes.ts';
@@ -17,12 +17,18 @@ interface Operation {
   responses: { [status: string]: object };
   'x-permission'?: string;
 }
+interface Schema {
+  $ref?: string;
+  anyOf?: Schema[];
+  properties?: { [member: string]: Schema };
+  const?: string;
+}
 interface Described {
   info: { license: object };
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: { [path: string]: { [method: string]: Operation } };
-  components: { securitySchemes: object };
+  components: { securitySchemes: object; schemas: { [name: string]: Schema } };
 }
 const described = describeRoutes(ROWS, { version: '1.2.3' }) as Described;
 const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
@@ -80,4 +86,34 @@ test('operations that stream declare it with event schemas', () => {
       ...['streamGenerateContent', 'streamGenerateContentV1'],
     ].toSorted(),
   );
+});
+
+describe('generators of clients', () => {
+  const { schemas } = described.components;
+
+  test('find a name for each alternative of a schema', () => {
+    const unnamed = Object.entries(schemas).flatMap(([name, { anyOf = [] }]) =>
+      anyOf.flatMap(({ properties }) => properties?.type?.const ?? []).map((type) => `${name}: ${type}`),
+    );
+    expect(unnamed).toEqual([]);
+    expect(schemas.ChatContentPart?.anyOf?.[0]).toEqual({ $ref: '#/components/schemas/ChatContentPartText' });
+    expect(schemas.ChatContentPartText?.properties).toMatchObject({ type: { const: 'text' }, text: {} });
+    expect(schemas.ChatContentPart?.anyOf?.at(-1)).toMatchObject({ additionalProperties: true });
+  });
+
+  /** oapi-codegen (Go) declares a type `CreateImageResponse` for the operation `createImage`. */
+  test('find no schema with the name of the response of an operation', () => {
+    const names = new Set(Object.keys(schemas).map((name) => name.toLowerCase()));
+    const taken = operations.map(({ operationId }) => `${operationId}response`.toLowerCase());
+    expect(taken.filter((name) => names.has(name))).toEqual([]);
+  });
+
+  /** A Go field has the same name for `image_config` and `imageConfig`. */
+  test('find no two spellings of one member', () => {
+    const spelledTwice = Object.entries(schemas).filter(([, { properties = {} }]) => {
+      const members = Object.keys(properties).map((member) => member.replaceAll('_', '').toLowerCase());
+      return new Set(members).size < members.length;
+    });
+    expect(spelledTwice.map(([name]) => name)).toEqual([]);
+  });
 });

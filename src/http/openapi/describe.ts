@@ -156,6 +156,7 @@ function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas)
   const { reply: example = operation.example, event } = examples[operation.id] ?? {};
   return {
     ...contentOf(reply, example, operation.replyType),
+    ...(operation.plainText !== undefined && contentOf({ type: 'string' }, operation.plainText, 'text/plain')),
     ...(events && contentOf({ ...events, description: EVENT }, event, 'text/event-stream')),
   };
 }

@@ -60,6 +60,8 @@ const transcript = (id: string): Operation => ({
   tag: 'Audio',
   form: transcriptionForm(),
   reply: TranscriptionReply,
+  // With `response_format` `text`, `srt` or `vtt`.
+  plainText: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.400\nA glass of water.\n',
   events: TranscriptEvent,
   request: { file: '(the bytes of speech.wav)', model: 'sandbox-transcription' },
 });

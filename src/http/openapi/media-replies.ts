@@ -1,12 +1,12 @@
 /** Response schemas for images, audio, embeddings, reranking and videos. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
+import { named } from '../fields.ts';
 
 const text = () => Type.String();
 const count = () => Type.Integer({ minimum: 0 });
 const some = Type.Optional;
 const orNull = (schema: TSchema) => some(Type.Union([schema, Type.Null()]));
-const named = <P extends TProperties>($name: string, properties: P) => Type.Object(properties, { $name });
 
 const ImagesUsage = Type.Object({}, { $name: 'ImagesUsage', $about: 'Tokens of the text and of the images.' });
 
@@ -87,8 +87,8 @@ export const EmbeddingsReply = named('EmbeddingsResponse', {
 });
 
 const Vector = Type.Object({ values: Type.Array(Type.Number()) });
-export const EmbedContentReply = named('EmbedContentResponse', { embedding: Vector });
-export const BatchEmbedReply = named('BatchEmbedContentsResponse', { embeddings: Type.Array(Vector) });
+export const EmbedContentReply = named('EmbedContentReply', { embedding: Vector });
+export const BatchEmbedReply = named('BatchEmbedContentsReply', { embeddings: Type.Array(Vector) });
 
 export const RerankReply = named('RerankResponse', {
   id: text(),

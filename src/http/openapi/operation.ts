@@ -37,6 +37,8 @@ export interface Operation {
   accepted?: TSchema;
   /** An example of the response, where the sandbox gives none. */
   example?: Json;
+  /** An example of the response as plain text, if the request can ask for that. */
+  plainText?: string;
   /** The media type, if the response is not JSON. */
   replyType?: string;
   /** The data of each event, if the response can be a stream of server-sent events. */

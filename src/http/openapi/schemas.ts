@@ -10,6 +10,8 @@ const PLAIN = [
   ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
 ] as const;
 
+const reference = (name: string): OpenapiSchema => ({ $ref: `#/components/schemas/${name}` });
+
 export class OpenapiSchemas {
   readonly components: { [name: string]: OpenapiSchema } = {};
 
@@ -25,8 +27,25 @@ export class OpenapiSchemas {
       // Set before its content is written, because a schema may contain itself.
       this.components[node.$name] = component;
       Object.assign(component, this.#inner(node, description));
+      this.#nameAlternatives(node.$name, component);
     }
-    return { $ref: `#/components/schemas/${node.$name}` };
+    return reference(node.$name);
+  }
+
+  /**
+   * Alternatives with a `type` become components of their own: `ChatContentPartText`. Without names a generator of clients invents its own,
+   * and openapi-python-client leaves the whole alternative out.
+   */
+  #nameAlternatives(name: string, component: OpenapiSchema): void {
+    if (!Array.isArray(component.anyOf)) return;
+    component.anyOf = (component.anyOf as OpenapiSchema[]).map((alternative) => {
+      const { type } = (alternative.properties ?? {}) as { type?: { const?: unknown } };
+      if (typeof type?.const !== 'string') return alternative;
+      const its =
+        name + type.const.replace(/(?:^|[^A-Za-z0-9])([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
+      this.components[its] = alternative;
+      return reference(its);
+    });
   }
 
   #inner(node: SchemaNode, about: string | undefined): OpenapiSchema {
@@ -36,7 +55,7 @@ export class OpenapiSchemas {
     if (node.anyOf) return { ...this.#choice(node.anyOf), ...this.#plain(node), ...described };
     const written: OpenapiSchema = { ...this.#plain(node), ...described };
     if (node.items) written.items = this.#node(node.items);
-    const members = Object.entries(node.properties ?? {});
+    const members = Object.entries(node.properties ?? {}).filter(([, inner]) => !inner.$spelling);
     if (members.length > 0) {
       written.properties = Object.fromEntries(members.map(([name, inner]) => [name, this.#node(inner)]));
       const { required = [] } = node;

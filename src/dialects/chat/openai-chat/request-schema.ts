@@ -195,8 +195,8 @@ const MEMBERS = {
   contents: open(Type.Array(Type.Unknown()), 'an array', { $about: 'Turns in the Google format, with images.' }),
   extra_body: object({ $about: 'Settings of images (`google.image_config`), and members of the provider.' }),
   google: anything({ $about: 'The same as in `extra_body`.' }),
-  image_config: anything({ $about: 'Aspect ratio and size of an image.' }),
-  imageConfig: anything({ $about: 'The same in camel case.' }),
+  image_config: anything({ $about: 'Aspect ratio and size of an image. Also `imageConfig`.' }),
+  imageConfig: anything({ $spelling: true }),
 } satisfies TProperties;
 
 export const ChatRequest = Type.Object(MEMBERS, { $name: 'ChatCompletionRequest' });

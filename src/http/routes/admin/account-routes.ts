@@ -4,7 +4,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { AccountChange, AccountRow } from '../../../store/store.ts';
-import { listOf, PAGE, pageOf, Time, Usd, writeTime } from '../../fields.ts';
+import { listOf, named, PAGE, pageOf, Time, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
@@ -22,7 +22,7 @@ import {
 import { Entry, writeEntry } from './money-routes.ts';
 import { requirePriceGroup } from './price-routes.ts';
 
-const Account = Type.Object({
+const Account = named('Account', {
   id: Type.String(),
   name: Type.String(),
   available: Usd,

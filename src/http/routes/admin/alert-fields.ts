@@ -5,7 +5,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { AlertChannelRow, AlertRow, ChannelSecrets, ChannelSettings, DeliveryRow } from '../../../store/alerts.ts';
 import { newWebhookSecret } from '../../../transport/webhook-signature.ts';
-import { Time, Usd, UsdAsked, writeTime } from '../../fields.ts';
+import { named, Time, Usd, UsdAsked, writeTime } from '../../fields.ts';
 
 const TYPES = ['webhook', 'slack', 'email'] as const;
 export const STATES = ['pending', 'sent', 'dead'] as const;
@@ -61,7 +61,7 @@ export const NewChannel = Type.Object(
   { additionalProperties: false },
 );
 
-export const Channel = Type.Object({
+export const Channel = named('AlertChannel', {
   id: Type.String(),
   name: Type.String(),
   type: Type.String({ description: `one of ${TYPES.join(', ')}` }),
@@ -75,7 +75,7 @@ export const Channel = Type.Object({
   secret: Type.Optional(Type.String({ description: 'of a webhook, where it was created or changed' })),
 });
 
-export const AlertRule = Type.Object({
+export const AlertRule = named('AlertRule', {
   rule: Type.String(),
   summary: Type.String(),
   severity: Type.String({ description: 'info, warning or error' }),
@@ -99,7 +99,7 @@ export const RuleChanged = Type.Object(
   { additionalProperties: false },
 );
 
-export const Alert = Type.Object({
+export const Alert = named('Alert', {
   id: Type.String(),
   at: Time,
   rule: Type.String(),

@@ -3,11 +3,11 @@ import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { auditOf } from '../../../access/audit.ts';
 import type { Audit, AuditRow, Page } from '../../../store/store.ts';
-import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import { listOf, named, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
-const AuditEntry = Type.Object({
+const AuditEntry = named('AuditEntry', {
   id: Type.String(),
   at: Time,
   actor: Type.String({

@@ -7,7 +7,19 @@ import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
 import { readReceipt } from '../../../telemetry/stored-receipt.ts';
-import { listOf, moneyOf, PAGE, PAGE_LIMIT, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
+import {
+  listOf,
+  moneyOf,
+  named,
+  PAGE,
+  PAGE_LIMIT,
+  Time,
+  TimeAsked,
+  timeOf,
+  Usd,
+  UsdAsked,
+  writeTime,
+} from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -86,8 +98,8 @@ const CALL = {
     }),
   ),
 };
-const Call = Type.Object(CALL);
-const CallWithReceipt = Type.Object({ ...CALL, ...RECEIPT });
+const Call = named('Call', CALL);
+const CallWithReceipt = named('CallWithReceipt', { ...CALL, ...RECEIPT });
 
 const Decided = Type.Object(
   { decision: Type.Union([Type.Literal('accept'), Type.Literal('reject')]) },

@@ -6,7 +6,7 @@ import { SECRET_SETTING } from '../../../canonical/secret-setting.ts';
 import { priceIdAt } from '../../../catalog/offer.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';
-import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import { listOf, named as namedSchema, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Method, type RouteRequest, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
@@ -23,7 +23,7 @@ const Price = Type.Record(Type.String(), Type.Unknown(), {
   description: 'USD per million tokens and so on, in the form of modelport.yaml',
 });
 
-const Provider = Type.Object({
+const Provider = namedSchema('Provider', {
   name: Type.String(),
   type: Type.String(),
   baseUrl: Type.Optional(Type.String()),
@@ -49,7 +49,7 @@ const Target = Type.Object({
 
 const Fallback = Type.Object({ model: Type.String(), on: Type.Array(Type.String()) });
 
-const Model = Type.Object({
+const Model = namedSchema('CatalogModel', {
   name: Type.String(),
   aliases: Type.Optional(Type.Array(Type.String())),
   fallbacks: Type.Optional(Type.Array(Fallback)),
@@ -76,7 +76,7 @@ const Model = Type.Object({
   capture: Type.Optional(Type.String()),
 });
 
-const PriceVersion = Type.Object({
+const PriceVersion = namedSchema('PriceVersion', {
   id: Type.String(),
   model: Type.String(),
   price: Price,

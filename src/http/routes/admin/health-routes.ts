@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ModelTarget } from '../../../catalog/catalog.ts';
 import type { TargetState } from '../../../routing/routing.ts';
-import { Time, writeTime } from '../../fields.ts';
+import { named, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
@@ -23,7 +23,7 @@ const Cooldown = Type.Object(
   { additionalProperties: false },
 );
 
-const Target = Type.Object({
+const Target = named('TargetHealth', {
   id: Type.String({ description: 'the provider and its name of the model, such as main/gpt-4o' }),
   provider: Type.String(),
   model: Type.String(),

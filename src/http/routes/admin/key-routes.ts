@@ -8,7 +8,7 @@ import { CAPTURE_MODES } from '../../../canonical/capture-mode.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { KeyChange, KeyKind, KeyRow } from '../../../store/store.ts';
-import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
+import { listOf, named, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
@@ -104,7 +104,7 @@ const Rotation = Type.Object(
   { additionalProperties: false },
 );
 
-const Key = Type.Object({
+const Key = named('Key', {
   id: Type.String(),
   account: Type.String(),
   kind: Type.String(),
@@ -125,7 +125,7 @@ const Key = Type.Object({
 });
 
 /** Includes the key itself, which is shown only once. */
-const KeyIssued = Type.Object({ ...Key.properties, key: Type.String() });
+const KeyIssued = named('KeyIssued', { ...Key.properties, key: Type.String() });
 
 export const KEY_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/keys', {

@@ -5,7 +5,7 @@ import { repairBooks, writeCorrection } from '../../../ledger/repair.ts';
 import type { Running } from '../../../ledger/verifier.ts';
 import type { Correction } from '../../../store/verify/repair.ts';
 import type { VerifyReport } from '../../../store/verify/report.ts';
-import { Usd, writeTime } from '../../fields.ts';
+import { named, Usd, writeTime } from '../../fields.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 
@@ -20,7 +20,7 @@ const Wait = Type.Optional(
 const waitMs = (wait: string | undefined) => (wait === undefined ? WAIT_SECONDS : Number(wait)) * 1000;
 const RETRY_AFTER_SECONDS = 5;
 
-const Verified = Type.Object({
+const Verified = named('LedgerVerification', {
   ok: Type.Boolean(),
   accounts: Type.Integer(),
   entries: Type.Integer(),

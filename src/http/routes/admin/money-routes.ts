@@ -8,14 +8,26 @@ import { checkIdempotencyKey } from '../../../ledger/idempotency-key.ts';
 import type { MovingKind } from '../../../ledger/ledger.ts';
 import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
 import type { CodeRow, EntryRow } from '../../../store/store.ts';
-import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
+import {
+  listOf,
+  moneyOf,
+  named,
+  PAGE,
+  pageOf,
+  Time,
+  TimeAsked,
+  timeOf,
+  Usd,
+  UsdAsked,
+  writeTime,
+} from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { sessionSecret } from '../../session-cookie.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 
-export const Entry = Type.Object({
+export const Entry = named('LedgerEntry', {
   seq: Type.Integer(),
   kind: Type.String({ description: 'one of top-up, charge, completion, refund, adjustment, redemption' }),
   amount: Usd,

@@ -1,7 +1,7 @@
 /** Admin API: the captured request and reply of a call. */
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { Time } from '../../fields.ts';
+import { named, Time } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import type { RouteRequest } from '../../route.ts';
 import { audited } from './audit-routes.ts';
@@ -16,7 +16,7 @@ const PART = {
   removed: Type.Optional(Type.String({ description: 'redacted: why there is no structure' })),
 };
 
-export const Payload = Type.Object({
+export const Payload = named('CallPayload', {
   call: Type.String(),
   at: Time,
   account: Type.String(),

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { newTimedId } from '../../../canonical/id.ts';
 import type { People } from '../../../people/people.ts';
 import type { PersonChange, PersonRow } from '../../../store/people.ts';
-import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import { listOf, named, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
@@ -17,7 +17,7 @@ export const RoleAsked = Type.Union(
 );
 export const NameAsked = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 
-const Person = Type.Object({
+const Person = named('Person', {
   id: Type.String(),
   name: Type.String(),
   email: Type.Optional(Type.String()),
@@ -55,7 +55,7 @@ const ChangedPerson = Type.Object(
   { additionalProperties: false },
 );
 
-const Link = Type.Object({
+const Link = named('LoginLink', {
   path: Type.String({ description: 'append it to the address of the server and open it in a browser' }),
   expiresAt: Time,
 });

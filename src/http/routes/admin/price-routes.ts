@@ -7,7 +7,7 @@ import type { PriceDifference } from '../../../catalog/price-diff.ts';
 import { writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { Repriced, RepricingReport, RepricingRunning } from '../../../ledger/repricing.ts';
 import type { PriceGroupRow, ScheduledPrice } from '../../../store/store.ts';
-import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { named, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
@@ -61,7 +61,7 @@ const Effect = Type.Object({
   difference: Type.Optional(Usd),
   models: Type.Optional(Type.Array(Type.Object({ model: Type.String(), ...BILL }))),
 });
-export const PriceDiff = Type.Object({
+export const PriceDiff = named('PriceDiff', {
   source: Type.String(),
   asOf: Type.String({ description: 'the latest day of a price in the file' }),
   fingerprint: Type.String({ description: 'for the adoption of these differences' }),
@@ -84,7 +84,7 @@ const Adopt = Type.Object(
   { additionalProperties: false },
 );
 
-const Group = Type.Object({
+const Group = named('PriceGroup', {
   name: Type.String(),
   factor: Type.String({ description: 'the charge at list price is multiplied by it' }),
   createdAt: Time,

@@ -1,8 +1,9 @@
 /** Admin API: the settings in force. They are environment variables: a change needs a restart. */
 import { Type } from 'typebox';
+import { named } from '../../fields.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
-const Setting = Type.Object({
+const Setting = named('Setting', {
   name: Type.String({ description: 'the environment variable' }),
   value: Type.Optional(Type.String({ description: 'absent for secrets, and if it is not set' })),
   source: Type.Union([Type.Literal('default'), Type.Literal('environment'), Type.Literal('file')], {

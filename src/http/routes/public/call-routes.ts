@@ -3,11 +3,11 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { readReceipt } from '../../../telemetry/stored-receipt.ts';
-import { Time, Usd, writeTime } from '../../fields.ts';
+import { named, Time, Usd, writeTime } from '../../fields.ts';
 import { ATTEMPT, chargeOf, plainAttempt, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
-const OwnCall = Type.Object({
+const OwnCall = named('OwnCall', {
   id: Type.String(),
   object: Type.Literal('call'),
   at: Time,
