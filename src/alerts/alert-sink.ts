@@ -1,5 +1,5 @@
 /** The sink of events that raises alerts. A call that needs none costs a comparison. */
-import type { AlertStore } from '../store/alerts.ts';
+import type { AlertStore, RaisedAlert } from '../store/alerts.ts';
 import type { CallRow } from '../store/store.ts';
 import type { EventSink } from '../telemetry/events.ts';
 import {
@@ -26,11 +26,13 @@ export interface AlertSinkDeps {
   isOn(rule: RuleName): boolean;
   /** Does this soon, after what was given before. */
   soon(work: () => Promise<unknown>): void;
-  raise(draft: Draft): Promise<unknown>;
-  store: Pick<AlertStore, 'rearm' | 'budgetUse'>;
+  /** The draft as an alert of now. */
+  alertOf(draft: Draft): RaisedAlert;
+  store: Pick<AlertStore, 'raise' | 'rearm' | 'budgetUse'>;
 }
 
-export function createAlertSink({ now, isOn, soon, raise, store }: AlertSinkDeps): EventSink {
+export function createAlertSink({ now, isOn, soon, alertOf, store }: AlertSinkDeps): EventSink {
+  const raise = (draft: Draft) => store.raise(alertOf(draft));
   function alert(rule: RuleName, draft: (at: number) => Draft): void {
     if (!isOn(rule)) return;
     const made = draft(now());
@@ -38,16 +40,13 @@ export function createAlertSink({ now, isOn, soon, raise, store }: AlertSinkDeps
   }
   /** What was down is up: told if it was told that it was down. */
   function over(key: string, rule: RuleName, draft: (lost: string) => Draft): void {
-    soon(async () => {
-      const lost = await store.rearm(key);
-      if (lost !== undefined && isOn(rule)) await raise(draft(lost));
-    });
+    soon(() => store.rearm(key, (lost) => (isOn(rule) ? alertOf(draft(lost)) : undefined)));
   }
   /** When a call of a key was refused for a budget. */
   const exhausted = new Map<string, number>();
   function exhaustedOf(key: string, account: string): void {
     const at = now();
-    if (!isOn('budget') || at - (exhausted.get(key) ?? -EXHAUSTED_MS) < EXHAUSTED_MS) return;
+    if (!isOn('budget') || Math.abs(at - (exhausted.get(key) ?? -EXHAUSTED_MS)) < EXHAUSTED_MS) return;
     if (exhausted.size >= MOST_EXHAUSTED) exhausted.clear();
     exhausted.set(key, at);
     soon(async () => {

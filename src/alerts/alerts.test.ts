@@ -285,7 +285,9 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       },
       key: 'k',
     } as const);
-    expect(await store.alerts.claim('dead', clock.now, clock.now + HOUR_MS, 10)).toHaveLength(1);
+    expect(
+      await store.alerts.claim('channel_1', 'dead', { now: clock.now, until: clock.now + HOUR_MS }, 10),
+    ).toHaveLength(1);
     clock.now += MINUTE_MS;
     expect(await sent()).toMatchObject([{ title: 't' }]);
     expect(await states()).toEqual(['sent']);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWithin } from '../access/answer-within.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { ProcessStatus } from '../ledger/ledger.ts';
-import type { AlertChannelRow, AlertRow, ClaimedDelivery } from '../store/alerts.ts';
+import type { AlertChannelRow, AlertRow, ClaimedDelivery, DeliveryEnd } from '../store/alerts.ts';
 import type { Store } from '../store/store.ts';
 import type { EventSink } from '../telemetry/events.ts';
 import { createAlertSink } from './alert-sink.ts';
@@ -59,11 +59,13 @@ const KEPT_MS = 90 * 86_400_000;
 const ABORTING_MS = 500;
 /** Longer than an attempt may take. */
 const LEASE_MS = 60_000;
-const MOST_UNDER_WAY = 16;
+const MOST_UNDER_WAY = 32;
+/** A receiver that hangs takes these places only. */
+const MOST_TO_CHANNEL = 8;
 /** With the pauses between them, these tries take about a day. */
 export const MOST_TRIES = 30;
 /** What could not be recorded yet. */
-const MOST_WAITING = 1000;
+export const MOST_WAITING = 1000;
 const MOST_FAILURES = 10;
 /** The database is lost after so many turns without an answer. */
 const SILENT_TURNS = 5;
@@ -82,6 +84,11 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   const waiting: (() => Promise<unknown>)[] = [];
   let recording: Promise<void> | undefined;
   const underWay = new Set<Promise<void>>();
+  /** How many of them are to a channel. */
+  const toChannel = new Map<string, number>();
+  /** Ends of deliveries that the store has not taken yet: they are not sent again. */
+  const unrecorded = new Map<string, DeliveryEnd>();
+  let isLosing = false;
   const stopping = new AbortController();
   let failures = 0;
   let silentTurns = 0;
@@ -90,10 +97,18 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   let announcedAt = 0;
 
   const isOn = () => channels.length > 0;
-  const raise = (draft: Draft) => store.alerts.raise(alertFrom(draft, newTimedId('alert_', now()), now()));
+  const alertOf = (draft: Draft) => alertFrom(draft, newTimedId('alert_', now()), now());
+  const raise = (draft: Draft) => store.alerts.raise(alertOf(draft));
+  /** A clock that was ahead for a moment is set back: then it is time too. */
+  const hasPassed = (ms: number, since: number) => Math.abs(now() - since) >= ms;
 
   function soon(work: () => Promise<unknown>): void {
-    if (waiting.length >= MOST_WAITING) return;
+    if (waiting.length >= MOST_WAITING) {
+      if (!isLosing)
+        reportError('Alerts are lost: more of them wait for the database than are kept in memory.', undefined);
+      isLosing = true;
+      return;
+    }
     waiting.push(work);
     void record();
   }
@@ -107,6 +122,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
           waiting.shift();
           failures = 0;
         }
+        isLosing = false;
         await send();
       } catch (thrown) {
         // Where the database answers, the fault is the alert's own: it must not hold up the others.
@@ -128,18 +144,33 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   async function figures(): Promise<void> {
     if (!isOn()) return;
     await raiseFigures(store.alerts, rules, now(), raise);
-    if (now() - forgottenAt < FORGET_MS) return;
+    if (!hasPassed(FORGET_MS, forgottenAt)) return;
     forgottenAt = now();
     await store.alerts.forget(now() - KEPT_MS);
   }
 
-  /** Starts what is due. */
+  /** Starts what is due: first to channels to which least is under way. */
   async function send(): Promise<void> {
-    const free = MOST_UNDER_WAY - underWay.size;
-    if (free <= 0) return;
-    for (const one of await store.alerts.claim(worker, now(), now() + LEASE_MS, free)) {
-      const sending: Promise<void> = sendOne(one).finally(() => underWay.delete(sending));
-      underWay.add(sending);
+    for (const [id, end] of unrecorded) {
+      await store.alerts.delivered(id, worker, end);
+      unrecorded.delete(id);
+    }
+    const countOf = (channel: string) => toChannel.get(channel) ?? 0;
+    const due = await store.alerts.dueChannels(now());
+    for (const channel of due.sort((a, b) => countOf(a) - countOf(b))) {
+      const free = Math.min(MOST_TO_CHANNEL - countOf(channel), MOST_UNDER_WAY - underWay.size);
+      if (free <= 0) continue;
+      const lease = { now: now(), until: now() + LEASE_MS };
+      for (const one of await store.alerts.claim(channel, worker, lease, free)) {
+        toChannel.set(channel, countOf(channel) + 1);
+        const sending: Promise<void> = sendOne(one).finally(() => {
+          underWay.delete(sending);
+          const left = countOf(channel) - 1;
+          if (left > 0) toChannel.set(channel, left);
+          else toChannel.delete(channel);
+        });
+        underWay.add(sending);
+      }
     }
   }
 
@@ -151,11 +182,12 @@ export function createAlerts(deps: AlertsDeps): Alerts {
     const isDead = !channel || tries >= MOST_TRIES;
     const end = error === undefined ? 'sent' : isDead ? 'dead' : 'pending';
     const at = end === 'pending' ? now() + pauseAfter(tries, deps.random()) : now();
+    const ended = { state: end, tries, at, ...(error !== undefined && { error }) } as const;
     try {
-      await store.alerts.delivered(id, worker, { state: end, tries, at, ...(error !== undefined && { error }) });
+      await store.alerts.delivered(id, worker, ended);
     } catch (thrown) {
-      // Its lease ends, and it is sent again.
-      reportError('A delivery of an alert could not be recorded.', thrown);
+      unrecorded.set(id, ended);
+      reportError('A delivery of an alert could not be recorded yet.', thrown);
     }
     if (end === 'dead') reportError(`The alert ${alert.id} was given up: ${error}`, undefined);
   }
@@ -173,7 +205,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
 
   /** Leases of processes known to be dead end at once; for unknown ones their duration decides. */
   async function inherit(): Promise<void> {
-    if (now() - inheritedAt < INHERIT_MS) return;
+    if (!hasPassed(INHERIT_MS, inheritedAt)) return;
     inheritedAt = now();
     const others = (await store.alerts.workers()).filter((other) => other !== worker);
     const dead = others.filter((other) => deps.processStatusOf(other) === 'gone');
@@ -183,7 +215,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   /** The outbox is in the database, so this alert is sent from memory. */
   function tellLost(): void {
     lostAt = now();
-    if (!isOn() || !rules.database_lost.enabled || !deps.isFirst || lostAt - announcedAt < FLAPPING_MS) return;
+    if (!isOn() || !rules.database_lost.enabled || !deps.isFirst || !hasPassed(FLAPPING_MS, announcedAt)) return;
     announcedAt = lostAt;
     const draft = databaseLostDraft(now());
     const alert = alertFrom(draft, `alert_${draft.key.replace(':', '_')}`, now());
@@ -202,7 +234,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   }
 
   async function work(): Promise<void> {
-    if (now() - refreshedAt >= REFRESH_MS) {
+    if (hasPassed(REFRESH_MS, refreshedAt)) {
       await read();
       if (deps.isFirst) await figures();
     }
@@ -225,7 +257,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
       now,
       isOn: (rule: RuleName) => isOn() && rules[rule].enabled,
       soon,
-      raise,
+      alertOf,
       store: store.alerts,
     }),
     async refresh() {

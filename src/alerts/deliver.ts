@@ -33,7 +33,7 @@ export function createDeliver({ guard, sendMail, now }: DeliveryDeps): Deliver {
       await post(url, headers, slackBody(alert), signal);
     } else {
       const { from = '', to = [] } = channel.settings;
-      await sendMail(url, { messageId: `<${alert.id}@modelport>`, from, to, ...mailOf(alert) }, TIMEOUT_MS);
+      await sendMail(url, { messageId: `<${alert.id}@modelport>`, from, to, ...mailOf(alert) }, TIMEOUT_MS, signal);
     }
   };
 }

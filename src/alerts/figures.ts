@@ -20,10 +20,23 @@ export async function raiseFigures(
   if (balance.enabled) {
     await store.rearmBalances('low_balance', balance.below);
     const low = all((after) => store.lowBalances(balance.below, { limit: PART, ...after }));
-    for await (const account of low) await raise(balanceDraft(account, balance.below));
+    for await (const accounts of low) {
+      const drafts = accounts.map((account) => balanceDraft(account, balance.below));
+      await raiseNew(store, drafts, raise);
+    }
   }
-  if (price.enabled)
-    for (const changed of await store.changedPrices(now - PRICES_SINCE_MS)) await raise(priceDraft(changed));
+  if (price.enabled) await raiseNew(store, (await store.changedPrices(now - PRICES_SINCE_MS)).map(priceDraft), raise);
+}
+
+/** What was raised before costs a part of one statement, not a transaction of its own every 15 seconds. */
+async function raiseNew(
+  store: Pick<AlertStore, 'raised'>,
+  drafts: readonly Draft[],
+  raise: (draft: Draft) => Promise<unknown>,
+): Promise<void> {
+  if (drafts.length === 0) return;
+  const raised = await store.raised(drafts.map(({ key }) => key));
+  for (const draft of drafts) if (!raised.has(draft.key)) await raise(draft);
 }
 
 /** What refused a call of this key: the budget, of the key or its account, that leaves least. */
@@ -52,19 +65,23 @@ async function raiseBudgets(
 ): Promise<void> {
   const lowest = Math.min(...thresholds);
   const uses = all((after) => store.budgetUses(kind, lowest, now, { limit: PART, ...after }));
-  for await (const use of uses)
-    for (const window of WINDOWS) {
-      const limit = use.budget[window];
-      const percent = limit === undefined ? undefined : thresholdReached(use.used[window], limit, thresholds);
-      if (percent !== undefined) await raise(budgetDraft(use, window, percent, now));
-    }
+  for await (const part of uses) {
+    const drafts = part.flatMap((use) =>
+      WINDOWS.flatMap((window) => {
+        const limit = use.budget[window];
+        const percent = limit === undefined ? undefined : thresholdReached(use.used[window], limit, thresholds);
+        return percent === undefined ? [] : [budgetDraft(use, window, percent, now)];
+      }),
+    );
+    await raiseNew(store, drafts, raise);
+  }
 }
 
 /** Calls go on between the parts. */
 async function* all<Row>(read: (after: { after?: string }) => Promise<Searched<Row>>) {
   for (let after: { after?: string } = {}; ; ) {
     const { rows, next } = await read(after);
-    yield* rows;
+    yield rows;
     if (next === undefined) return;
     after = { after: next };
     await new Promise((resolve) => setImmediate(resolve));

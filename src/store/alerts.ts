@@ -55,7 +55,7 @@ export interface AlertRow {
 export interface RaisedAlert extends AlertRow {
   /** There is at most one alert with this key, until `rearm` frees it. */
   key: string;
-  /** Not raised if the same rule had an alert for the same subject after this time. */
+  /** Not raised if the same rule had an alert for the same subject since this time. */
   unlessSince?: number;
   /** An alert that was raised before has the key no more. */
   freeBefore?: number;
@@ -136,13 +136,22 @@ export interface AlertStore {
 
   /** Records the alert and a delivery to each channel that wants it, in one transaction. `false`: there is one with this key. */
   raise(alert: RaisedAlert): Promise<boolean>;
-  /** Frees the key. Returns the id of the alert that had it. */
-  rearm(key: string): Promise<string | undefined>;
+  /** Which of these keys have an alert. */
+  raised(keys: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Frees the key. If an alert had it, `next` of its id is raised in the same transaction. */
+  rearm(key: string, next: (freed: string) => RaisedAlert | undefined): Promise<void>;
   /** Latest first. */
   alerts(filter: Page & { rule?: string; state?: DeliveryState }): Promise<AlertRow[]>;
   deliveriesOf(alerts: readonly string[]): Promise<DeliveryRow[]>;
-  /** Takes deliveries that are due. */
-  claim(worker: string, now: number, leaseUntil: number, limit: number): Promise<ClaimedDelivery[]>;
+  /** Channels that have a delivery that is due. */
+  dueChannels(now: number): Promise<string[]>;
+  /** Takes deliveries to this channel that are due. */
+  claim(
+    channel: string,
+    worker: string,
+    lease: { now: number; until: number },
+    limit: number,
+  ): Promise<ClaimedDelivery[]>;
   delivered(id: string, worker: string, end: DeliveryEnd): Promise<void>;
   /** Processes that have taken deliveries. */
   workers(): Promise<string[]>;

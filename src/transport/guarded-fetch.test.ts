@@ -185,3 +185,14 @@ describe('refused URLs', () => {
     expect(await fetching).toContain('could not be reached');
   });
 });
+
+test('a POST is given up while the name of its host is looked up', async () => {
+  const { post } = createGuardedFetch({
+    ...{ allows: () => true, maxBytes: 1000, timeoutMs: 60_000 },
+    resolve: () => new Promise(() => {}),
+  });
+  const giving = new AbortController();
+  const posting = post('http://hook.test/', {}, '{}', giving.signal);
+  giving.abort(new Error('given up'));
+  await expect(posting).rejects.toThrow('given up');
+});

@@ -102,7 +102,9 @@ export function createGuardedFetch(options: GuardOptions): GuardedFetch {
     },
     async post(text, headers, body, signal) {
       const url = checked(text);
-      const answer = await untilAborted(ask(url, await addressesOf(url), signal, { headers, body }), signal);
+      // The lookup of a name may take longer than the rest.
+      const addresses = await untilAborted(addressesOf(url), signal);
+      const answer = await untilAborted(ask(url, addresses, signal, { headers, body }), signal);
       answer.destroy();
       return answer.statusCode ?? 0;
     },

@@ -19,7 +19,7 @@ const loopbackGuard = createGuardedFetch({
 });
 
 /** A process that shares the store. The process `dead` is known to have ended. */
-export function processOn(store: Store, worker = 'one'): Alerts {
+export function processOn(store: Store, worker = 'one', reported = (_: string): unknown => undefined): Alerts {
   return createAlerts({
     store,
     deliver: createDeliver({ guard: loopbackGuard, sendMail, now: () => clock.now }),
@@ -29,7 +29,7 @@ export function processOn(store: Store, worker = 'one'): Alerts {
     worker,
     processStatusOf: (other) => (other === 'dead' ? 'gone' : 'unknown'),
     isFirst: true,
-    reportError: () => {},
+    reportError: reported,
   });
 }
 

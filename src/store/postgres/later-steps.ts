@@ -236,4 +236,6 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     error text COLLATE "C"
   );
   `,
+  // What is due of each channel, so that one channel does not hold up the others.
+  "CREATE INDEX alert_deliveries_due_of_channel ON alert_deliveries (channel, due_at) WHERE state = 'pending';",
 ];

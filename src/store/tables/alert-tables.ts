@@ -8,6 +8,7 @@ import type {
   ClaimedDelivery,
   DeliveryRow,
   DeliveryState,
+  RaisedAlert,
 } from '../alerts.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { type Database, insertInto, putInto, raw, type Steps, sql, where, within } from '../database.ts';
@@ -100,30 +101,19 @@ export function alertTables(db: Database, cipher: CredentialCipher | undefined):
       });
     },
 
-    raise({ key, unlessSince, freeBefore, data, ...alert }) {
-      const { id, at, rule, subject } = alert;
-      const wanted = sql`enabled = 1 AND (rules IS NULL OR rules LIKE ${`%"${rule}"%`})`;
-      return db.steps(function* (): Steps<boolean> {
-        if (unlessSince !== undefined) {
-          const late =
-            yield sql`SELECT id FROM alerts WHERE rule = ${rule} AND subject = ${subject} AND at > ${unlessSince}`;
-          if (late.length > 0) return false;
-        }
-        if (freeBefore !== undefined)
-          yield sql`UPDATE alerts SET dedupe = NULL WHERE dedupe = ${key} AND at < ${freeBefore}`;
-        const columns = { ...alert, data: JSON.stringify(data), dedupe: key };
-        const inserted = yield sql`${insertInto('alerts', columns)} ON CONFLICT (dedupe) DO NOTHING RETURNING id`;
-        if (inserted.length === 0) return false;
-        yield sql`INSERT INTO alert_deliveries (id, alert, channel, state, tries, due_at)
-          SELECT ${id} || '.' || id, ${id}, id, 'pending', 0, ${at} FROM alert_channels WHERE ${wanted}`;
-        return true;
-      });
+    raise: (alert) => db.steps(() => raised(alert)),
+    async raised(keys) {
+      const rows = await db.all<{ dedupe: string }>(sql`SELECT dedupe FROM alerts WHERE dedupe ${within(keys)}`);
+      return new Set(rows.map(({ dedupe }) => dedupe));
     },
-    async rearm(key) {
-      const [freed] = await db.all<{ id: string }>(
-        sql`UPDATE alerts SET dedupe = NULL WHERE dedupe = ${key} RETURNING id`,
-      );
-      return freed?.id;
+    rearm(key, next) {
+      return db.steps(function* (): Steps<void> {
+        const [freed] = (yield sql`UPDATE alerts SET dedupe = NULL WHERE dedupe = ${key} RETURNING id`) as [
+          { id: string }?,
+        ];
+        const alert = freed && next(freed.id);
+        if (alert) yield* raised(alert);
+      });
     },
     async alerts({ limit, after, rule, state }) {
       const conditions = [
@@ -142,15 +132,19 @@ export function alertTables(db: Database, cipher: CredentialCipher | undefined):
       );
       return rows.map(toDelivery);
     },
-    async claim(worker, now, leaseUntil, limit) {
-      const enabled = raw('channel IN (SELECT id FROM alert_channels WHERE enabled = 1)');
-      const free = sql`state = 'pending' AND due_at <= ${now} AND (lease_until IS NULL OR lease_until <= ${now}) AND ${enabled}`;
+    async dueChannels(now) {
+      const due = sql`SELECT 1 FROM alert_deliveries WHERE channel = alert_channels.id AND ${isDue(now)}`;
+      const rows = await db.all<{ id: string }>(
+        sql`SELECT id FROM alert_channels WHERE enabled = 1 AND EXISTS (${due})`,
+      );
+      return rows.map(({ id }) => id);
+    },
+    async claim(channel, worker, { now, until }, limit) {
+      const free = sql`channel = ${channel} AND ${isDue(now)}`;
       const due = sql`SELECT id FROM alert_deliveries WHERE ${free} ORDER BY due_at LIMIT ${limit}`;
-      // Usually none is due, and reading takes no lock.
-      if ((await db.all(due)).length === 0) return [];
       // The condition is repeated: a process that waited for another's claim of the same row must see it as taken.
       const taken = await db.all<DeliveryColumns>(
-        sql`UPDATE alert_deliveries SET lease = ${worker}, lease_until = ${leaseUntil} WHERE id IN (${due}) AND ${free} RETURNING *`,
+        sql`UPDATE alert_deliveries SET lease = ${worker}, lease_until = ${until} WHERE id IN (${due}) AND ${free} RETURNING *`,
       );
       return claimed(taken);
     },
@@ -189,6 +183,27 @@ export function alertTables(db: Database, cipher: CredentialCipher | undefined):
       return found ? [{ id, tries: Number(tries), alert: toAlert(found), channel: to && read(to) }] : [];
     });
   }
+}
+
+const isDue = (now: number) =>
+  sql`state = 'pending' AND due_at <= ${now} AND (lease_until IS NULL OR lease_until <= ${now})`;
+
+/** The steps that raise an alert. `false`: there is one with its key, or there was one lately. */
+function* raised({ key, unlessSince, freeBefore, data, ...alert }: RaisedAlert): Steps<boolean> {
+  const { id, at, rule, subject } = alert;
+  const wanted = sql`enabled = 1 AND (rules IS NULL OR rules LIKE ${`%"${rule}"%`})`;
+  if (unlessSince !== undefined) {
+    const late =
+      yield sql`SELECT id FROM alerts WHERE rule = ${rule} AND subject = ${subject} AND at > ${unlessSince} AND at <= ${at}`;
+    if (late.length > 0) return false;
+  }
+  if (freeBefore !== undefined) yield sql`UPDATE alerts SET dedupe = NULL WHERE dedupe = ${key} AND at < ${freeBefore}`;
+  const columns = { ...alert, data: JSON.stringify(data), dedupe: key };
+  const inserted = yield sql`${insertInto('alerts', columns)} ON CONFLICT (dedupe) DO NOTHING RETURNING id`;
+  if (inserted.length === 0) return false;
+  yield sql`INSERT INTO alert_deliveries (id, alert, channel, state, tries, due_at)
+    SELECT ${id} || '.' || id, ${id}, id, 'pending', 0, ${at} FROM alert_channels WHERE ${wanted}`;
+  return true;
 }
 
 const place = (id: string) => `alert channel ${id}`;
