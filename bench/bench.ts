@@ -1,4 +1,4 @@
-/** `npm run bench`: compares this gateway with nginx and Portkey in front of the same mock upstream, in interleaved rounds. */
+/** `npm run bench`: compares this gateway with nginx and gateways of others in front of the same mock upstream, in interleaved rounds. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,11 +6,13 @@ import { runFleet } from './fleet.ts';
 import { coreCount, machineNow, useSince } from './machine.ts';
 import { type Baseline, type Figures, measureBaseline, measurePeer } from './measures.ts';
 import { type Options, readOptions } from './options.ts';
-import { PEERS, type Peer } from './peers.ts';
+import type { Peer } from './peer.ts';
+import { PEERS } from './peers.ts';
 import { PROCESS_SOURCE } from './processes.ts';
 import { type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
 import { startPeer, startUpstream } from './running.ts';
 import { runSoak } from './soak.ts';
+import { CHAT_PATH } from './workload.ts';
 
 const ROOT = dirname(import.meta.dir);
 const RESULTS = join(import.meta.dir, 'results');
@@ -31,24 +33,40 @@ async function choosePeers(only: readonly string[]): Promise<{ peers: Peer[]; mi
 interface Rounds {
   baselines: Baseline[];
   figures: Map<Peer, Figures[]>;
+  /** What happened to gateways of others that were left out, one sentence each. */
+  leftOut: string[];
+}
+
+async function runOnce(
+  peer: Peer,
+  upstreamPort: number,
+  folder: string,
+  { seconds }: Options,
+  baseline: Baseline,
+): Promise<Figures> {
+  const running = await startPeer(peer, upstreamPort, folder);
+  try {
+    return await measurePeer(running, seconds, baseline, peer.hasManyStreams ?? false);
+  } finally {
+    await running.stop();
+  }
 }
 
 async function runRounds(peers: readonly Peer[], options: Options, folder: string): Promise<Rounds> {
-  const rounds: Rounds = { baselines: [], figures: new Map(peers.map((peer) => [peer, []])) };
+  const rounds: Rounds = { baselines: [], figures: new Map(peers.map((peer) => [peer, []])), leftOut: [] };
   const upstream = await startUpstream();
   try {
     for (let round = 1; round <= options.rounds; round++) {
-      const baseline = await measureBaseline({ port: upstream.port, headers: {} }, options.seconds);
+      const baseline = await measureBaseline({ port: upstream.port, path: CHAT_PATH, headers: {} }, options.seconds);
       rounds.baselines.push(baseline);
-      for (const peer of peers) {
+      for (const [peer, measured] of rounds.figures) {
         console.error(`round ${round} of ${options.rounds}: ${peer.title}`);
-        const running = await startPeer(peer, upstream.port, join(folder, `${peer.name}-${round}`));
         try {
-          rounds.figures
-            .get(peer)
-            ?.push(await measurePeer(running, options.seconds, baseline, peer.hasManyStreams ?? false));
-        } finally {
-          await running.stop();
+          measured.push(await runOnce(peer, upstream.port, join(folder, `${peer.name}-${round}`), options, baseline));
+        } catch (thrown) {
+          if (!peer.isOther) throw thrown;
+          rounds.figures.delete(peer);
+          rounds.leftOut.push(`${peer.title} was left out: ${thrown instanceof Error ? thrown.message : thrown}`);
         }
       }
     }
@@ -63,13 +81,14 @@ async function run(options: Options): Promise<Result> {
   const [loadBefore, begun] = [loadavg()[0] ?? Number.NaN, machineNow()];
   const folder = mkdtempSync(join(tmpdir(), 'modelport-bench-'));
   try {
-    const { baselines, figures } = await runRounds(peers, options, folder);
+    const { baselines, figures, leftOut } = await runRounds(peers, options, folder);
     const gateways: GatewayResult[] = [];
     for (const [peer, measured] of figures) {
-      const { name, title, does } = peer;
+      const { name, title, does, settings, isOther } = peer;
       const costs = measured.map(({ cpuPerRequestUs }) => cpuPerRequestUs);
       const spread = [Math.min(...costs), Math.max(...costs)] as const;
-      gateways.push({ name, title, does, version: await peer.version(), figures: medians(measured), spread });
+      const version = await peer.version();
+      gateways.push({ name, title, does, settings, isOther, version, figures: medians(measured), spread });
     }
     return {
       at: new Date().toISOString(),
@@ -80,7 +99,7 @@ async function run(options: Options): Promise<Result> {
       seconds: options.seconds,
       baseline: medians(baselines),
       gateways: withRatios(gateways),
-      missing,
+      missing: [...missing, ...leftOut],
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -112,7 +131,7 @@ try {
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, `${result.at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, null, 2)}\n`);
   if (options.writeDocs) writeFileSync(join(ROOT, 'docs', 'reference', 'benchmarks.md'), writePage(result));
-  console.log(writeTable(result));
+  console.log(options.markdown ? writePage(result) : writeTable(result));
   process.exit(0);
 } catch (thrown) {
   console.error(thrown instanceof Error ? thrown.message : thrown);

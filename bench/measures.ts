@@ -2,7 +2,7 @@
 import type { Load, LoadReport } from './load.ts';
 import { loopMicroseconds, spentBy, treeUse } from './processes.ts';
 import { type Endpoint, load, type Running } from './running.ts';
-import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
+import { type Pace, writeRequest } from './workload.ts';
 
 /** All figures by name; NaN if not measured. */
 export interface Figures {
@@ -130,7 +130,8 @@ const LATE_MS = 50;
 const GRACE_SECONDS = 30;
 
 function send(endpoint: Endpoint, shape: Load['shape'], seconds: number, pace?: Pace): Promise<LoadReport> {
-  const request = { ...endpoint, path: CHAT_PATH, body: writeRequest(pace), shape, lateMs: LATE_MS };
+  const { port, path, headers } = endpoint;
+  const request = { port, path, headers, body: writeRequest(pace), shape, lateMs: LATE_MS };
   return load(request, seconds + GRACE_SECONDS);
 }
 

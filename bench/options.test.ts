@@ -12,6 +12,7 @@ test('options are parsed and have defaults', () => {
   expect(readOptions(['--quick'])).toMatchObject({ seconds: 1.5, rounds: 1 });
   expect(readOptions(['--soak', '10'])).toMatchObject({ soakMinutes: 10 });
   expect(readOptions(['--fleet'])).toMatchObject({ fleet: true });
+  expect(readOptions(['--markdown'])).toMatchObject({ markdown: true });
 });
 
 test('an invalid option gives an error', () => {

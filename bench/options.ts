@@ -7,6 +7,8 @@ export interface Options {
   /** The gateways to run; empty: all. */
   only: readonly string[];
   writeDocs: boolean;
+  /** Prints the page for the documentation instead of tables for a terminal. */
+  markdown?: boolean;
   /** The length of a soak in minutes, instead of the measurements. */
   soakMinutes?: number;
   /** Several processes and gateways, instead of the measurements. */
@@ -18,10 +20,12 @@ export const USAGE = `npm run bench -- [options]
   --seconds N        length of each measurement (default 5)
   --rounds N         rounds over all gateways; figures are medians (default 3)
   --only a,b         only these of nginx, raw-sockets, modelport, modelport-translating, modelport-two, modelport-limited,
-                     modelport-shared, portkey
+                     modelport-shared, portkey, litellm, bifrost, lm-proxy; those of others are installed into
+                     BENCH_CACHE (default ~/.cache/modelport-bench) when they are first measured
   --soak MINUTES     200 calls a second and 500 streams through one gateway (--only, default modelport) instead:
                      prints memory and latency every 30 s, and exits with 1 if memory grows, a chunk is late or a call fails
   --fleet            1, 2 and 4 processes, and two gateways on one database (BENCH_DATABASE_URL, BENCH_REDIS_URL) instead
+  --markdown         print the page of docs/reference/benchmarks.md
   --write-docs       write docs/reference/benchmarks.md from the result`;
 
 /** The options, or an error message. */
@@ -36,6 +40,9 @@ export function readOptions(args: readonly string[]): Options | string {
         break;
       case '--write-docs':
         options.writeDocs = true;
+        break;
+      case '--markdown':
+        options.markdown = true;
         break;
       case '--fleet':
         options.fleet = true;

@@ -1,52 +1,9 @@
 /** The gateways under test: how each is started in front of the same upstream, and what is missing if it cannot be. */
-import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OTHER_GATEWAYS } from './other-gateways.ts';
+import { output, type Peer, type Place, packageVersion, ROOT, upstreamUrl } from './peer.ts';
 import { MODEL } from './workload.ts';
-
-const ROOT = dirname(import.meta.dir);
-
-/** Where a gateway runs: its port, the upstream's port, and a folder for its files. */
-export interface Place {
-  port: number;
-  upstreamPort: number;
-  folder: string;
-}
-
-/** How to start it, and the headers of requests to it. */
-export interface Launch {
-  command: readonly string[];
-  environment: { readonly [name: string]: string };
-  headers: { readonly [name: string]: string };
-  /** Prepares the gateway once it answers. */
-  prepare?(port: number): Promise<void>;
-}
-
-export interface Peer {
-  name: string;
-  /** The name in the report. */
-  title: string;
-  /** What is missing on this machine, as a sentence; installs what npm provides. */
-  missing(): Promise<string | undefined>;
-  version(): Promise<string>;
-  /** What it does for a request, for the report. */
-  does: string;
-  /** Whether it is measured with 5,000 streams too. */
-  hasManyStreams?: boolean;
-  launch(place: Place): Launch;
-}
-
-const upstreamUrl = ({ upstreamPort }: Place): string => `http://127.0.0.1:${upstreamPort}/v1`;
-
-async function output(command: string[], cwd = ROOT): Promise<{ ok: boolean; text: string }> {
-  const child = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { ok: code === 0, text: (out + err).trim() };
-}
-
-async function packageVersion(path: string): Promise<string> {
-  const { version } = await Bun.file(path).json();
-  return String(version);
-}
 
 const nginx: Peer = {
   name: 'nginx',
@@ -236,41 +193,6 @@ models:
 `;
 }
 
-const PORTKEY = join(import.meta.dir, 'node_modules', '@portkey-ai', 'gateway');
-/** Portkey has no setting for its listening address. */
-const LOOPBACK_ONLY =
-  "import net from 'node:net'; const { listen } = net.Server.prototype; " +
-  "net.Server.prototype.listen = function (port, ...rest) { return typeof port === 'object' ? " +
-  "listen.call(this, { ...port, host: '127.0.0.1' }, ...rest) : " +
-  "listen.call(this, port, '127.0.0.1', ...rest.filter((one) => typeof one === 'function')); };";
-
-const portkey: Peer = {
-  name: 'portkey',
-  title: 'Portkey',
-  does: 'its defaults on Node: no key, no accounts, no log of calls',
-  missing: async () => {
-    if (existsSync(PORTKEY)) return undefined;
-    const { ok, text } = await output(['npm', 'ci', '--ignore-scripts'], import.meta.dir);
-    return ok ? undefined : `Portkey could not be installed: ${text.split('\n')[0]}`;
-  },
-  version: () => packageVersion(join(PORTKEY, 'package.json')),
-  launch: (place) => ({
-    command: [
-      'node',
-      `--import=data:text/javascript,${encodeURIComponent(LOOPBACK_ONLY)}`,
-      join(PORTKEY, 'build', 'start-server.js'),
-      `--port=${place.port}`,
-      '--headless',
-    ],
-    environment: { NODE_ENV: 'production' },
-    headers: {
-      authorization: 'Bearer sk-upstream',
-      'x-portkey-provider': 'openai',
-      'x-portkey-custom-host': upstreamUrl(place),
-    },
-  }),
-};
-
 export const PEERS: readonly Peer[] = [
   nginx,
   rawSockets,
@@ -279,5 +201,5 @@ export const PEERS: readonly Peer[] = [
   modelportTwo,
   modelportLimited,
   modelportShared,
-  portkey,
+  ...OTHER_GATEWAYS,
 ];

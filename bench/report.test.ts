@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Figures } from './measures.ts';
-import { type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
+import { betterOthers, type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
 
 const figures = (factor: number): Figures => ({
   requestsPerSecond: 1000 / factor,
@@ -70,4 +70,28 @@ test('the page is a Markdown table with the command and the day', () => {
   const page = writePage(result);
   expect(page).toContain('| CPU per request, µs | 20 | 60 (3.00 x) |');
   expect(page).toContain('`npm run bench -- --write-docs` on 2030-01-02');
+});
+
+test('the report names what a gateway of others does better, and how it was set up', () => {
+  const other: GatewayResult = {
+    name: 'other',
+    title: 'Other',
+    version: '2.0',
+    does: 'no key',
+    settings: 'two workers',
+    isOther: true,
+    figures: { ...figures(3), cpuPerRequestUs: 59, memoryIdleMb: 29.9, requestsPerSecond: 200, failures: 1 },
+    spread: [58, 61],
+  };
+  const compared = { ...result, gateways: [...result.gateways, other] };
+  // 29.9 MB are printed as the 30 MB that they are compared with.
+  expect(betterOthers(compared)).toEqual([
+    'Better than Modelport 0.1:',
+    '- Other: CPU per request, µs (59 against 60).',
+  ]);
+  const worse = { ...other, figures: figures(4) };
+  expect(betterOthers({ ...result, gateways: [...result.gateways, worse] })).toContain('- Other: nothing.');
+  expect(betterOthers(result)).toEqual([]);
+  expect(writePage(compared)).toContain('## Where others are better\n\nBetter than Modelport 0.1:\n\n- Other: CPU');
+  expect(writePage(compared)).toContain('- Other 2.0: no key. Settings: two workers.');
 });

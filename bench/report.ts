@@ -25,6 +25,8 @@ export interface GatewayResult {
   version: string;
   /** What it did for a request. */
   does: string;
+  settings?: string | undefined;
+  isOther?: boolean | undefined;
   /** Medians of all rounds. */
   figures: Figures;
   /** The least and the greatest CPU per request of the rounds. */
@@ -56,6 +58,11 @@ const ROWS: readonly { figure: keyof Figures; label: string; digits: number; rat
   { figure: 'harnessCores', label: 'cores used by load and upstream', digits: 2, ratio: false },
   { figure: 'failures', label: 'failed requests', digits: 0, ratio: false },
 ];
+
+/** The rows in which gateways are compared: not what the harness did, nor parts of other rows. */
+const COMPARED = ROWS.filter(
+  ({ figure }) => !['harnessCores', 'loopCpuPerRequestUs', 'largestProcessMb', 'pacedP99Ms'].includes(figure),
+);
 
 /** The median of the rounds for each figure. */
 export function medians<Row extends object>(rounds: readonly Row[]): Row {
@@ -114,7 +121,29 @@ function machineLine({ machine, gateways }: Result): string {
 }
 
 const doesLines = ({ gateways }: Result): string[] =>
-  gateways.map(({ title, version, does }) => `${title} ${version}: ${does}.`);
+  gateways.map(
+    ({ title, version, does, settings }) =>
+      `${title} ${version}: ${does}.${settings === undefined ? '' : ` Settings: ${settings}.`}`,
+  );
+
+/** Where a gateway of others has a better figure than this one. */
+export function betterOthers({ gateways }: Result): string[] {
+  const ours = gateways.find(({ name }) => name === 'modelport');
+  const others = gateways.filter(({ isOther }) => isOther);
+  if (!ours || others.length === 0) return [];
+  const better = others.map((other) => {
+    const rows = COMPARED.filter(({ figure, digits }) => {
+      const [theirs, own] = [other.figures[figure], ours.figures[figure]].map((value) => Number(value.toFixed(digits)));
+      return figure === 'requestsPerSecond' ? Number(theirs) > Number(own) : Number(theirs) < Number(own);
+    });
+    const list = rows.map(
+      ({ figure, label, digits }) =>
+        `${label.trim()} (${other.figures[figure].toFixed(digits)} against ${ours.figures[figure].toFixed(digits)})`,
+    );
+    return `${other.title}: ${list.length === 0 ? 'nothing' : list.join('; ')}.`;
+  });
+  return [`Better than ${ours.title} ${ours.version}:`, ...better.map((line) => `- ${line}`)];
+}
 
 const targetsIn = ({ gateways, cores }: Result): string[][] => targetRows(targetsOf(gateways, cores));
 
@@ -125,6 +154,7 @@ export function writeTable(result: Result): string {
     harness(result),
     machineLine(result),
     ...doesLines(result),
+    ...betterOthers(result),
     ...result.missing,
   ].join('\n');
 }
@@ -142,6 +172,9 @@ function markdown([head = [], ...rows]: readonly (readonly string[])[]): string 
   const line = (row: readonly string[]) => `| ${row.map((text) => text.trim()).join(' | ')} |`;
   return [line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
+
+const section = (title: string, [head = '', ...lines]: readonly string[]): string =>
+  head === '' ? '' : `${title}\n\n${head}\n\n${lines.join('\n')}\n\n`;
 
 export function writePage(result: Result): string {
   return `# Benchmarks
@@ -164,12 +197,14 @@ ${doesLines(result)
   .map((line) => `- ${line}`)
   .join('\n')}
 
-## How it is measured
+${section('## Where others are better', betterOthers(result))}## How it is measured
 
 - **nginx** is a plain proxy: one worker, connections kept to the upstream, nothing buffered, nothing logged. It is the yardstick:
   it checks no key, reads no body, keeps no account.
 - **Modelport** is \`modelport serve\` with everything on: it checks a key, holds money, settles it, and records the call in SQLite and in its log.
-- **Portkey** is \`@portkey-ai/gateway\` from npm with its own defaults, on Node.
+- **Portkey** (npm), **LiteLLM** and **LM-Proxy** (PyPI) and **Bifrost** (Go modules) are gateways of others, with the settings that their documentation
+  recommends for production. They do less for a call than Modelport does here; what each does is above. One that could not be installed or did not
+  withstand the load is named above.
 - The upstream and the load generator are processes of their own on raw sockets. Requests are about a kilobyte, replies and chunks
   look like OpenAI's. Streams go from and to the same format, so their chunks pass verbatim.
 - Before anything is measured each gateway has answered 60,000 requests, or as many as it can in 40 s, and passed on 100,000 chunks,

@@ -3,13 +3,14 @@ import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Load, LoadReport } from './load.ts';
-import type { Peer, Place } from './peers.ts';
+import type { Peer, Place } from './peer.ts';
 import { processRows, treeOf } from './processes.ts';
 import { CHAT_PATH, writeRequest } from './workload.ts';
 
 /** Something that answers chat requests: a gateway, or the upstream itself. */
 export interface Endpoint {
   port: number;
+  path: string;
   headers: { readonly [name: string]: string };
 }
 
@@ -20,7 +21,8 @@ export interface Running extends Endpoint {
   stop(): Promise<void>;
 }
 
-const START_BOUND_MS = 20_000;
+/** LiteLLM needs 40 s on a busy machine. */
+const START_BOUND_MS = 120_000;
 const POLL_MS = 3;
 const STOP_BOUND_MS = 10_000;
 
@@ -39,7 +41,7 @@ export async function startUpstream(): Promise<{ port: number; stop(): Promise<v
 export async function startPeer(peer: Peer, upstreamPort: number, folder: string): Promise<Running> {
   mkdirSync(folder, { recursive: true });
   const place: Place = { port: await freePort(), upstreamPort, folder };
-  const { command, environment, headers, prepare } = peer.launch(place);
+  const { command, environment, headers, path = CHAT_PATH, prepare } = peer.launch(place);
   const log = join(folder, 'log');
   const logFile = openSync(log, 'a');
   const started = performance.now();
@@ -51,7 +53,7 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
     stderr: logFile,
   });
   const stop = () => endTree(child.pid, child.exited);
-  const endpoint = { port: place.port, headers };
+  const endpoint = { port: place.port, path, headers };
   for (let answer = await ask(endpoint); answer !== GOOD; answer = await ask(endpoint)) {
     if (child.exitCode !== null || performance.now() - started > START_BOUND_MS) {
       await stop();
@@ -69,9 +71,9 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
 const GOOD = 'good';
 
 /** Sends one request: returns GOOD, or what came instead. */
-async function ask({ port, headers }: Endpoint): Promise<string> {
+async function ask({ port, path, headers }: Endpoint): Promise<string> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}${CHAT_PATH}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: writeRequest(),

@@ -4,11 +4,11 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Load, LoadReport } from './load.ts';
 import { machineNow, otherCores } from './machine.ts';
-import type { Peer } from './peers.ts';
+import type { Peer } from './peer.ts';
 import { treeUse } from './processes.ts';
 import { load, type Running, startPeer, startUpstream, watchLoad } from './running.ts';
 import { median } from './statistics.ts';
-import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
+import { type Pace, writeRequest } from './workload.ts';
 
 /** What was measured in one interval. */
 export interface SoakInterval {
@@ -69,7 +69,7 @@ async function measure(peer: Running, seconds: number, print: (line: string) => 
   const request = (shape: Load['shape'], pace?: Pace) => ({
     port: peer.port,
     headers: peer.headers,
-    path: CHAT_PATH,
+    path: peer.path,
     body: writeRequest(pace),
     shape,
     lateMs: LATE_MS,

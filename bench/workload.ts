@@ -35,6 +35,6 @@ export function readPace(body: string): Pace | undefined {
   return match ? { chunks: Number(match[1]), everyMs: Number(match[2]) } : undefined;
 }
 
-/** Precedes the time at which a chunk was sent, in milliseconds since 1970: the chunk's text. */
-export const TIME_MARK = '"content":"at ';
+/** Precedes the time at which a chunk was sent, in milliseconds since 1970: the chunk's text. Gateways write JSON with and without spaces. */
+export const TIME_MARK = '"at ';
 export const TIME_DIGITS = 13;
