@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { bomOf, bomOfRepository, consolePackages, type Lockfile } from './sbom.ts';
+import { bomOf, bomOfRepository, bundledPackages, type Lockfile } from './sbom.ts';
 
 /** `sha512-` and 64 bytes. */
 const INTEGRITY = `sha512-${Buffer.alloc(64, 1).toString('base64')}`;
@@ -62,9 +62,11 @@ test('a package that the lockfile lacks is an error', () => {
   expect(() => bomOf({ packages }, [])).toThrow('package-lock.json has no a, which the program needs.');
 });
 
-test('packages that the console imports are found', () => {
-  const text = "import { b } from 'b/part';\nimport 'view';\nimport c from './linter';\nexport * from '@x/runtime';\n";
-  expect(consolePackages([text], LOCKFILE)).toEqual(['@x/runtime', 'b', 'view']);
+test('packages that sources import are found', () => {
+  const text =
+    "import { b } from 'b/part';\nimport 'view';\nimport c from './linter';\nexport * from '@x/runtime';\n" +
+    "const a = await import('a');\n";
+  expect(bundledPackages([text], LOCKFILE)).toEqual(['@x/runtime', 'a', 'b', 'view']);
 });
 
 test('every package of this repository has a checksum and a license', () => {
@@ -72,5 +74,8 @@ test('every package of this repository has a checksum and a license', () => {
   expect(components.length).toBeGreaterThan(10);
   expect(components.filter(({ hashes, licenses }) => !hashes || !licenses)).toEqual([]);
   expect(components.map(({ name }) => name)).toContain('@oven/bun-linux-x64-musl');
-  expect(components.map(({ name }) => name)).not.toContain('typescript');
+  // Of the program, loaded when needed, of the console, and not shipped.
+  expect(components.map(({ name }) => name)).toEqual(expect.arrayContaining(['hono', 'nodemailer', 'react']));
+  for (const name of ['typescript', 'fast-check', '@types/bun'])
+    expect(components.map((component) => component.name)).not.toContain(name);
 });

@@ -3,7 +3,7 @@
  * are shipped. The same lockfile gives the same text.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { ROOT } from './source-files.ts';
@@ -133,24 +133,24 @@ function serialOf(content: object): string {
   return `urn:uuid:${parts.join('-')}`;
 }
 
-/** Packages that the console imports: its bundle contains them, although npm does not install them with the program. */
-export function consolePackages(sources: Iterable<string>, { packages }: Lockfile): string[] {
+/** Packages that sources import: the bundles of the program and the console contain them, and npm does not install them with it. */
+export function bundledPackages(sources: Iterable<string>, { packages }: Lockfile): string[] {
   const names = new Set<string>();
   for (const text of sources)
-    for (const [, name = ''] of text.matchAll(/(?:from|import) '((?:@[\w.-]+\/)?[\w.-]+)[/']/g))
+    for (const [, name = ''] of text.matchAll(/(?:from |import |import\()'((?:@[\w.-]+\/)?[\w.-]+)[/']/g))
       if (packages[`node_modules/${name}`]) names.add(name);
   return [...names].sort();
 }
 
 export function bomOfRepository(): Bom {
   const lockfile = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
-  const web = join(ROOT, 'web');
-  const paths = existsSync(web) ? [...new Glob('**/*.{ts,tsx}').scanSync(web)] : [];
-  const shipped = paths.filter((path) => !/node_modules|\.test\.|^dist\//.test(path));
+  const shipped = [...new Glob('{src,web}/**/*.{ts,tsx}').scanSync(ROOT)].filter(
+    (path) => !/node_modules|\.test\.|^web[/\\]dist[/\\]/.test(path),
+  );
   return bomOf(
     lockfile,
-    consolePackages(
-      shipped.map((path) => readFileSync(join(web, path), 'utf8')),
+    bundledPackages(
+      shipped.map((path) => readFileSync(join(ROOT, path), 'utf8')),
       lockfile,
     ),
   );

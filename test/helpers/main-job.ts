@@ -1,6 +1,7 @@
-/** What every way to install must do: start, call, bill and verify. */
+/** What every way to install must do: start, call, bill, verify and serve the console. */
 import { expect } from 'bun:test';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { CHROMIUM, openBrowser, openPage, signInByLink } from './browser.ts';
 import { chatRequest, wholeAnswer } from './chat-answers.ts';
 import type { GatewayProcess, GatewaySetup } from './gateway-process.ts';
 import { costOf, nanoOf, PRICE } from './scene.ts';
@@ -48,4 +49,48 @@ export async function doMainJob(gateway: GatewayProcess): Promise<void> {
   expect(report).toMatchObject({ ok: true });
   expect(report.entries).toBeGreaterThan(500);
   expect(gateway.log()).not.toContain('a thread failed');
+}
+
+const TYPES: { [extension: string]: string } = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
+
+/** The page of the console and every file that it leads to, from file to file. */
+async function fetchConsole(url: string): Promise<string[]> {
+  const page = await fetch(`${url}/console`, { headers: { accept: 'text/html' } });
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html;charset=utf-8']);
+  const files = new Set<string>();
+  const follow = (text: string) => {
+    for (const [, name = ''] of text.matchAll(/["'](?:\.|\/console)\/([\w.-]+\.(?:js|css|svg))["']/g)) files.add(name);
+  };
+  follow(await page.text());
+  for (const name of files) {
+    const file = await fetch(`${url}/console/${name}`);
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '';
+    expect([name, file.status, file.headers.get('content-type')]).toEqual([name, 200, expect.stringContaining(type)]);
+    const text = await file.text();
+    if (name.endsWith('.js')) follow(text);
+  }
+  return [...files];
+}
+
+/** Loads the console's files; with a browser shows the sign-in page and signs in by a one-time link. */
+export async function openConsole(gateway: GatewayProcess): Promise<void> {
+  const files = await fetchConsole(gateway.url);
+  expect(files.filter((name) => name.endsWith('.css'))).not.toEqual([]);
+  // The sign-in page and the pages behind it are files of their own.
+  expect(files.filter((name) => name.endsWith('.js')).length).toBeGreaterThan(2);
+  if (!CHROMIUM) {
+    console.log('The sign-in page in a browser is skipped: there is no Chromium (set CHROMIUM to its path).');
+    return;
+  }
+  const browser = await openBrowser();
+  try {
+    const visit = await openPage(browser);
+    await visit.page.goto(`${gateway.url}/console`);
+    await visit.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    const { path } = await gateway.admin<{ path: string }>('POST', '/login-link');
+    await signInByLink(visit, gateway.url, path);
+    expect(visit.complaints).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 }

@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { chatRequest } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { readImageConfig } from '../helpers/image-config.ts';
-import { doMainJob, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
+import { doMainJob, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const BUILD = join(import.meta.dirname, '../../scripts/build-binary.ts');
@@ -80,6 +80,8 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
       expect.arrayContaining(['process="1"', 'process="2"']),
     );
   }, 60_000);
+
+  test('serves the console with its sign-in page', () => openConsole(gateway), 120_000);
 
   test('runs as the container image says: read-only, without rights, with its health check', async () => {
     const image = readImageConfig();

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../helpers/gateway-process.ts';
-import { doMainJob, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
+import { doMainJob, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -36,10 +36,7 @@ function run(command: string, args: readonly string[], cwd: string, env: NodeJS.
   return stdout;
 }
 
-/**
- * A lockfile for the packed program and our runtimes: npm then needs no registry, only its cache. The libraries are in the bundle, so it
- * has to run without those that npm would install beside it.
- */
+/** A lockfile for the packed program and our runtimes: npm then needs no registry, only its cache. */
 function lockfileFor(archive: string): object {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   const { optionalDependencies, bin, version } = packages[''];
@@ -83,6 +80,13 @@ test.skipIf(process.platform === 'win32')(
     // Both would end the start if they were read.
     writeFileSync(join(work, '.env'), 'MODELPORT_LOG_LEVEL=nonsense\n');
     writeFileSync(join(work, 'bunfig.toml'), 'preload = ["./missing.ts"]\n');
+    // The libraries are in the bundle: npm installs the runtime beside it and nothing else.
+    const manifest = JSON.parse(readFileSync(join(folder, 'node_modules/modelport/package.json'), 'utf8'));
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+      '@oven',
+      'modelport',
+    ]);
     const before = listing(folder);
     expect(before.some((line) => line.includes('dist/program/console/index.html '))).toBe(true);
     const modelport = join(folder, 'node_modules/.bin/modelport');
@@ -98,6 +102,7 @@ test.skipIf(process.platform === 'win32')(
     });
     try {
       await doMainJob(gateway);
+      await openConsole(gateway);
     } finally {
       expect(await gateway.stop()).toBe(0);
     }
