@@ -69,6 +69,8 @@ export interface App {
   catalog: Catalog;
   memory: Memory;
   transport: Transport;
+  /** Sends to public addresses and to those that the operator allows. */
+  guard: GuardedFetch;
   gateway: Gateway;
   metrics: Metrics;
   events: Events;
@@ -203,7 +205,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     access,
     catalog,
     memory,
-    transport,
+    ...{ transport, guard },
     gateway,
     metrics,
     events,

@@ -123,7 +123,7 @@ async function serveAlone(
     ...app,
     applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
     rotateSecrets: () => rotateSecrets(config, app.store),
-    people: config.console && createPeople({ store: app.store, times: config.console.times, now: Date.now }),
+    people: config.console && createPeople({ ...config.console, store: app.store, guard: app.guard, now: Date.now }),
     pages: config.console && createPages(pagesBeside(Bun.main)),
     dialect: dialectNamed,
     readiness: createReadiness({ ask: () => readinessOf(app) }),

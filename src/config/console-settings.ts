@@ -1,16 +1,22 @@
 /** Settings of the console. */
+import type { OidcSettings } from '../people/oidc-claims.ts';
 import type { SessionTimes } from '../people/sessions.ts';
+import { readOidc } from './oidc-settings.ts';
 import { readOn, readWhole } from './read-settings.ts';
 import type { Environment } from './setting-error.ts';
 
 export interface ConsoleSettings {
   /** How long sessions last. */
   times: SessionTimes;
+  /** Absent: nobody signs in by OIDC. */
+  oidc?: OidcSettings;
 }
 
 /** Absent: there is no console. */
 export function readConsole(env: Environment): { console?: ConsoleSettings } {
   const idleMs = readWhole(env, 'MODELPORT_SESSION_IDLE_HOURS', 1, 8760) * 3_600_000;
   const longestMs = readWhole(env, 'MODELPORT_SESSION_DAYS', 1, 365) * 86_400_000;
-  return readOn(env, 'MODELPORT_CONSOLE') ? { console: { times: { idleMs, longestMs } } } : {};
+  const oidc = readOidc(env);
+  const console = { times: { idleMs, longestMs }, ...(oidc && { oidc }) };
+  return readOn(env, 'MODELPORT_CONSOLE') ? { console } : {};
 }

@@ -17,6 +17,7 @@ import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { SETTINGS_ROUTES } from './routes/admin/settings-routes.ts';
 import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
+import { OIDC_ROUTES } from './routes/console/oidc-routes.ts';
 import { OWN_ACCOUNT_ROUTES } from './routes/console/own-account-routes.ts';
 import { PAGE_ROUTES } from './routes/console/page-routes.ts';
 import { PLAYGROUND_ROUTES } from './routes/console/playground-routes.ts';
@@ -237,6 +238,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
 /** Served if there is a console. */
 export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [
   ...SESSION_ROUTES,
+  ...OIDC_ROUTES,
   ...PROFILE_ROUTES,
   ...OWN_ACCOUNT_ROUTES,
   ...PLAYGROUND_ROUTES,

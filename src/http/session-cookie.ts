@@ -18,7 +18,7 @@ export function sessionSecret(headers: Pick<Headers, 'get'>, isSecure: boolean):
   return cookieIn(written, SECURE_NAME) ?? (isSecure ? undefined : cookieIn(written, PLAIN_NAME));
 }
 
-function cookieIn(cookies: string, name: string): string | undefined {
+export function cookieIn(cookies: string, name: string): string | undefined {
   for (const pair of cookies.split(';')) {
     const at = pair.indexOf('=');
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;

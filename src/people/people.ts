@@ -2,7 +2,10 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { PersonRow } from '../store/people.ts';
 import type { Audit, Store } from '../store/store.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { createLink, ensureOwner, INVITATION_MS, LINK_MS, type LoginLink, useLink } from './links.ts';
+import { createOidc, type Oidc } from './oidc.ts';
+import type { OidcSettings } from './oidc-claims.ts';
 import { createPasswords, type PasswordAlgorithm, type Passwords } from './passwords.ts';
 import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
@@ -12,6 +15,8 @@ export interface People {
   readonly ways: SignInWays;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
+  /** Absent: there is no OIDC provider. */
+  readonly oidc?: Oidc;
   /** The person of a link, which is used up. Throws `sign_in_failed`. */
   openLink(token: string): Promise<{ person: PersonRow; way: Way }>;
   /** A link for a person, or for the first owner. `actor`: the admin key, or the person who asks. */
@@ -24,6 +29,8 @@ export interface People {
 export interface SignInWays {
   password: boolean;
   passkeys: boolean;
+  /** The name of the OIDC provider. Absent: there is none. */
+  oidc?: { name: string };
 }
 
 export interface PeopleDeps {
@@ -31,14 +38,19 @@ export interface PeopleDeps {
   times: SessionTimes;
   /** Of new passwords. */
   passwords?: PasswordAlgorithm;
+  /** Absent: there is no OIDC provider. */
+  oidc?: OidcSettings | undefined;
+  guard: Pick<GuardedFetch, 'send'>;
   now(): number;
 }
 
-export function createPeople({ store, times, passwords, now }: PeopleDeps): People {
+export function createPeople({ store, times, passwords, oidc: settings, guard, now }: PeopleDeps): People {
   const { people } = store;
+  const oidc = settings && createOidc(settings, { store, guard, now });
   return {
     sessions: createSessions(people, times, now),
-    ways: { password: true, passkeys: false },
+    ways: { password: true, passkeys: false, ...(oidc && { oidc: { name: oidc.name } }) },
+    ...(oidc && { oidc }),
     passwords: createPasswords(passwords),
     throttle: createThrottle(people, now),
     async openLink(token) {

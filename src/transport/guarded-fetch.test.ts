@@ -196,3 +196,19 @@ test('a POST is given up while the name of its host is looked up', async () => {
   giving.abort(new Error('given up'));
   await expect(posting).rejects.toThrow('given up');
 });
+
+test('a request is sent as given, without following redirects, and the response is bounded', async () => {
+  const send = (url: string, options = {}) =>
+    guard(options).send(url, { method: 'POST', headers: { 'x-own': '1' }, body: 'a=b', maxBytes: 1000 }, NEVER);
+  expect(await send(at('/image'))).toMatchObject({ status: 200, bytes: BYTES });
+  expect(await send(at('/loop'))).toMatchObject({ status: 302, headers: { location: '/loop' } });
+  expect(await send(at('/none'))).toMatchObject({ status: 404 });
+  for (const [url, options] of [
+    [at('/large'), {}],
+    [at('/bomb'), {}],
+    [at('/image'), { allows: () => false }],
+    [at('/image', 'name.test'), { allows: () => false }],
+    ['file:///etc/passwd', {}],
+  ] as const)
+    expect(await refusal(send(url, options))).toStartWith('The address ');
+});

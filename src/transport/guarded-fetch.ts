@@ -18,6 +18,21 @@ export interface GuardedFetch {
   fetch(url: string, signal: AbortSignal): Promise<Fetched>;
   /** Sends a POST and returns the status of the response. Redirects are not followed. Throws `invalid_request` as `fetch`. */
   post(url: string, headers: { [name: string]: string }, body: string, signal: AbortSignal): Promise<number>;
+  /** Sends a request and returns the response, of any status. Redirects are not followed. Throws `invalid_request` as `fetch`. */
+  send(url: string, request: GuardedRequest, signal: AbortSignal): Promise<GuardedResponse>;
+}
+
+export interface GuardedRequest {
+  method: string;
+  headers: { [name: string]: string };
+  body?: string;
+  maxBytes: number;
+}
+
+export interface GuardedResponse {
+  status: number;
+  headers: { [name: string]: string };
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface GuardOptions {
@@ -108,21 +123,30 @@ export function createGuardedFetch(options: GuardOptions): GuardedFetch {
       answer.destroy();
       return answer.statusCode ?? 0;
     },
+    send: (text, { maxBytes: most, ...request }, signal) =>
+      untilAborted(
+        (async () => {
+          const url = checked(text);
+          const answer = await ask(url, await addressesOf(url), signal, request);
+          const headers: GuardedResponse['headers'] = {};
+          for (const [name, value] of Object.entries(answer.headers))
+            if (value !== undefined) headers[name] = String(value);
+          return { status: answer.statusCode ?? 0, headers, bytes: Uint8Array.from(await readBody(answer, most)) };
+        })(),
+        signal,
+      ),
   };
 }
 
-interface Posted {
+interface Sent {
+  /** POST if absent. */
+  method?: string;
   headers: { [name: string]: string };
-  body: string;
+  body?: string;
 }
 
 /** Sends the request to one of these addresses. The host name is used for the request and the TLS handshake, and never resolved again. */
-async function ask(
-  url: URL,
-  addresses: readonly string[],
-  signal: AbortSignal,
-  post?: Posted,
-): Promise<IncomingMessage> {
+async function ask(url: URL, addresses: readonly string[], signal: AbortSignal, sent?: Sent): Promise<IncomingMessage> {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first] = found;
   const known: LookupFunction = (_host, { all }, answer) => {
@@ -133,17 +157,17 @@ async function ask(
   // Loaded on first use: few gateways fetch URLs, and it takes an eighth of the start.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
-    const method = post ? 'POST' : 'GET';
+    const method = sent ? (sent.method ?? 'POST') : 'GET';
     const request = send(url, {
       method,
       lookup: known,
-      headers: { ...headers, ...post?.headers },
+      headers: { ...headers, ...sent?.headers },
       agent: false,
       signal,
     });
     request.on('response', resolve);
     request.on('error', reject);
-    request.end(post?.body);
+    request.end(sent?.body);
   });
 }
 

@@ -54,6 +54,6 @@ function npmCi(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  for (const folder of ['.', 'matrix', '../agents', '../openapi/tools', '../parquet', '../release'])
+  for (const folder of ['.', 'matrix', '../agents', '../oidc', '../openapi/tools', '../parquet', '../release'])
     await installPackages(join(clientsFolder, folder));
 }

@@ -25,6 +25,7 @@ import { listen } from '../../src/http1/server.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { createRepricings } from '../../src/ledger/repricing.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
+import type { OidcSettings } from '../../src/people/oidc-claims.ts';
 import { createPeople } from '../../src/people/people.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -46,6 +47,7 @@ interface ConsoleOptions {
   pages?: HttpDeps['pages'];
   /** The clock of sessions and sign-ins. */
   peopleNow?: () => number;
+  oidc?: OidcSettings;
 }
 
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
@@ -137,7 +139,7 @@ const serveOver = (deps: HttpDeps) =>
 /** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(
   database?: TestDatabase['settings'],
-  { hasConsole = true, pages, peopleNow = Date.now }: ConsoleOptions = {},
+  { hasConsole = true, pages, peopleNow = Date.now, oidc }: ConsoleOptions = {},
 ): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
@@ -167,7 +169,7 @@ export async function startLoopback(
       ...NO_GATEWAY,
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
     },
-    people: hasConsole ? createPeople({ ...PEOPLE, store, now: peopleNow }) : undefined,
+    people: hasConsole ? createPeople({ ...PEOPLE, store, oidc, guard: LOOPBACK_GUARD, now: peopleNow }) : undefined,
     ...{ pages, dialect: dialectNamed },
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,

@@ -25,6 +25,19 @@ export const unmeteredModel = ({ url }: ScriptedUpstream): Pick<GatewaySetup, 'p
   ],
 });
 
+/** An OIDC provider that nobody can reach. */
+export const OIDC_ENVIRONMENT = {
+  MODELPORT_PUBLIC_URL: 'https://models.example.test',
+  MODELPORT_OIDC_ISSUER: 'http://127.0.0.1:9',
+  MODELPORT_OIDC_CLIENT_ID: 'modelport',
+};
+
+/** With `OIDC_ENVIRONMENT`: the library, which is loaded now, says that the provider cannot be reached. */
+export async function beginOidc({ url }: Pick<GatewayProcess, 'url'>): Promise<void> {
+  const answer = await fetch(`${url}/console/api/sign-in/oidc`, { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/#error=provider_unavailable']);
+}
+
 /** Calls, bills and verifies, and uses every thread. */
 export async function doMainJob(gateway: GatewayProcess): Promise<void> {
   const caller = await gateway.newCaller('10.00');

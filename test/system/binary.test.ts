@@ -18,7 +18,14 @@ import { dirname, join } from 'node:path';
 import { chatRequest } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { readImageConfig } from '../helpers/image-config.ts';
-import { doMainJob, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
+import {
+  beginOidc,
+  doMainJob,
+  OIDC_ENVIRONMENT,
+  openConsole,
+  startUnmetered,
+  unmeteredModel,
+} from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const BUILD = join(import.meta.dirname, '../../scripts/build-binary.ts');
@@ -65,7 +72,10 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
       ...unmeteredModel(upstream),
       program: ['unshare', '--mount', 'sh', '-c', IN_ROOT, root, `/${binary}`],
       dataFolder: join(root, 'data'),
-      environment: { MODELPORT_DATA_DIR: '/data', MODELPORT_CONFIG: '/data/modelport.yaml', MODELPORT_PROCESSES: '2' },
+      environment: {
+        ...{ MODELPORT_DATA_DIR: '/data', MODELPORT_CONFIG: '/data/modelport.yaml', MODELPORT_PROCESSES: '2' },
+        ...OIDC_ENVIRONMENT,
+      },
     });
   }, 120_000);
   afterAll(async () => {
@@ -76,6 +86,7 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
 
   test('starts, answers, bills and verifies, with all its threads and processes', async () => {
     await doMainJob(gateway);
+    await beginOidc(gateway);
     expect((await gateway.metrics()).match(/process="\d+"/g)).toEqual(
       expect.arrayContaining(['process="1"', 'process="2"']),
     );

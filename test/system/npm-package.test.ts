@@ -5,7 +5,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../helpers/gateway-process.ts';
-import { doMainJob, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
+import {
+  beginOidc,
+  doMainJob,
+  OIDC_ENVIRONMENT,
+  openConsole,
+  startUnmetered,
+  unmeteredModel,
+} from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -98,11 +105,12 @@ test.skipIf(process.platform === 'win32')(
       ...unmeteredModel(upstream),
       program: [modelport],
       folder: work,
-      environment,
+      environment: { ...environment, ...OIDC_ENVIRONMENT },
     });
     try {
       await doMainJob(gateway);
       await openConsole(gateway);
+      await beginOidc(gateway);
     } finally {
       expect(await gateway.stop()).toBe(0);
     }

@@ -21,6 +21,7 @@ function guardOf(files: { readonly [url: string]: Uint8Array }): GuardedFetch & 
       return { bytes, contentType: 'image/png' };
     },
     post: () => Promise.reject(new Error('Nothing is sent.')),
+    send: () => Promise.reject(new Error('Nothing is sent.')),
   };
 }
 

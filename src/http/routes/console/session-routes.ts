@@ -90,13 +90,18 @@ export function refuseForeign(
   refuseOtherOrigin({ method, headers }, settings.publicUrl);
 }
 
-/** Begins a new session. The one that the request came with ends. */
-export async function signIn(
+/** Begins a new session and answers with its cookie. */
+export async function signIn(...given: Parameters<typeof beginSession>): Promise<Response> {
+  return withCookie({ signedIn: true }, await beginSession(...given));
+}
+
+/** Begins a new session and returns its cookie. The session that the request came with ends. */
+export async function beginSession(
   deps: HttpDeps,
   { headers, address }: Pick<RouteRequest<unknown, unknown>, 'headers' | 'address'>,
   person: PersonRow,
   way: Way,
-): Promise<Response> {
+): Promise<string> {
   const { sessions } = peopleOf(deps);
   const isSecure = isOnTls(deps);
   const old = sessionSecret(headers, isSecure);
@@ -106,8 +111,7 @@ export async function signIn(
   const act = { actor: person.id, action: 'person.signed-in', subject: person.id, after: { way, address } };
   await deps.store.recordAudit(auditRow(act, deps.now()));
   const { secret, session } = await sessions.begin(person, way, { address, agent });
-  const cookie = writeCookie(secret, session.endsAt - session.at, headers, isSecure);
-  return withCookie({ signedIn: true }, cookie);
+  return writeCookie(secret, session.endsAt - session.at, headers, isSecure);
 }
 
 export const withCookie = (body: object, cookie: string): Response =>

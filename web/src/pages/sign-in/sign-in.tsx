@@ -66,7 +66,7 @@ function GateFoot() {
 
 function Gate({ ways, fragment, onDone: enter }: Props) {
   const t = useWords(words);
-  const [note, setNote] = useState(fragment.error ? t('failed') : undefined);
+  const [note, setNote] = useState(fragment.error && t(ERRORS[fragment.error] ?? 'failed'));
   const [following, setFollowing] = useState(fragment.link !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a one-time link is used once
   useEffect(() => {
@@ -93,6 +93,14 @@ function Gate({ ways, fragment, onDone: enter }: Props) {
     </div>
   );
 }
+
+/** Why the provider's page led back without a sign-in. */
+const ERRORS: { readonly [code: string]: 'unavailable' | 'notAllowed' | 'emailTaken' | 'lastOwner' } = {
+  provider_unavailable: 'unavailable',
+  not_allowed: 'notAllowed',
+  email_taken: 'emailTaken',
+  last_owner: 'lastOwner',
+};
 
 /** React's strict mode runs effects twice in development. */
 const used = new Set<string>();

@@ -27,5 +27,18 @@ export const words = dictionary({
   ok: ['OK', '成功'],
   linkFailed: ['The link was used already or has ended. Ask for another one.', '链接已使用或已过期，请重新获取。'],
   signingIn: ['Signing in', '正在登录'],
+  unavailable: [
+    'The sign-in provider does not answer. Try again in a moment, or sign in another way.',
+    '登录服务暂时没有响应。请稍后重试，或使用其他方式登录。',
+  ],
+  notAllowed: ['You may not sign in here. Ask an administrator for access.', '您没有登录权限，请联系管理员。'],
+  emailTaken: [
+    'Somebody has your e-mail address here already. Sign in the way you did before, or ask an administrator.',
+    '您的邮箱地址已被使用。请使用之前的方式登录，或联系管理员。',
+  ],
+  lastOwner: [
+    'Your role at the provider is lower, but you are the last owner. Make somebody else an owner first.',
+    '您在登录服务中的角色已降低，但您是最后一位所有者。请先将其他人设为所有者。',
+  ],
   failed: ['Sign-in failed. Check what you entered.', '登录失败，请检查输入。'],
 });

@@ -1,0 +1,107 @@
+/** The console: signing in by OpenID Connect. */
+import { auditRow } from '../../../access/audit.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { Oidc, OidcError, OidcOutcome } from '../../../people/oidc.ts';
+import type { Attempt } from '../../../people/oidc-provider.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
+import { cookieIn } from '../../session-cookie.ts';
+import { isOnTls } from '../../signed-in.ts';
+import { beginSession, peopleOf, refuseForeign } from './session-routes.ts';
+
+type Asked = Pick<RouteRequest<unknown, unknown>, 'headers' | 'address' | 'url'>;
+
+export const OIDC_ROUTES: readonly AnsweredRoute[] = [
+  route('GET', '/console/api/sign-in/oidc', {
+    gate: 'open',
+    summary: 'Sends the browser to the OIDC provider.',
+    answer: async (deps, asked) => {
+      const oidc = oidcOf(deps);
+      // No page of another origin may replace the session of whoever visits it.
+      if (isForeign(deps, asked)) return goTo('/console/');
+      const started = await oidc.start();
+      if ('error' in started) return refused(deps, started);
+      return goTo(started.url, attemptCookie(deps, started.attempt));
+    },
+  }),
+  route('GET', '/console/api/sign-in/oidc/callback', {
+    gate: 'open',
+    summary: 'Where the OIDC provider sends the browser back to: signs in, or shows the sign-in page with an error.',
+    answer: async (deps, asked) => {
+      const oidc = oidcOf(deps);
+      const attempt = attemptOf(deps, asked);
+      const query = new URL(asked.url).searchParams;
+      // Compared before anything is sent: without the cookie of this browser nobody makes the gateway ask the provider.
+      if (!attempt || query.getAll('state').join() !== attempt.state) return goTo('/console/#error=sign_in_failed');
+      const done = await oidc.finish(query, attempt);
+      if ('error' in done) return failed(deps, asked, done);
+      return goTo('/console/', await beginSession(deps, asked, done.person, 'oidc'));
+    },
+  }),
+];
+
+function oidcOf(deps: HttpDeps): Oidc {
+  const { oidc } = peopleOf(deps);
+  if (oidc) return oidc;
+  throw new GatewayError('not_found', 'There is no OIDC provider (MODELPORT_OIDC_ISSUER).');
+}
+
+function isForeign(deps: HttpDeps, asked: Asked): boolean {
+  try {
+    refuseForeign(deps, asked, 'GET');
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Written where the provider has said who it was, or the throttle permits: others could fill the audit log. */
+async function failed(deps: HttpDeps, { address }: Asked, done: Failed): Promise<Response> {
+  const { throttle } = peopleOf(deps);
+  const isCounted = await throttle.attempt(`oidc ${address}`, address).then(
+    () => true,
+    () => false,
+  );
+  if (isCounted || done.about !== undefined) {
+    const act = { actor: 'sign-in', action: 'person.sign-in-failed', subject: done.about ?? 'unknown' };
+    await deps.store.recordAudit(auditRow({ ...act, after: { way: 'oidc', reason: done.error, address } }, deps.now()));
+  }
+  return refused(deps, done);
+}
+
+type Failed = Extract<OidcOutcome, { error: OidcError }>;
+
+function refused(deps: HttpDeps, { error, cause }: Failed): Response {
+  // Not for each of those who come while the provider is down.
+  if (error === 'provider_unavailable' && cause instanceof Error && cause.cause !== undefined)
+    deps.reportError('Signing in by OIDC failed.', cause);
+  return goTo(`/console/#error=${error}`, attemptCookie(deps, undefined));
+}
+
+const goTo = (location: string, cookie?: string): Response =>
+  new Response(null, {
+    status: 303,
+    headers: {
+      location,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      ...(cookie !== undefined && { 'set-cookie': cookie }),
+    },
+  });
+
+/** What the provider's answer must fit, in the browser that began: nobody can finish what somebody else has begun. */
+const cookieName = (deps: HttpDeps) => (isOnTls(deps) ? '__Host-modelport-oidc' : 'modelport_oidc');
+const ATTEMPT_SECONDS = 600;
+const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})$/;
+
+/** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. */
+function attemptCookie(deps: HttpDeps, attempt: Attempt | undefined): string {
+  const value = attempt ? `${attempt.state}.${attempt.nonce}.${attempt.verifier}` : '';
+  const parts = [`${cookieName(deps)}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax'];
+  return [...parts, ...(isOnTls(deps) ? ['Secure'] : []), `Max-Age=${attempt ? ATTEMPT_SECONDS : 0}`].join('; ');
+}
+
+function attemptOf(deps: HttpDeps, { headers }: Asked): Attempt | undefined {
+  const [, state, nonce, verifier] = ATTEMPT.exec(cookieIn(headers.get('cookie') ?? '', cookieName(deps)) ?? '') ?? [];
+  return state && nonce && verifier ? { state, nonce, verifier } : undefined;
+}
