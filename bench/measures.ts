@@ -29,6 +29,22 @@ export interface Figures {
   failures: number;
 }
 
+export interface GatewayResult {
+  name: string;
+  title: string;
+  version: string;
+  /** What it did for a request. */
+  does: string;
+  settings?: string | undefined;
+  isOther?: boolean | undefined;
+  /** Medians of all rounds. */
+  figures: Figures;
+  /** The least and the greatest CPU per request of the rounds. */
+  spread: readonly [number, number];
+  /** Each figure divided by that of the reference; absent if the reference did not run. */
+  ratios?: Partial<Figures>;
+}
+
 /** The upstream without a gateway, with the same load and harness. */
 export interface Baseline {
   requestsPerSecond: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Figures } from './measures.ts';
-import { betterOthers, type GatewayResult, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
+import type { Figures, GatewayResult } from './measures.ts';
+import { betterOthers, medians, type Result, withRatios, writePage, writeTable } from './report.ts';
 
 const figures = (factor: number): Figures => ({
   requestsPerSecond: 1000 / factor,

@@ -1,7 +1,7 @@
 /** The benchmark's result as data, as a table for the terminal, and as a documentation page. Pure functions. */
 
 import type { MachineUse } from './machine.ts';
-import type { Baseline, Figures } from './measures.ts';
+import type { Baseline, Figures, GatewayResult } from './measures.ts';
 import { median } from './statistics.ts';
 import { targetRows, targetsOf } from './targets.ts';
 
@@ -17,22 +17,6 @@ export interface Result {
   gateways: GatewayResult[];
   /** What could not be run, one sentence each. */
   missing: string[];
-}
-
-export interface GatewayResult {
-  name: string;
-  title: string;
-  version: string;
-  /** What it did for a request. */
-  does: string;
-  settings?: string | undefined;
-  isOther?: boolean | undefined;
-  /** Medians of all rounds. */
-  figures: Figures;
-  /** The least and the greatest CPU per request of the rounds. */
-  spread: readonly [number, number];
-  /** Each figure divided by that of the reference; absent if the reference did not run. */
-  ratios?: Partial<Figures>;
 }
 
 const YARDSTICK = 'nginx';

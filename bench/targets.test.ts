@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Figures } from './measures.ts';
-import type { GatewayResult } from './report.ts';
+import type { Figures, GatewayResult } from './measures.ts';
 import { isMet, targetRows, targetsOf } from './targets.ts';
 
 const gateway = (name: string, figures: Partial<Figures>, ratios: Partial<Figures> = {}): GatewayResult => ({

@@ -1,6 +1,5 @@
 /** The figures that this project has set itself as targets, beside what a run measured. Pure functions. */
-import type { Figures } from './measures.ts';
-import type { GatewayResult } from './report.ts';
+import type { Figures, GatewayResult } from './measures.ts';
 
 export interface Target {
   label: string;
