@@ -1,8 +1,8 @@
 /** A provider's model that performs one task: it calls the given tool, and when the result has arrived, says that it is done. */
 
+import type { ModelOutput } from '../helpers/model-output.ts';
 import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
 import { readSent, type Sent } from '../helpers/provider-requests.ts';
-import type { Said } from '../helpers/said.ts';
 
 export interface TaskModel {
   readonly url: string;
@@ -19,7 +19,7 @@ export function startTaskModel(
   act: (sent: Sent) => { name: string; args: object } | undefined,
 ): TaskModel {
   const sent: TaskModel['sent'] = [];
-  function reply(asked: Sent): Said {
+  function reply(asked: Sent): ModelOutput {
     const call = act(asked);
     const isAnswered = asked.turns.some(({ parts }) => parts.some(({ type }) => type === 'result'));
     if (!call) return { texts: ['A ', 'title'] };
@@ -33,9 +33,9 @@ export function startTaskModel(
       const asked = readSent(provider, body);
       sent.push({ sent: asked, body, headers: request.headers });
       const streams = (body as { stream?: boolean }).stream === true || request.url.includes('streamGenerateContent');
-      const said = reply(asked);
-      if (!streams) return Response.json(PROVIDERS[provider].whole(said).json);
-      const { events = [], withoutTerminator } = PROVIDERS[provider].stream(said);
+      const output = reply(asked);
+      if (!streams) return Response.json(PROVIDERS[provider].whole(output).json);
+      const { events = [], withoutTerminator } = PROVIDERS[provider].stream(output);
       const lines = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`));
       const text = lines.join('') + (withoutTerminator ? '' : 'data: [DONE]\n\n');
       return new Response(text, { headers: { 'content-type': 'text/event-stream' } });

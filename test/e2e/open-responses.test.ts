@@ -3,8 +3,8 @@
  * format.
  */
 import { describe, expect, test } from 'bun:test';
+import type { ModelOutput } from '../helpers/model-output.ts';
 import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
-import type { Said } from '../helpers/said.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
 
@@ -27,32 +27,32 @@ interface Case {
   request: object;
   stream?: true;
   /** The output of the provider's model. */
-  said: Said;
+  output: ModelOutput;
   /** The expected type of one item. */
   item: 'message' | 'function_call';
 }
 
-const HELLO: Said = { texts: ['Hello to ', 'you.'] };
+const HELLO: ModelOutput = { texts: ['Hello to ', 'you.'] };
 const CASES: readonly Case[] = [
-  { name: 'a text', request: { input: [user('Say hello in exactly 3 words.')] }, said: HELLO, item: 'message' },
-  { name: 'a stream', stream: true, request: { input: [user('Count from 1 to 5.')] }, said: HELLO, item: 'message' },
+  { name: 'a text', request: { input: [user('Say hello in exactly 3 words.')] }, output: HELLO, item: 'message' },
+  { name: 'a stream', stream: true, request: { input: [user('Count from 1 to 5.')] }, output: HELLO, item: 'message' },
   {
     name: 'a system prompt',
     request: { input: [{ type: 'message', role: 'system', content: 'You are a pirate.' }, user('Say hello.')] },
-    said: HELLO,
+    output: HELLO,
     item: 'message',
   },
   {
     name: 'a tool call',
     request: { input: [user("What's the weather like in San Francisco?")], tools: [WEATHER], tool_choice: 'required' },
-    said: { calls: [CALL] },
+    output: { calls: [CALL] },
     item: 'function_call',
   },
   {
     name: 'a tool call in a stream',
     stream: true,
     request: { input: [user("What's the weather like in San Francisco?")], tools: [WEATHER], tool_choice: 'required' },
-    said: { calls: [CALL] },
+    output: { calls: [CALL] },
     item: 'function_call',
   },
   {
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
         ]),
       ],
     },
-    said: HELLO,
+    output: HELLO,
     item: 'message',
   },
   {
@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
         user('What is my name?'),
       ],
     },
-    said: HELLO,
+    output: HELLO,
     item: 'message',
   },
   {
@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
       ],
       tools: [BARE_WEATHER],
     },
-    said: HELLO,
+    output: HELLO,
     item: 'message',
   },
   {
@@ -105,7 +105,7 @@ const CASES: readonly Case[] = [
         },
       },
     },
-    said: { texts: ['{"city":"Rome"}'] },
+    output: { texts: ['{"city":"Rome"}'] },
     item: 'message',
   },
   {
@@ -118,7 +118,7 @@ const CASES: readonly Case[] = [
       max_output_tokens: 500,
       metadata: { a: 'b' },
     },
-    said: { thought: 'Well.', texts: ['Yes.'] },
+    output: { thought: 'Well.', texts: ['Yes.'] },
     item: 'message',
   },
 ];
@@ -126,10 +126,10 @@ const CASES: readonly Case[] = [
 const UPSTREAMS: readonly (ProviderName | 'sandbox')[] = ['sandbox', 'chat', 'messages', 'gemini', 'responses'];
 
 describe.each(UPSTREAMS)('with %s', (name) => {
-  test.each(CASES)('$name', async ({ request, stream = false, said, item }) => {
+  test.each(CASES)('$name', async ({ request, stream = false, output, item }) => {
     const provider = name === 'sandbox' ? undefined : PROVIDERS[name];
     const stage = await scene.stage(provider && { type: provider.type, upstreamModel: provider.upstreamModel });
-    if (provider) stage.script(stream ? provider.stream(said) : provider.whole(said));
+    if (provider) stage.script(stream ? provider.stream(output) : provider.whole(output));
     const model = provider ? stage.model : 'sandbox-chat';
     const response = await stage.post('/v1/responses', { model, stream, ...request });
     const text = await response.text();

@@ -1,9 +1,9 @@
 /** The type of a scenario, and parts that scenarios share: tools, images, finish reasons. */
 import { expect } from 'bun:test';
 import type { Client, Conversation, ConversationView, FilePart, Format, TurnView } from '../clients/formats-client.ts';
+import type { ModelOutput } from '../helpers/model-output.ts';
 import type { ProviderName } from '../helpers/provider-answers.ts';
 import type { Sent, SentPart } from '../helpers/provider-requests.ts';
-import type { Said } from '../helpers/said.ts';
 
 export interface Seen {
   client: Client;
@@ -18,7 +18,7 @@ export interface Scenario {
   name: string;
   ask: Partial<Conversation>;
   /** The provider's reply for each turn. */
-  says: readonly Said[];
+  says: readonly ModelOutput[];
   /** The providers for which it runs; all by default. */
   providers?: readonly ProviderName[];
   /** Clients that cannot do this, with the reason. */
@@ -111,7 +111,7 @@ export const TRIP = {
 };
 
 export const textsOf = (view: ConversationView) => view.turns.map(({ text }) => text);
-export const said = (client: Client, end: End, more: Partial<TurnView> = {}) => ({
+export const turnView = (client: Client, end: End, more: Partial<TurnView> = {}) => ({
   finish: finishOf(client, end),
   ...more,
 });

@@ -16,10 +16,10 @@ import {
   partsOf,
   type Scenario,
   SOURCES,
-  said,
   TIME,
   TRIP,
   textsOf,
+  turnView,
   WEATHER,
 } from './scenario.ts';
 
@@ -29,7 +29,9 @@ export const SCENARIOS: readonly Scenario[] = [
     ask: { system: 'Be brief.', prompt: 'Greet Japan.', maxTokens: 500 },
     says: [{ texts: ['Grüße ', 'aus ', '日本 🗾'] }],
     check({ client, provider, view, sent }) {
-      expect(view.turns).toMatchObject([said(client, 'over', { text: 'Grüße aus 日本 🗾', reasoning: '', calls: [] })]);
+      expect(view.turns).toMatchObject([
+        turnView(client, 'over', { text: 'Grüße aus 日本 🗾', reasoning: '', calls: [] }),
+      ]);
       expect(sent[0]).toMatchObject({ system: 'Be brief.', maxTokens: 500, tools: [], stop: [] });
       expect(sent[0]?.turns).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'Greet Japan.' }] }]);
       expect(sent[0]?.choice).toBeUndefined();
@@ -46,9 +48,9 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     check({ client, view, sent }) {
       expect(view.turns).toMatchObject([
-        said(client, 'calls', { text: 'First the sky.' }),
-        said(client, 'calls', { text: '' }),
-        said(client, 'over', { text: 'Sun at noon.', calls: [] }),
+        turnView(client, 'calls', { text: 'First the sky.' }),
+        turnView(client, 'calls', { text: '' }),
+        turnView(client, 'over', { text: 'Sun at noon.', calls: [] }),
       ]);
       assertCalls(view.turns[0], CALLS.weather);
       assertCalls(view.turns[1], CALLS.time);
@@ -76,7 +78,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
     says: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
     check({ client, view, sent }) {
-      expect(view.turns).toMatchObject([said(client, 'calls'), said(client, 'over', { text: 'Both.' })]);
+      expect(view.turns).toMatchObject([turnView(client, 'calls'), turnView(client, 'over', { text: 'Both.' })]);
       assertCalls(view.turns[0], CALLS.weather, CALLS.time);
       const [, second] = sent;
       expect(second?.turns.map(({ role, parts }) => [role, ...parts.map(({ type }) => type)])).toEqual([
@@ -280,7 +282,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ask: { maxTokens: 64 },
     says: [{ texts: ['Once upon a '], ends: 'length' }],
     check({ client, view, sent }) {
-      expect(view.turns).toMatchObject([said(client, 'length', { text: 'Once upon a ' })]);
+      expect(view.turns).toMatchObject([turnView(client, 'length', { text: 'Once upon a ' })]);
       expect(sent[0]?.maxTokens).toBe(64);
     },
   },
@@ -289,7 +291,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ask: {},
     says: [{ texts: ['I '], ends: 'filtered' }],
     check({ client, view }) {
-      expect(view.turns).toMatchObject([said(client, 'filtered')]);
+      expect(view.turns).toMatchObject([turnView(client, 'filtered')]);
     },
   },
   {

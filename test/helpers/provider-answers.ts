@@ -1,14 +1,14 @@
 /** The same reply in the format of each provider, streaming and non-streaming, for tests of all pairs of formats. */
 
 import type { Answer } from '../upstream/answer.ts';
-import { endOf, FEW, type Said } from './said.ts';
+import { endOf, FEW, type ModelOutput } from './model-output.ts';
 
 export interface ProviderAnswers {
   /** The row of the providers table. */
   type: string;
   upstreamModel: string;
-  whole(said: Said): Answer;
-  stream(said: Said): Answer;
+  whole(modelOutput: ModelOutput): Answer;
+  stream(modelOutput: ModelOutput): Answer;
   error(status: number, message: string): Answer;
 }
 
@@ -22,22 +22,23 @@ const openaiError = (status: number, message: string): Answer => ({
   json: { error: { message, type: 'invalid_request_error', param: null, code: 'provider_code' } },
 });
 
-const textOf = ({ texts = [] }: Said) => texts.join('');
-const citationsOf = (said: Said) =>
-  (said.sources ?? []).map((source) => ({ ...source, start_index: 0, end_index: textOf(said).length }));
-const annotationsOf = (said: Said) => citationsOf(said).map((url_citation) => ({ type: 'url_citation', url_citation }));
-const chatCalls = ({ calls = [] }: Said) =>
+const textOf = ({ texts = [] }: ModelOutput) => texts.join('');
+const citationsOf = (modelOutput: ModelOutput) =>
+  (modelOutput.sources ?? []).map((source) => ({ ...source, start_index: 0, end_index: textOf(modelOutput).length }));
+const annotationsOf = (modelOutput: ModelOutput) =>
+  citationsOf(modelOutput).map((url_citation) => ({ type: 'url_citation', url_citation }));
+const chatCalls = ({ calls = [] }: ModelOutput) =>
   calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
 
-const chatUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+const chatUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: ModelOutput) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,
   prompt_tokens_details: { cached_tokens: cachedInput },
   completion_tokens_details: { reasoning_tokens: reasoning },
 });
-const chatFinish = (said: Said) =>
-  endOf(said, {
+const chatFinish = (modelOutput: ModelOutput) =>
+  endOf(modelOutput, {
     over: 'stop',
     calls: 'tool_calls',
     length: 'length',
@@ -49,30 +50,30 @@ const CHAT_BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'ups
 const chat: ProviderAnswers = {
   type: 'openai-compatible',
   upstreamModel: 'upstream-model',
-  whole(said) {
-    const calls = chatCalls(said);
+  whole(modelOutput) {
+    const calls = chatCalls(modelOutput);
     const message = {
       role: 'assistant',
-      content: said.texts ? textOf(said) : null,
-      ...(said.sources && { annotations: annotationsOf(said) }),
-      ...(said.thought !== undefined && { reasoning_content: said.thought }),
+      content: modelOutput.texts ? textOf(modelOutput) : null,
+      ...(modelOutput.sources && { annotations: annotationsOf(modelOutput) }),
+      ...(modelOutput.thought !== undefined && { reasoning_content: modelOutput.thought }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
-    const choices = [{ index: 0, message, finish_reason: chatFinish(said) }];
-    return { json: { ...CHAT_BASE, object: 'chat.completion', choices, usage: chatUsage(said) } };
+    const choices = [{ index: 0, message, finish_reason: chatFinish(modelOutput) }];
+    return { json: { ...CHAT_BASE, object: 'chat.completion', choices, usage: chatUsage(modelOutput) } };
   },
-  stream(said) {
+  stream(modelOutput) {
     const event = (delta: object, finish: string | null = null) => ({
       ...CHAT_BASE,
       object: 'chat.completion.chunk',
       choices: [{ index: 0, delta, finish_reason: finish }],
     });
-    const calls = chatCalls(said);
+    const calls = chatCalls(modelOutput);
     const events = [
       event({ role: 'assistant', content: '' }),
-      ...(said.thought === undefined ? [] : [event({ reasoning_content: said.thought })]),
-      ...(said.texts ?? []).map((content) => event({ content })),
-      ...(said.sources ? [event({ annotations: annotationsOf(said) })] : []),
+      ...(modelOutput.thought === undefined ? [] : [event({ reasoning_content: modelOutput.thought })]),
+      ...(modelOutput.texts ?? []).map((content) => event({ content })),
+      ...(modelOutput.sources ? [event({ annotations: annotationsOf(modelOutput) })] : []),
       ...calls.flatMap((call, index) => {
         const text = call.function.arguments;
         const first = { ...call, index, function: { ...call.function, arguments: text.slice(0, 4) } };
@@ -81,39 +82,45 @@ const chat: ProviderAnswers = {
           event({ tool_calls: [{ index, function: { arguments: text.slice(4) } }] }),
         ];
       }),
-      event({}, chatFinish(said)),
-      { ...CHAT_BASE, object: 'chat.completion.chunk', choices: [], usage: chatUsage(said) },
+      event({}, chatFinish(modelOutput)),
+      { ...CHAT_BASE, object: 'chat.completion.chunk', choices: [], usage: chatUsage(modelOutput) },
     ];
     return { events };
   },
   error: openaiError,
 };
 
-const messageCitations = (said: Said) =>
-  (said.sources ?? []).map((source) => ({
+const messageCitations = (modelOutput: ModelOutput) =>
+  (modelOutput.sources ?? []).map((source) => ({
     type: 'web_search_result_location',
     ...source,
     encrypted_index: 'aW5kZXg=',
-    cited_text: textOf(said),
+    cited_text: textOf(modelOutput),
   }));
-const messageBlocks = ({ thought, texts, calls = [], ...said }: Said) => [
+const messageBlocks = ({ thought, texts, calls = [], ...modelOutput }: ModelOutput) => [
   ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: SIGNATURE }]),
   ...(texts
-    ? [{ type: 'text', text: texts.join(''), ...(said.sources && { citations: messageCitations({ ...said, texts }) }) }]
+    ? [
+        {
+          type: 'text',
+          text: texts.join(''),
+          ...(modelOutput.sources && { citations: messageCitations({ ...modelOutput, texts }) }),
+        },
+      ]
     : []),
   ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
 ];
-const messageEnd = (said: Said) => ({
-  stop_reason: endOf(said, {
+const messageEnd = (modelOutput: ModelOutput) => ({
+  stop_reason: endOf(modelOutput, {
     over: 'end_turn',
     calls: 'tool_use',
     length: 'max_tokens',
     filtered: 'refusal',
     stop: 'stop_sequence',
   }),
-  stop_sequence: typeof said.ends === 'object' ? said.ends.stop : null,
+  stop_sequence: typeof modelOutput.ends === 'object' ? modelOutput.ends.stop : null,
 });
-const messageUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+const messageUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: ModelOutput) => ({
   input_tokens: input - cachedInput,
   cache_read_input_tokens: cachedInput,
   output_tokens: output,
@@ -124,15 +131,15 @@ const MESSAGE = { id: 'msg_upstream', type: 'message', role: 'assistant', model:
 const messages: ProviderAnswers = {
   type: 'anthropic',
   upstreamModel: 'claude-sonnet-4-5',
-  whole: (said) => ({
+  whole: (modelOutput) => ({
     json: {
       ...MESSAGE,
-      content: messageBlocks(said),
-      ...messageEnd(said),
-      usage: messageUsage(said),
+      content: messageBlocks(modelOutput),
+      ...messageEnd(modelOutput),
+      usage: messageUsage(modelOutput),
     },
   }),
-  stream(said) {
+  stream(modelOutput) {
     const event = (payload: { type: string; [member: string]: unknown }) =>
       `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`;
     const block = (index: number, opens: object, deltas: readonly object[]) => [
@@ -141,19 +148,19 @@ const messages: ProviderAnswers = {
       event({ type: 'content_block_stop', index }),
     ];
     const blocks: [object, object[]][] = [];
-    if (said.thought !== undefined) {
+    if (modelOutput.thought !== undefined) {
       const deltas = [
-        { type: 'thinking_delta', thinking: said.thought },
+        { type: 'thinking_delta', thinking: modelOutput.thought },
         { type: 'signature_delta', signature: SIGNATURE },
       ];
       blocks.push([{ type: 'thinking', thinking: '', signature: '' }, deltas]);
     }
-    if (said.texts) {
-      const deltas: object[] = said.texts.map((text) => ({ type: 'text_delta', text }));
-      for (const citation of messageCitations(said)) deltas.push({ type: 'citations_delta', citation });
-      blocks.push([{ type: 'text', text: '', ...(said.sources && { citations: [] }) }, deltas]);
+    if (modelOutput.texts) {
+      const deltas: object[] = modelOutput.texts.map((text) => ({ type: 'text_delta', text }));
+      for (const citation of messageCitations(modelOutput)) deltas.push({ type: 'citations_delta', citation });
+      blocks.push([{ type: 'text', text: '', ...(modelOutput.sources && { citations: [] }) }, deltas]);
     }
-    for (const { id, name, args } of said.calls ?? []) {
+    for (const { id, name, args } of modelOutput.calls ?? []) {
       const text = JSON.stringify(args);
       const deltas = [text.slice(0, 4), text.slice(4)].map((partial_json) => ({
         type: 'input_json_delta',
@@ -161,12 +168,12 @@ const messages: ProviderAnswers = {
       }));
       blocks.push([{ type: 'tool_use', id, name, input: {} }, deltas]);
     }
-    const { output_tokens: _, ...beginning } = messageUsage(said);
+    const { output_tokens: _, ...beginning } = messageUsage(modelOutput);
     const start = { ...MESSAGE, content: [], stop_reason: null, usage: { ...beginning, output_tokens: 1 } };
     const events = [
       event({ type: 'message_start', message: start }),
       ...blocks.flatMap(([opens, deltas], index) => block(index, opens, deltas)),
-      event({ type: 'message_delta', delta: messageEnd(said), usage: messageUsage(said) }),
+      event({ type: 'message_delta', delta: messageEnd(modelOutput), usage: messageUsage(modelOutput) }),
       event({ type: 'message_stop' }),
     ];
     return { events, withoutTerminator: true };
@@ -178,26 +185,26 @@ const messages: ProviderAnswers = {
 };
 
 const GEMINI_BASE = { modelVersion: 'gemini-2.5-flash', responseId: 'upstream' };
-const geminiFinish = (said: Said) =>
-  endOf(said, { over: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY', stop: 'STOP' });
-const groundingOf = (said: Said) => ({
+const geminiFinish = (modelOutput: ModelOutput) =>
+  endOf(modelOutput, { over: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY', stop: 'STOP' });
+const groundingOf = (modelOutput: ModelOutput) => ({
   webSearchQueries: ['cities'],
-  groundingChunks: (said.sources ?? []).map(({ url: uri, title }) => ({ web: { uri, title } })),
-  groundingSupports: (said.sources ?? []).map((_, index) => ({
-    segment: { startIndex: 0, endIndex: Buffer.byteLength(textOf(said)), text: textOf(said) },
+  groundingChunks: (modelOutput.sources ?? []).map(({ url: uri, title }) => ({ web: { uri, title } })),
+  groundingSupports: (modelOutput.sources ?? []).map((_, index) => ({
+    segment: { startIndex: 0, endIndex: Buffer.byteLength(textOf(modelOutput)), text: textOf(modelOutput) },
     groundingChunkIndices: [index],
   })),
 });
-function geminiAnswer(said: Said, parts: readonly object[], last = true) {
-  const { input, cachedInput, output, reasoning } = said.tokens ?? FEW;
+function geminiAnswer(modelOutput: ModelOutput, parts: readonly object[], last = true) {
+  const { input, cachedInput, output, reasoning } = modelOutput.tokens ?? FEW;
   const spoken = last ? output - reasoning : 1;
   return {
     candidates: [
       {
         content: { role: 'model', parts },
         index: 0,
-        ...(last && { finishReason: geminiFinish(said) }),
-        ...(last && said.sources && { groundingMetadata: groundingOf(said) }),
+        ...(last && { finishReason: geminiFinish(modelOutput) }),
+        ...(last && modelOutput.sources && { groundingMetadata: groundingOf(modelOutput) }),
       },
     ],
     usageMetadata: {
@@ -210,7 +217,7 @@ function geminiAnswer(said: Said, parts: readonly object[], last = true) {
     ...GEMINI_BASE,
   };
 }
-const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
+const geminiParts = ({ thought, texts = [], calls = [] }: ModelOutput) => [
   ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
   ...texts.map((text) => ({ text })),
   ...calls.map(({ id, name, args }) => ({
@@ -222,11 +229,11 @@ const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
 const gemini: ProviderAnswers = {
   type: 'google',
   upstreamModel: 'gemini-2.5-flash',
-  whole: (said) => ({ json: geminiAnswer(said, geminiParts(said)) }),
-  stream(said) {
-    const parts = geminiParts(said);
+  whole: (modelOutput) => ({ json: geminiAnswer(modelOutput, geminiParts(modelOutput)) }),
+  stream(modelOutput) {
+    const parts = geminiParts(modelOutput);
     const events = parts.map((part, index) => {
-      return `data: ${JSON.stringify(geminiAnswer(said, [part], index === parts.length - 1))}\r\n\r\n`;
+      return `data: ${JSON.stringify(geminiAnswer(modelOutput, [part], index === parts.length - 1))}\r\n\r\n`;
     });
     return { events, withoutTerminator: true };
   },
@@ -236,22 +243,22 @@ const gemini: ProviderAnswers = {
   }),
 };
 
-const responseUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+const responseUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: ModelOutput) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: cachedInput },
   output_tokens: output,
   output_tokens_details: { reasoning_tokens: reasoning },
   total_tokens: input + output,
 });
-const responseEnd = (said: Said) =>
-  endOf(said, {
+const responseEnd = (modelOutput: ModelOutput) =>
+  endOf(modelOutput, {
     over: undefined,
     calls: undefined,
     stop: undefined,
     length: 'max_output_tokens',
     filtered: 'content_filter',
   });
-const responseOf = (said: Said, output?: readonly object[]) => ({
+const responseOf = (modelOutput: ModelOutput, output?: readonly object[]) => ({
   id: 'resp_upstream',
   object: 'response',
   created_at: 1_790_000_000,
@@ -259,21 +266,23 @@ const responseOf = (said: Said, output?: readonly object[]) => ({
   error: null,
   parallel_tool_calls: true,
   tools: [],
-  ...(output === undefined ? { status: 'in_progress', output: [], incomplete_details: null } : endedOf(said, output)),
+  ...(output === undefined
+    ? { status: 'in_progress', output: [], incomplete_details: null }
+    : endedOf(modelOutput, output)),
 });
-function endedOf(said: Said, output: readonly object[]) {
-  const reason = responseEnd(said);
+function endedOf(modelOutput: ModelOutput, output: readonly object[]) {
+  const reason = responseEnd(modelOutput);
   return {
     status: reason ? 'incomplete' : 'completed',
     output,
     incomplete_details: reason ? { reason } : null,
-    usage: responseUsage(said),
+    usage: responseUsage(modelOutput),
   };
 }
 const part = (text: string, annotations: readonly object[] = []) => ({ type: 'output_text', text, annotations });
-const responseAnnotations = (said: Said) =>
-  citationsOf(said).map((citation) => ({ type: 'url_citation', ...citation }));
-const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
+const responseAnnotations = (modelOutput: ModelOutput) =>
+  citationsOf(modelOutput).map((citation) => ({ type: 'url_citation', ...citation }));
+const responseItems = ({ thought, texts, calls = [], ...modelOutput }: ModelOutput) => [
   ...(thought === undefined
     ? []
     : [
@@ -291,7 +300,7 @@ const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
           id: 'item_1',
           role: 'assistant',
           status: 'completed',
-          content: [part(texts.join(''), responseAnnotations({ ...said, texts }))],
+          content: [part(texts.join(''), responseAnnotations({ ...modelOutput, texts }))],
         },
       ]
     : []),
@@ -309,12 +318,12 @@ const responses: ProviderAnswers = {
   type: 'openai',
   // A model that supports tools only in Responses.
   upstreamModel: 'gpt-6-astra',
-  whole: (said) => ({ json: responseOf(said, responseItems(said)) }),
-  stream(said) {
+  whole: (modelOutput) => ({ json: responseOf(modelOutput, responseItems(modelOutput)) }),
+  stream(modelOutput) {
     const event = (type: string, members: object) => ({ type, members });
-    const items = responseItems(said);
+    const items = responseItems(modelOutput);
     const events = [
-      event('response.created', { response: responseOf(said) }),
+      event('response.created', { response: responseOf(modelOutput) }),
       ...items.flatMap((item, output_index) => {
         const at = { output_index, item_id: item.id };
         const inner: { type: string; members: object }[] = [];
@@ -322,7 +331,7 @@ const responses: ProviderAnswers = {
         if ('summary' in item) {
           opened = { ...item, summary: [] };
           const where = { ...at, summary_index: 0 };
-          const text = said.thought ?? '';
+          const text = modelOutput.thought ?? '';
           inner.push(
             event('response.reasoning_summary_part.added', { ...where, part: { type: 'summary_text', text: '' } }),
             event('response.reasoning_summary_text.delta', { ...where, delta: text }),
@@ -334,14 +343,17 @@ const responses: ProviderAnswers = {
           const where = { ...at, content_index: 0 };
           inner.push(
             event('response.content_part.added', { ...where, part: part('') }),
-            ...(said.texts ?? []).map((delta) =>
+            ...(modelOutput.texts ?? []).map((delta) =>
               event('response.output_text.delta', { ...where, delta, logprobs: [] }),
             ),
-            ...responseAnnotations(said).map((annotation, annotation_index) =>
+            ...responseAnnotations(modelOutput).map((annotation, annotation_index) =>
               event('response.output_text.annotation.added', { ...where, annotation_index, annotation }),
             ),
-            event('response.output_text.done', { ...where, text: textOf(said), logprobs: [] }),
-            event('response.content_part.done', { ...where, part: part(textOf(said), responseAnnotations(said)) }),
+            event('response.output_text.done', { ...where, text: textOf(modelOutput), logprobs: [] }),
+            event('response.content_part.done', {
+              ...where,
+              part: part(textOf(modelOutput), responseAnnotations(modelOutput)),
+            }),
           );
         } else {
           opened = { ...item, status: 'in_progress', arguments: '' };
@@ -356,7 +368,9 @@ const responses: ProviderAnswers = {
           event('response.output_item.done', { output_index, item }),
         ];
       }),
-      event(`response.${responseEnd(said) ? 'incomplete' : 'completed'}`, { response: responseOf(said, items) }),
+      event(`response.${responseEnd(modelOutput) ? 'incomplete' : 'completed'}`, {
+        response: responseOf(modelOutput, items),
+      }),
     ];
     const numbered = events.map(
       ({ type, members }, index) =>

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import { type Conversation, FORMATS, startFormatsClient } from '../clients/formats-client.ts';
 import { hasFixtures, recordedCases } from '../helpers/fixtures.ts';
+import type { ModelOutput } from '../helpers/model-output.ts';
 import { PROVIDERS, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
 import { readSent } from '../helpers/provider-requests.ts';
-import type { Said } from '../helpers/said.ts';
 import type { Stage, StageSetup } from '../helpers/scene.ts';
 import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import { inEachFormat, sideBySide } from '../helpers/side-by-side.ts';
@@ -38,7 +38,7 @@ const WEATHER = {
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
 const CALL = { id: 'toolu_01A', name: 'get_weather', args: { city: 'Oslo' } };
-const SPOKEN: Said = { thought: 'Hm.', texts: ['Grüße ', '日本'], calls: [CALL] };
+const SPOKEN: ModelOutput = { thought: 'Hm.', texts: ['Grüße ', '日本'], calls: [CALL] };
 
 describe('the order of events', () => {
   for (const provider of FORMATS) {

@@ -56,7 +56,7 @@ async function play(scenario: Scenario, run: Run): Promise<void> {
   const { client, provider, stream } = run;
   const stage = await stageOf(run);
   const before = stage.journal().length;
-  stage.script(...scenario.says.map((said) => PROVIDERS[provider][stream ? 'stream' : 'whole'](said)));
+  stage.script(...scenario.says.map((output) => PROVIDERS[provider][stream ? 'stream' : 'whole'](output)));
   const view = await talk(stage, { client, stream, ...scenario.ask });
   expect(view.error).toBeUndefined();
   expect(view.turns).toHaveLength(scenario.says.length);

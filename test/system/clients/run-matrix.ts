@@ -11,8 +11,8 @@ import {
   type MatrixFormat,
   type MatrixView,
 } from '../../clients/matrix-client.ts';
+import type { ModelOutput } from '../../helpers/model-output.ts';
 import { PROVIDERS, type ProviderName } from '../../helpers/provider-answers.ts';
-import type { Said } from '../../helpers/said.ts';
 import { type Scene, type Stage, startScene } from '../../helpers/scene.ts';
 import type { Answer } from '../../upstream/answer.ts';
 
@@ -33,7 +33,7 @@ function stageFor(scene: Scene, upstream: MatrixCase['upstream']): Promise<Stage
 }
 
 const ARGS = { city: 'Oslo' };
-const SAYS: { readonly [task in MatrixCase['task']]: readonly Said[] } = {
+const SAYS: { readonly [task in MatrixCase['task']]: readonly ModelOutput[] } = {
   text: [{ texts: ['Hello ', 'world.'] }],
   tools: [{ calls: [{ id: 'call_1', name: 'get_weather', args: ARGS }] }, { texts: ['It is ', 'sunny.'] }],
   schema: [{ texts: ['{"city":', '"Oslo"}'] }],
@@ -64,7 +64,7 @@ function answersOf({ byTool }: MatrixClient, format: MatrixFormat, each: MatrixC
       if (task === 'schema' && byTool?.formats.includes(format)) {
         return [provider.whole({ calls: [{ id: 'call_1', name: byTool.name, args: ARGS }] })];
       }
-      return SAYS[task].map((said) => (stream ? provider.stream(said) : provider.whole(said)));
+      return SAYS[task].map((output) => (stream ? provider.stream(output) : provider.whole(output)));
     case 'a request the provider refuses':
       return [provider.error(400, 'The image is too large.')];
     case 'a rate limit':

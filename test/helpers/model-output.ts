@@ -1,5 +1,5 @@
 /** The output of a model, independent of any provider's format. */
-export interface Said {
+export interface ModelOutput {
   thought?: string;
   texts?: readonly string[];
   /** Gemini's calls need no id. */
@@ -24,7 +24,7 @@ export const FEW: Tokens = { input: 11, cachedInput: 0, output: 7, reasoning: 0 
 
 /** The provider's finish reason. */
 export function endOf<Word extends string | undefined>(
-  { calls = [], ends }: Said,
+  { calls = [], ends }: ModelOutput,
   words: { over: Word; calls: Word; length: Word; filtered: Word; stop: Word },
 ): Word {
   if (typeof ends === 'object') return words.stop;
