@@ -11,8 +11,9 @@ import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
+import { mediaUrl } from '../shared/outgoing-media.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { dataUrl, encoded, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
+import { encoded, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { finenessWord, generatedSize } from './generated-size.ts';
 import { refuseImages } from './image-refusal.ts';
 
@@ -20,7 +21,7 @@ export const dashscopeImages = providerDialect<ImageCall>({
   name: 'dashscope-images',
   kind: 'image',
   writeCall(call, model, quirks) {
-    const content = [...call.images.map((media) => ({ image: dataUrl(media) })), { text: call.prompt }];
+    const content = [...call.images.map((media) => ({ image: mediaUrl(media) })), { text: call.prompt }];
     return written(call, model, quirks, { messages: [{ role: 'user', content }] }, negative(call));
   },
   meaning({ output }, call) {
@@ -53,9 +54,9 @@ const BY_FUNCTION = /imageedit/;
 
 function givenTo({ images, mask }: ImageCall, model: string): JsonObject {
   const [first] = images;
-  if (!first || !BY_FUNCTION.test(model)) return { images: images.map(dataUrl) };
-  const masked = mask && { mask_image_url: dataUrl(mask) };
-  return { function: `description_edit${mask ? '_with_mask' : ''}`, base_image_url: dataUrl(first), ...masked };
+  if (!first || !BY_FUNCTION.test(model)) return { images: images.map((image) => mediaUrl(image)) };
+  const masked = mask && { mask_image_url: mediaUrl(mask) };
+  return { function: `description_edit${mask ? '_with_mask' : ''}`, base_image_url: mediaUrl(first), ...masked };
 }
 
 function negative({ negativePrompt }: ImageCall): JsonObject {

@@ -2,7 +2,7 @@
  * Shared by the image formats that only providers speak: makes events of the images, and warnings for what the format
  * cannot express.
  */
-import type { Image, ImageCall } from '../../canonical/call.ts';
+import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { nearestRatio } from '../../canonical/image-size.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -83,11 +83,6 @@ export function unsupportedSettings(call: ImageCall, handled: readonly (keyof ty
   const extras = Object.values(call.extras).flatMap((all) => Object.keys(all));
   const names = [...members.map((member) => WIRE_NAMES[member]), ...extras];
   return names.map((name) => `\`${name}\` was dropped: the provider has no such member.`);
-}
-
-export function dataUrl({ source, mimeType }: Image): string {
-  if (source.type === 'url') return source.url;
-  return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
 }
 
 export function encoded(body: object): Uint8Array {

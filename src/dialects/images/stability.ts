@@ -9,9 +9,9 @@ import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
+import { imageFile } from '../shared/outgoing-media.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { encoded, fittedRatio, generatedEvents, unsupportedSettings } from './generated-images.ts';
-import { imageFile } from './image-file.ts';
 import { refuseImages } from './image-refusal.ts';
 
 const RATIOS = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];

@@ -10,6 +10,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { mediaUrl } from '../../shared/outgoing-media.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { documentText } from '../request/document-text.ts';
 import { openaiAudioFormat } from '../request/openai-audio-format.ts';
@@ -176,10 +177,10 @@ function writeMedia(media: Media, script: ChatWriteOptions): JsonObject {
   switch (kind) {
     case 'image': {
       const detail = media.detail === undefined ? {} : { detail: media.detail };
-      return { type: 'image_url', image_url: { url: urlOf(media, 'image/png'), ...detail } };
+      return { type: 'image_url', image_url: { url: mediaUrl(media, 'image/png'), ...detail } };
     }
     case 'video':
-      return { type: 'video_url', video_url: { url: urlOf(media, 'video/mp4') } };
+      return { type: 'video_url', video_url: { url: mediaUrl(media, 'video/mp4') } };
     case 'audio': {
       if (source.type === 'url') return lost('Audio was dropped: this model accepts it only inline.', kind, script);
       const mimeType = media.mimeType ?? 'audio/wav';
@@ -192,16 +193,11 @@ function writeMedia(media: Media, script: ChatWriteOptions): JsonObject {
         return { type: 'text', text: name === undefined ? text : `${name}\n\n${text}` };
       }
       const filename = name ?? title ?? 'document.pdf';
-      return { type: 'file', file: { filename, file_data: urlOf(media, 'application/pdf') } };
+      return { type: 'file', file: { filename, file_data: mediaUrl(media, 'application/pdf') } };
     }
     default:
       return kind satisfies never;
   }
-}
-
-function urlOf({ source, mimeType }: Media, otherwise: string): string {
-  if (source.type === 'url') return source.url;
-  return source.type === 'inline' ? `data:${mimeType ?? otherwise};base64,${source.base64}` : '';
 }
 
 function lost(warning: string, kind: string, script: ChatWriteOptions): JsonObject {

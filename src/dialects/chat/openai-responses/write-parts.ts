@@ -3,6 +3,7 @@
 import type { Media, Part, TextPart } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { mediaUrl } from '../../shared/outgoing-media.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { documentText } from '../request/document-text.ts';
 import { openaiAudioFormat } from '../request/openai-audio-format.ts';
@@ -78,7 +79,7 @@ function writeMedia(media: Media, { losses }: ResponsesWriteOptions): JsonObject
   }
   switch (kind) {
     case 'image':
-      return { type: 'input_image', image_url: urlOf(media, 'image/png'), ...detailed };
+      return { type: 'input_image', image_url: mediaUrl(media, 'image/png'), ...detailed };
     case 'document': {
       const filename = name ?? title;
       if (source.type === 'url') return { type: 'input_file', file_url: source.url, ...(filename && { filename }) };
@@ -88,7 +89,7 @@ function writeMedia(media: Media, { losses }: ResponsesWriteOptions): JsonObject
       return {
         type: 'input_file',
         filename: filename ?? 'document.pdf',
-        file_data: media.mimeType === undefined ? source.base64 : urlOf(media, media.mimeType),
+        file_data: media.mimeType === undefined ? source.base64 : mediaUrl(media, media.mimeType),
       };
     }
     case 'audio': {
@@ -102,11 +103,6 @@ function writeMedia(media: Media, { losses }: ResponsesWriteOptions): JsonObject
     default:
       return kind satisfies never;
   }
-}
-
-function urlOf({ source, mimeType }: Media, otherwise: string): string {
-  if (source.type === 'url') return source.url;
-  return source.type === 'inline' ? `data:${mimeType ?? otherwise};base64,${source.base64}` : '';
 }
 
 function lost(loss: string, kind: string, losses: Set<string>): JsonObject {

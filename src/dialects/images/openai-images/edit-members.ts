@@ -3,18 +3,19 @@
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
+import { mediaUrl } from '../../shared/outgoing-media.ts';
 
 /** What the provider cannot express is reported in `losses`. */
 export function editMembers({ images, mask }: ImageCall, { requiresEditImages }: Quirks, losses: string[]): JsonObject {
-  const addresses = images.map(addressOf);
+  const addresses = images.map((image) => mediaUrl(image));
   const [first = '', ...others] = addresses;
-  const typed = (media: Image): Json => ({ type: 'image_url', url: addressOf(media) });
+  const typed = (media: Image): Json => ({ type: 'image_url', url: mediaUrl(media) });
   if (mask && requiresEditImages !== undefined) losses.push('`mask` was dropped: the provider has no such member.');
   switch (requiresEditImages) {
     case undefined:
       return {
         images: addresses.map((address) => ({ image_url: address })),
-        ...(mask && { mask: { image_url: addressOf(mask) } }),
+        ...(mask && { mask: { image_url: mediaUrl(mask) } }),
       };
     case 'typed':
       return others.length > 0 ? { images: images.map(typed) } : { image: { type: 'image_url', url: first } };
@@ -32,9 +33,4 @@ export function editMembers({ images, mask }: ImageCall, { requiresEditImages }:
     default:
       return requiresEditImages satisfies never;
   }
-}
-
-function addressOf({ source, mimeType }: Image): string {
-  if (source.type === 'url') return source.url;
-  return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
 }

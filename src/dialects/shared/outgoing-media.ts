@@ -1,7 +1,13 @@
-/** An image as a file of a multipart form. */
+/** Media as providers take them: a URL, or a file of a multipart form. */
 import type { Image } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { FormFile } from '../wire/multipart.ts';
+
+/** Its own URL, or a `data:` URL of its bytes. `usual`: the media type if the client gave none. */
+export function mediaUrl({ source, mimeType }: Image, usual = 'image/png'): string {
+  if (source.type === 'url') return source.url;
+  return source.type === 'inline' ? `data:${mimeType ?? usual};base64,${source.base64}` : '';
+}
 
 /** The image is an upload or inline: URLs were fetched before. */
 export function imageFile({ source, mimeType = 'image/png' }: Image, name: string, filename: string): FormFile {
