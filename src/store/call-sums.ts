@@ -1,10 +1,10 @@
 /** Hourly sums of calls by account, key, model, provider and tag. Each batch updates them, so reports never add up single calls. */
 import type { Money } from '../canonical/money.ts';
-import type { CallOutcome, CallRow } from './rows.ts';
+import type { CallOutcome, CallRow, UsageFigures } from './rows.ts';
 
 export const HOUR_MS = 3_600_000;
 
-export interface CallSum {
+export interface CallSum extends UsageFigures {
   account: string;
   /** Hours since 1970. */
   hour: number;
@@ -13,16 +13,6 @@ export interface CallSum {
   provider: string;
   /** `''`: the sum of all calls. A call with tags is in the sum of each of them too. */
   tag: string;
-  calls: number;
-  cost: Money;
-  inputTokens: number;
-  outputTokens: number;
-  saved: Money;
-  /** What the provider charges for those of the calls for which that is known. */
-  providerCost: Money;
-  /** How many they are, and what was charged for them. */
-  costedCalls: number;
-  costedCharge: Money;
 }
 
 export interface Tokens {
@@ -127,12 +117,12 @@ function sumOf(sums: CallSum[], row: CallRow, provider: string, tag: string): Ca
   const hour = Math.floor(row.at / HOUR_MS);
   for (const sum of sums) if (sum.provider === provider && sum.tag === tag && isOf(sum, row, hour)) return sum;
   const { account, key, model } = row;
-  const sum: CallSum = { account, hour, key, model, provider, tag, ...NOTHING };
+  const sum: CallSum = { account, hour, key, model, provider, tag, ...NO_FIGURES };
   sums.push(sum);
   return sum;
 }
 
-const NOTHING = {
+export const NO_FIGURES: UsageFigures = {
   calls: 0,
   cost: 0n,
   inputTokens: 0,
@@ -142,6 +132,19 @@ const NOTHING = {
   costedCalls: 0,
   costedCharge: 0n,
 };
+
+/** Adds the figures to the sum, or with -1 takes them from it. */
+export function addFigures(sum: UsageFigures, more: UsageFigures, sign: 1 | -1): void {
+  const times = BigInt(sign);
+  sum.calls += sign * more.calls;
+  sum.cost += times * more.cost;
+  sum.inputTokens += sign * more.inputTokens;
+  sum.outputTokens += sign * more.outputTokens;
+  sum.saved += times * more.saved;
+  sum.providerCost += times * more.providerCost;
+  sum.costedCalls += sign * more.costedCalls;
+  sum.costedCharge += times * more.costedCharge;
+}
 
 function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boolean {
   return sum.key === key && sum.model === model && sum.hour === hour && sum.account === account;

@@ -211,6 +211,8 @@ export interface CallRow {
   receipt?: string;
 }
 
+export type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
+
 /** One step of the ledger. A batch of steps is one transaction, applied in order. */
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
@@ -297,7 +299,7 @@ export interface CallFilter extends Page {
 export type UsageGroup = 'account' | 'key' | 'model' | 'provider' | 'tag' | 'hour';
 
 /** One line of a report: the groups that were asked for, and their figures. */
-export interface UsageSum {
+export interface UsageSum extends UsageFigures {
   account?: string;
   key?: string;
   model?: string;
@@ -307,6 +309,10 @@ export interface UsageSum {
   hour?: number;
   /** The beginning of the period. */
   period?: number;
+}
+
+/** The figures of several calls together. */
+export interface UsageFigures {
   calls: number;
   cost: Money;
   inputTokens: number;

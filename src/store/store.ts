@@ -62,6 +62,8 @@ export type {
   LedgerStep,
   Pace,
   Page,
+  StepOf,
+  UsageFigures,
   UsageGroup,
   UsageSum,
 } from './rows.ts';

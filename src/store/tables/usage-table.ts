@@ -1,7 +1,7 @@
 /** Reports of usage, from hourly sums. Only parts of an hour are summed from its calls. */
-import { HOUR_MS } from '../call-sums.ts';
+import { addFigures, HOUR_MS, NO_FIGURES } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
-import type { UsageGroup, UsageSum } from '../rows.ts';
+import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from '../sum-columns.ts';
 
@@ -180,7 +180,7 @@ function partsOf(starts: readonly number[], to: number): PartOfHour[] {
   return parts;
 }
 
-function groupsOf(row: SumColumns, groupBy: readonly UsageGroup[]): Omit<UsageSum, keyof Figures> {
+function groupsOf(row: SumColumns, groupBy: readonly UsageGroup[]): Omit<UsageSum, keyof UsageFigures> {
   const groups: { [group in Exclude<UsageGroup, 'hour'>]?: string } & { hour?: number } = {};
   for (const group of groupBy) {
     if (group === 'hour') groups.hour = Number(row.hour ?? 0n) * HOUR_MS;
@@ -189,9 +189,12 @@ function groupsOf(row: SumColumns, groupBy: readonly UsageGroup[]): Omit<UsageSu
   return groups;
 }
 
-type Figures = Omit<UsageSum, UsageGroup | 'period'>;
-
-function addTo(all: Map<string, UsageSum>, of: Omit<UsageSum, keyof Figures>, row: SumColumns, sign: 1 | -1): void {
+function addTo(
+  all: Map<string, UsageSum>,
+  of: Omit<UsageSum, keyof UsageFigures>,
+  row: SumColumns,
+  sign: 1 | -1,
+): void {
   const name = JSON.stringify(of);
   let sum = all.get(name);
   if (!sum) {
@@ -201,18 +204,7 @@ function addTo(all: Map<string, UsageSum>, of: Omit<UsageSum, keyof Figures>, ro
   addFigures(sum, figuresOf(row), sign);
 }
 
-const NO_FIGURES: Figures = {
-  calls: 0,
-  cost: 0n,
-  inputTokens: 0,
-  outputTokens: 0,
-  saved: 0n,
-  providerCost: 0n,
-  costedCalls: 0,
-  costedCharge: 0n,
-};
-
-const figuresOf = (row: FigureColumns): Figures => ({
+const figuresOf = (row: FigureColumns): UsageFigures => ({
   calls: Number(row.calls),
   cost: row.cost,
   inputTokens: Number(row.input_tokens),
@@ -222,18 +214,6 @@ const figuresOf = (row: FigureColumns): Figures => ({
   costedCalls: Number(row.costed_calls),
   costedCharge: row.costed_charge,
 });
-
-function addFigures(sum: Figures, more: Figures, sign: 1 | -1): void {
-  const times = BigInt(sign);
-  sum.calls += sign * more.calls;
-  sum.cost += times * more.cost;
-  sum.inputTokens += sign * more.inputTokens;
-  sum.outputTokens += sign * more.outputTokens;
-  sum.saved += times * more.saved;
-  sum.providerCost += times * more.providerCost;
-  sum.costedCalls += sign * more.costedCalls;
-  sum.costedCharge += times * more.costedCharge;
-}
 
 /** By time, then by name. */
 function inOrder(a: UsageSum, b: UsageSum): number {

@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
-import type { UsageGroup, UsageSum } from '../../../store/store.ts';
+import { addFigures, NO_FIGURES } from '../../../store/call-sums.ts';
+import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/store.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type TimeZone, timeZone } from './local-days.ts';
@@ -74,7 +75,7 @@ export const usageReply = (groups: readonly Group[]) =>
   });
 
 type Groups = { group: string } & { [group in Group]?: string };
-type Line = Groups & { [figure: string]: string | number | null };
+type ReportRow = Groups & { [figure: string]: string | number | null };
 
 /** The report in the format that the client accepts. Throws `invalid_request`. */
 export async function usageReport(
@@ -137,9 +138,7 @@ function groupsOf(sum: UsageSum, groups: readonly Group[], zone: TimeZone, from:
   return { group: groups.map((group) => values[group]).join(', '), ...values };
 }
 
-type Figures = Omit<UsageSum, UsageGroup | 'period'>;
-
-const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures) => ({
+const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: UsageFigures) => ({
   calls,
   cost: writeMoney(cost),
   input_tokens: inputTokens,
@@ -147,7 +146,7 @@ const figuresOf = ({ calls, cost, inputTokens, outputTokens, saved }: Figures) =
   saved: writeMoney(saved),
 });
 
-function withMargin(sum: Figures) {
+function withMargin(sum: UsageFigures) {
   const { costedCalls, costedCharge, providerCost } = sum;
   const isKnown = costedCalls > 0;
   return {
@@ -158,31 +157,17 @@ function withMargin(sum: Figures) {
   };
 }
 
-function totalOf(sums: readonly UsageSum[]): Figures {
-  const total = {
-    calls: 0,
-    cost: 0n,
-    inputTokens: 0,
-    outputTokens: 0,
-    saved: 0n,
-    providerCost: 0n,
-    costedCalls: 0,
-    costedCharge: 0n,
-  };
-  for (const sum of sums) {
-    total.calls += sum.calls;
-    total.cost += sum.cost;
-    total.inputTokens += sum.inputTokens;
-    total.outputTokens += sum.outputTokens;
-    total.saved += sum.saved;
-    total.providerCost += sum.providerCost;
-    total.costedCalls += sum.costedCalls;
-    total.costedCharge += sum.costedCharge;
-  }
+function totalOf(sums: readonly UsageSum[]): UsageFigures {
+  const total = { ...NO_FIGURES };
+  for (const sum of sums) addFigures(total, sum, 1);
   return total;
 }
 
-function asText(data: readonly Line[], columns: readonly string[], format: Exclude<TableFormat, 'json'>): Response {
+function asText(
+  data: readonly ReportRow[],
+  columns: readonly string[],
+  format: Exclude<TableFormat, 'json'>,
+): Response {
   const lines =
     format === 'csv'
       ? [csvLine(columns), ...data.map((line) => csvLine(columns.map((column) => line[column])))]
