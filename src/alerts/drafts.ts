@@ -26,14 +26,14 @@ export function alertFrom(draft: Draft, id: string, at: number): RaisedAlert {
 }
 
 export const WINDOWS = ['total', 'month', 'day'] as const;
-export type Window = (typeof WINDOWS)[number];
-const WINDOW_NAMES: { readonly [window in Window]: string } = {
+export type BudgetWindow = (typeof WINDOWS)[number];
+const WINDOW_NAMES: { readonly [window in BudgetWindow]: string } = {
   total: 'total budget',
   day: 'daily budget',
   month: 'monthly budget',
 };
 
-export function budgetDraft(use: BudgetUse, window: Window, percent: number, now: number): Draft {
+export function budgetDraft(use: BudgetUse, window: BudgetWindow, percent: number, now: number): Draft {
   const { kind, name } = use;
   const title = `The ${kind} "${name}" has used ${percent} % of its ${WINDOW_NAMES[window]}`;
   return budgetAlert(use, window, percent, now, {
@@ -44,14 +44,14 @@ export function budgetDraft(use: BudgetUse, window: Window, percent: number, now
 }
 
 /** A call was refused: its hold is more than the budget leaves, which is seldom exactly nothing. */
-export function exhaustedDraft(use: BudgetUse, window: Window, now: number): Draft {
+export function exhaustedDraft(use: BudgetUse, window: BudgetWindow, now: number): Draft {
   const title = `Calls of the ${use.kind} "${use.name}" are refused by its ${WINDOW_NAMES[window]}`;
   return budgetAlert(use, window, 100, now, { title, what: 'refused', end: 'A call that may cost more was refused.' });
 }
 
 function budgetAlert(
   { kind, id, account, budget, used: uses }: BudgetUse,
-  window: Window,
+  window: BudgetWindow,
   percent: number,
   now: number,
   { title, what, end }: { title: string; what: string; end: string },

@@ -23,14 +23,14 @@ export function textIn(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /** As Node and Bun have it. Its types leave out the methods for one encoding, which do not read the encoding's name. */
-interface Latin1Buffer extends Buffer {
+interface Latin1Slices extends Buffer {
   latin1Slice(from: number, to: number): string;
 }
 
 /** The same of bytes below 128, in half the time. */
 export function asciiIn(bytes: Uint8Array, from: number, to: number): string {
   return bytes instanceof Buffer
-    ? (bytes as Latin1Buffer).latin1Slice(from, to)
+    ? (bytes as Latin1Slices).latin1Slice(from, to)
     : decoder.decode(bytes.subarray(from, to));
 }
 

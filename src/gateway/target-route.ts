@@ -32,7 +32,7 @@ export function withCredential(
 }
 
 /** What of a model decides how it is called. */
-type PricedModel = Pick<Model, 'kind' | 'price'>;
+type PriceOfKind = Pick<Model, 'kind' | 'price'>;
 
 /** The routes that are the same for every call in a client's format. */
 const fixedRoutes = new WeakMap<ModelTarget, Map<Dialect, TargetRoute>>();
@@ -43,7 +43,7 @@ export function routeTo(
   call: Call,
   own: Dialect,
   choice: ModelTarget,
-  model: PricedModel,
+  model: PriceOfKind,
 ): TargetRoute {
   if (!isFixed(deps, call, choice, model.kind)) return findRoute(deps, call, own, choice, model);
   let routes = fixedRoutes.get(choice);
@@ -66,7 +66,7 @@ function isFixed(deps: GatewayDeps, call: Call, { type }: ModelTarget, model: Ki
   return !hasTools || deps.provider(type)?.unthinkingTools === undefined;
 }
 
-function findRoute(deps: GatewayDeps, call: Call, own: Dialect, choice: ModelTarget, model: PricedModel): TargetRoute {
+function findRoute(deps: GatewayDeps, call: Call, own: Dialect, choice: ModelTarget, model: PriceOfKind): TargetRoute {
   const provider = deps.provider(choice.type);
   if (!provider)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
@@ -90,7 +90,7 @@ function kindAt(
   call: Call,
   own: Dialect,
   target: Target,
-  model: PricedModel,
+  model: PriceOfKind,
 ): Kind {
   if (model.kind === 'image') return imageKind(provider, call, own, target);
   if (model.kind !== 'speech' || call.kind !== 'chat') return call.kind;

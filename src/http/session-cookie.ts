@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 
 /** What of a request says where it comes from. */
-export interface Asked {
+export interface CookieRequest {
   method: string;
   headers: Pick<Headers, 'get' | 'has'>;
 }
@@ -43,7 +43,7 @@ export function writeCookie(
  * Throws `permission_denied` if the page of another origin could have sent the request. Browsers say where a request comes from in `origin`
  * and `sec-fetch-site`; a change needs at least one of them. `publicUrl`: the console's URL if a proxy changes the host.
  */
-export function refuseOtherOrigin({ method, headers }: Asked, publicUrl: string | undefined): void {
+export function refuseOtherOrigin({ method, headers }: CookieRequest, publicUrl: string | undefined): void {
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
   const isRead = method === 'GET' || method === 'HEAD';

@@ -4,14 +4,14 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Documented } from './route.ts';
-import { type Asked, refuseOtherOrigin, sessionSecret } from './session-cookie.ts';
+import { type CookieRequest, refuseOtherOrigin, sessionSecret } from './session-cookie.ts';
 
 /** Whether clients see the gateway on TLS, by itself or by a proxy in front of it. */
 export const isOnTls = ({ settings }: Pick<HttpDeps, 'settings'>): boolean =>
   settings.isSecure || (settings.publicUrl?.startsWith('https:') ?? false);
 
 /** A request with a key is not one of a browser's session. */
-export function hasSession(deps: HttpDeps, { headers }: Asked): boolean {
+export function hasSession(deps: HttpDeps, { headers }: CookieRequest): boolean {
   return (
     deps.people !== undefined && !headers.has('authorization') && sessionSecret(headers, isOnTls(deps)) !== undefined
   );
@@ -20,7 +20,7 @@ export function hasSession(deps: HttpDeps, { headers }: Asked): boolean {
 /** Who is signed in. Throws `sign_in_required`, `permission_denied`. */
 export async function personOf(
   deps: HttpDeps,
-  request: Asked,
+  request: CookieRequest,
   { permission }: Pick<Documented, 'permission'>,
 ): Promise<SignedIn> {
   refuseOtherOrigin(request, deps.settings.publicUrl);

@@ -18,7 +18,7 @@ const MOST_WAITING_PIECES = 4096;
 /** Shared, because most requests bring one piece, and then an array of one: nothing is added to this one. */
 const NONE: Uint8Array[] = [];
 
-interface Waiting {
+interface PendingRead {
   resolve(bytes: Uint8Array | undefined): void;
   reject(failure: RequestFault): void;
 }
@@ -32,7 +32,7 @@ export class RequestBody {
   private arrived: Uint8Array[] = NONE;
   private arrivedBytes = 0;
   private isPaused = false;
-  private waiting: Waiting | undefined;
+  private waiting: PendingRead | undefined;
   private readonly source: BodySource;
 
   constructor(length: number | undefined, source: BodySource) {

@@ -1,7 +1,7 @@
 /** The ledger over the store: prepaid balances. Every call is held first and resolved exactly once. */
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
-import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
+import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, StepOf, Store } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { type Commit, createGroupCommit, type PendingStep } from './group-commit.ts';
@@ -176,8 +176,6 @@ export function createLedger({
     },
   };
 }
-
-type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 
 /** A hold until its batch is committed. An object instead of two functions, since every call has one. */
 class PendingHold implements PendingStep {

@@ -20,14 +20,14 @@ export interface RetryQueue {
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1000;
 
-interface Waiting {
+interface WaitingStep {
   readonly late: LateStep;
   readonly limit: ReturnType<typeof setTimeout>;
 }
 
 /** `submit` may be called with the same step repeatedly: a committed step has no further effect. */
 export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOutcome>, patienceMs: number): RetryQueue {
-  const waiting = new Set<Waiting>();
+  const waiting = new Set<WaitingStep>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pauseMs = FIRST_PAUSE_MS;
 
@@ -42,7 +42,7 @@ export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOut
     }
   }
 
-  async function tryOne(one: Waiting): Promise<void> {
+  async function tryOne(one: WaitingStep): Promise<void> {
     const outcome = await submit(one.late.step);
     waiting.delete(one);
     clearTimeout(one.limit);

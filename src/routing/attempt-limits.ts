@@ -1,6 +1,6 @@
 /** How long an attempt may take to begin its answer while another target is free. Pure. */
 import type { Call } from '../canonical/call.ts';
-import type { Histogram } from './timings.ts';
+import type { TimeHistogram } from './timings.ts';
 
 /** Without enough samples, and at most for streams. */
 const LONGEST_MS = 30_000;
@@ -18,8 +18,8 @@ const FEWEST_WHOLE_SAMPLES = 3;
 export function answerLimitMs(
   call: Call,
   set: number | undefined,
-  firstTokens: Histogram,
-  wholes: Histogram,
+  firstTokens: TimeHistogram,
+  wholes: TimeHistogram,
 ): number | undefined {
   if (set !== undefined) return set;
   switch (call.kind) {

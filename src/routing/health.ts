@@ -1,7 +1,7 @@
 /** The health of one target: a circuit breaker with one probe at a time and a ramp, and what was measured of it. */
 import type { GatewayError } from '../canonical/errors.ts';
 import { OutcomeWindow } from './outcome-window.ts';
-import { Histogram, MovingAverage } from './timings.ts';
+import { MovingAverage, TimeHistogram } from './timings.ts';
 
 /** A target opens at half of its calls failing, of so many at least; one error never takes a target out. */
 const FEWEST_CALLS = 10;
@@ -49,7 +49,7 @@ export class TargetHealth {
   readonly perToken = new MovingAverage();
   /** Milliseconds until the whole response of calls that are not streamed. */
   readonly whole = new MovingAverage();
-  readonly firstTokens = new Histogram();
+  readonly firstTokens = new TimeHistogram();
   /** Attempts under way. */
   inFlight = 0;
   private isOpen = false;

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { hedgeDelayMs } from './hedge-delay.ts';
-import { Histogram } from './timings.ts';
+import { TimeHistogram } from './timings.ts';
 
-function histogram(...samples: number[]): Histogram {
-  const times = new Histogram();
+function histogram(...samples: number[]): TimeHistogram {
+  const times = new TimeHistogram();
   for (const sample of samples) times.add(sample);
   return times;
 }

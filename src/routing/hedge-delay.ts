@@ -1,6 +1,6 @@
 /** How long a call waits for its first target before a second one is asked beside it. Pure. */
 import type { Call } from '../canonical/call.ts';
-import type { Histogram } from './timings.ts';
+import type { TimeHistogram } from './timings.ts';
 
 /** The share of the calls of a target that answer within the delay. */
 const SHARE = 0.95;
@@ -13,7 +13,11 @@ const USUAL_WHOLE_MS = 15_000;
 const SHORTEST_MS = 20;
 
 /** `firstTokens`: of the target; `wholes`: whole responses of the model, which come when their generation is over. */
-export function hedgeDelayMs({ stream }: Pick<Call, 'stream'>, firstTokens: Histogram, wholes: Histogram): number {
+export function hedgeDelayMs(
+  { stream }: Pick<Call, 'stream'>,
+  firstTokens: TimeHistogram,
+  wholes: TimeHistogram,
+): number {
   const times = stream ? firstTokens : wholes;
   if (times.count < FEWEST_SAMPLES) return stream ? USUAL_STREAM_MS : USUAL_WHOLE_MS;
   return Math.max(times.percentile(SHARE) ?? 0, SHORTEST_MS);

@@ -9,7 +9,7 @@ import { isTargetFailure, type ProbeLease, TargetHealth } from './health.ts';
 import { type HasHeaders, remainingLimits } from './remaining-limits.ts';
 import { RetryBudget } from './retry.ts';
 import type { RoutedModel, RoutedTarget } from './routed.ts';
-import { Histogram } from './timings.ts';
+import { TimeHistogram } from './timings.ts';
 import type { AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
 
 export interface RoutingOptions {
@@ -38,7 +38,7 @@ export class RoutingState<T extends RoutedTarget> {
   /** How many calls of a model are hedged, by its first target. */
   private readonly hedges = new Map<string, RetryBudget>();
   /** How long whole responses of a model take, by its first target: of the names that a wildcard matches there are any number. */
-  private readonly wholes = new Map<string, Histogram>();
+  private readonly wholes = new Map<string, TimeHistogram>();
   /** Responses of a target that are not looked at for rate limits. */
   private readonly silent = new Map<string, number>();
 
@@ -82,8 +82,8 @@ export class RoutingState<T extends RoutedTarget> {
     return madeOnce(this.hedges, targets[0]?.id ?? '', RetryBudget);
   }
 
-  wholeTimes({ targets }: RoutedModel<T>): Histogram {
-    return madeOnce(this.wholes, targets[0]?.id ?? '', Histogram);
+  wholeTimes({ targets }: RoutedModel<T>): TimeHistogram {
+    return madeOnce(this.wholes, targets[0]?.id ?? '', TimeHistogram);
   }
 
   /** Forgets what is no longer available, and limits that may have changed. Calls under way leave their places unseen. */

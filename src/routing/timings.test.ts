@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test';
 import type { Call } from '../canonical/call.ts';
 import { answerLimitMs } from './attempt-limits.ts';
-import { Histogram, MovingAverage } from './timings.ts';
+import { MovingAverage, TimeHistogram } from './timings.ts';
 
-function histogram(times: number, ms: number): Histogram {
-  const all = new Histogram();
+function histogram(times: number, ms: number): TimeHistogram {
+  const all = new TimeHistogram();
   for (let i = 0; i < times; i++) all.add(ms);
   return all;
 }
 
 const call = (kind: string, stream: boolean) => ({ kind, stream }) as Call;
-const none = new Histogram();
+const none = new TimeHistogram();
 
 test('percentiles are within a step of 19 % of the truth', () => {
-  const all = new Histogram();
+  const all = new TimeHistogram();
   for (let ms = 1; ms <= 500; ms++) all.add(ms);
   for (const [share, truth] of [
     [0.5, 250],

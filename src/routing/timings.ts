@@ -32,7 +32,7 @@ const BUCKETS = 20 * STEPS_PER_DOUBLING + 1;
 /** With so many samples each counts half: the past fades. */
 const MOST_SAMPLES = 512;
 
-export class Histogram {
+export class TimeHistogram {
   private readonly buckets = new Uint32Array(BUCKETS);
   private samples = 0;
 

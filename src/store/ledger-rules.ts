@@ -15,10 +15,10 @@ import type {
   HoldRow,
   LedgerOutcome,
   LedgerStep,
+  StepOf,
 } from './rows.ts';
 import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
 
-type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 /** `amount`: of a hold that was enlarged. */
 export type MarkStep = StepOf<'mark'> & { amount?: Money };
 

@@ -266,13 +266,13 @@ function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
 }
 
 /** For a remix: the provider's id of the original, and its target. */
-interface Origin {
+interface RemixSource {
   videoTarget: VideoTarget;
   source: Json;
 }
 
 /** A remix is generated at the target of the original. */
-async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<Origin | undefined> {
+async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<RemixSource | undefined> {
   if (remixOf === undefined) return undefined;
   const row = await deps.store.tasks.task(remixOf);
   if (row?.account !== caller.account) throw unknown(remixOf);
@@ -329,7 +329,7 @@ function newTask(
     model: Model;
     now: number;
     fingerprint: string | undefined;
-    origin: Origin | undefined;
+    origin: RemixSource | undefined;
   },
 ): Task {
   const { images: _, ...rest } = ask;

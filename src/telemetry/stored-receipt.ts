@@ -12,10 +12,10 @@ import { detailsOf, lastFour, type Receipt, type ReceiptDetails, receiptOf, tent
 /** `[hold, admittedMs, startedMs, firstTokenMs, durationMs, credential, details]`. The hold in nano-USD, or a text in USD. */
 type Short = readonly [number | string, number, number, number, number, (string | null)?, ReceiptDetails?];
 
-type Answered = Pick<CallRow, 'provider' | 'targetModel' | 'status'>;
+type AnsweredCall = Pick<CallRow, 'provider' | 'targetModel' | 'status'>;
 
 /** The text for `CallRow.receipt`. */
-export function writeReceipt(trace: CallTrace, record: Answered): string {
+export function writeReceipt(trace: CallTrace, record: AnsweredCall): string {
   const { attempts, hold, admittedMs } = trace;
   const [only] = attempts;
   if (!only || attempts.length > 1 || hold === undefined || admittedMs === undefined || !isPlain(only, record)) {
@@ -33,7 +33,12 @@ export function writeReceipt(trace: CallTrace, record: Answered): string {
 }
 
 /** The receipt of a recorded call. Calls that were refused, or failed over, have it as it is. */
-export function readReceipt({ receipt, provider, targetModel, status }: Answered & Pick<CallRow, 'receipt'>): Receipt {
+export function readReceipt({
+  receipt,
+  provider,
+  targetModel,
+  status,
+}: AnsweredCall & Pick<CallRow, 'receipt'>): Receipt {
   if (receipt === undefined) return { attempts: [] };
   const stored = JSON.parse(receipt) as Short | Receipt;
   if (!isShort(stored)) return stored;
@@ -52,14 +57,14 @@ const isShort = (stored: Short | Receipt): stored is Short => Array.isArray(stor
 /** Whether the record says what the attempt came to. */
 function isPlain(
   { outcome, status, answeredAt, endedAt, errorCode, target }: AttemptRecord,
-  record: Answered,
+  record: AnsweredCall,
 ): boolean {
   if (outcome !== 'ok' || status !== record.status || status === 0 || answeredAt === 0 || endedAt === 0) return false;
   return errorCode === undefined && target.provider === record.provider && isNamed(target.id, record);
 }
 
 /** Whether the target has the name that its provider and model make: without making it. */
-function isNamed(id: string, { provider, targetModel }: Answered): boolean {
+function isNamed(id: string, { provider, targetModel }: AnsweredCall): boolean {
   if (id.length !== provider.length + 1 + targetModel.length) return false;
   return id[provider.length] === '/' && id.startsWith(provider) && id.endsWith(targetModel);
 }

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import { BROKEN, skipBlanks, skipString, skipValue } from './skip-json.ts';
 
 /** A range of bytes; `end` is exclusive. */
-export interface Span {
+export interface JsonSpan {
   start: number;
   end: number;
 }
@@ -233,7 +233,7 @@ export function addToMember(body: Uint8Array, name: string, members: JsonObject)
  * The range of the value of the first top-level member `name`, in the JSON object that begins at `from`. Strings
  * include their quotes.
  */
-export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | undefined {
+export function memberSpan(bytes: Uint8Array, name: string, from = 0): JsonSpan | undefined {
   const quoted = quotedName(name);
   const scan = new MemberScan(bytes, from);
   while (scan.next()) if (isNamed(bytes, scan, quoted, name)) return { start: scan.valueStart, end: scan.end };
@@ -339,7 +339,7 @@ function nameAmong(bytes: Uint8Array, member: Member, names: readonly string[]):
 }
 
 /** Whether the range is exactly this text in quotes, without escapes. */
-export function isQuoted(bytes: Uint8Array, { start, end }: Span, text: string): boolean {
+export function isQuoted(bytes: Uint8Array, { start, end }: JsonSpan, text: string): boolean {
   if (end - start !== text.length + 2 || bytes[start] !== QUOTE) return false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -7,7 +7,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { frameOf, ReplyRecorder, type StoredReply } from './stored-reply.ts';
 
 /** What is known of a reply at its end. */
-interface Ended {
+interface ConcludedCall {
   /** Of the call that was concluded. */
   readonly record: CallRow;
   /** Figures or events of it were not believed or not read. */
@@ -68,7 +68,10 @@ export class CachedCall {
   }
 
   /** Stores the reply of a call that was answered completely. Never rejects: the call itself has succeeded. */
-  async keep(deps: Pick<GatewayDeps, 'memory' | 'now' | 'reportError'>, { record, isDoubted }: Ended): Promise<void> {
+  async keep(
+    deps: Pick<GatewayDeps, 'memory' | 'now' | 'reportError'>,
+    { record, isDoubted }: ConcludedCall,
+  ): Promise<void> {
     const { account, model, outcome, usage } = record;
     if (!this.#recorder || outcome !== 'ok' || !usage || isDoubted || model !== this.#model) return;
     try {

@@ -1,17 +1,17 @@
 /** Reads in a worker thread, which all stores of the process share. */
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { Statement } from '../database.ts';
-import type { ReadReply, ReadRequest } from './read-worker.ts';
+import type { ReadJob, ReadReply } from './read-worker.ts';
 
 /** Starting the thread takes 20 ms of processor time: the next reads soon after use the same one. */
 const IDLE_MS = 5000;
 
-interface Waiting {
+interface WaitingReader {
   resolve(rows: unknown[]): void;
   reject(error: Error): void;
 }
 
-const waiting = new Map<number, Waiting>();
+const waiting = new Map<number, WaitingReader>();
 let thread: Worker | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
@@ -26,13 +26,13 @@ export async function endReads(path: string): Promise<void> {
   if (thread) await send({ path });
 }
 
-function send(request: Omit<ReadRequest, 'id'>): Promise<unknown[]> {
+function send(request: Omit<ReadJob, 'id'>): Promise<unknown[]> {
   clearTimeout(timer);
   thread ??= start();
   thread.ref();
   const id = ++lastId;
   const rows = new Promise<unknown[]>((resolve, reject) => waiting.set(id, { resolve, reject }));
-  thread.postMessage({ id, ...request } satisfies ReadRequest);
+  thread.postMessage({ id, ...request } satisfies ReadJob);
   return rows;
 }
 

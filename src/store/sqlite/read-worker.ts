@@ -4,7 +4,7 @@ import type { Statement } from '../database.ts';
 
 declare const self: Worker;
 
-export interface ReadRequest {
+export interface ReadJob {
   id: number;
   path: string;
   /** Absent: the file is closed. */
@@ -19,7 +19,7 @@ const CACHE_KIB = 16_384;
 
 let open: { path: string; file: Database } | undefined;
 
-self.onmessage = ({ data: { id, path, statement } }: MessageEvent<ReadRequest>) => {
+self.onmessage = ({ data: { id, path, statement } }: MessageEvent<ReadJob>) => {
   const send = (reply: ReadReply) => self.postMessage(reply);
   try {
     if (open && (open.path !== path || !statement)) close();

@@ -13,7 +13,7 @@ const threads = createThreads();
 export async function verifySqlite(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
   const thread = threads.take();
-  const ended = new Promise<Ended>((resolve, reject) => {
+  const ended = new Promise<EndMessage>((resolve, reject) => {
     thread.onerror = ({ message }) => {
       thread.terminate();
       reject(new Error(`The verification failed: ${message}`));
@@ -31,7 +31,7 @@ export async function verifySqlite(path: string, options: VerifyOptions): Promis
   return last.report;
 }
 
-type Ended = Extract<VerificationMessage, { type: 'report' | 'failed' }>;
+type EndMessage = Extract<VerificationMessage, { type: 'report' | 'failed' }>;
 
 /** Keeps one idle thread for a while. It does not keep the process alive. */
 function createThreads() {

@@ -80,7 +80,7 @@ export function toFormer(row: FormerColumns): FormerCall {
 }
 
 /** Some calls, newest first. `end`: where reading stopped before the page was full. */
-interface Part {
+interface CallPage {
   rows: CallRow[];
   end?: Cursor | undefined;
 }
@@ -120,7 +120,7 @@ export function callTable(
     filter: CallFilter,
     cursor: Cursor | undefined,
     { finder, examined }: { finder: Finder; examined?: number },
-  ): Promise<Part> {
+  ): Promise<CallPage> {
     const read = examined === undefined ? db.all : db.scan;
     const [last] =
       examined === undefined ? [] : await read<{ at: bigint; id: string }>(endOf(filter, finder, { cursor, examined }));
@@ -136,7 +136,7 @@ export function callTable(
    * Reads what is tagged, then the calls: Postgres joins the two by sorting the calls of all days, which took 10 s for 50 tagged ones. Without
    * conditions of time and without the order of an index, it finds them by their ids.
    */
-  async function pageByTag(filter: CallFilter, first: Cursor | undefined, most: number): Promise<Part> {
+  async function pageByTag(filter: CallFilter, first: Cursor | undefined, most: number): Promise<CallPage> {
     const { tag: _, from: __, to: ___, ...others } = filter;
     const rows: CallRow[] = [];
     let cursor = first;
@@ -170,7 +170,7 @@ export function callTable(
     filter: CallFilter,
     cursor: Cursor | undefined,
     { finder, examined = EXAMINED_AT_ONCE }: { finder: Finder; examined?: number },
-  ): Promise<Part> {
+  ): Promise<CallPage> {
     const rows: CallRow[] = [];
     let left = examined;
     let to = Math.min(filter.to ?? Number.MAX_SAFE_INTEGER, cursor ? cursor.at + 1 : Number.MAX_SAFE_INTEGER);
@@ -189,7 +189,7 @@ export function callTable(
     }
   }
 
-  async function partOf(filter: CallFilter, cursor: Cursor | undefined, examined: number): Promise<Part> {
+  async function partOf(filter: CallFilter, cursor: Cursor | undefined, examined: number): Promise<CallPage> {
     const { finder, isShort } = await finderFor(filter, examined);
     const { model, costAbove } = filter;
     const ofHours = WIDE.has(finder) && (model !== undefined || (costAbove !== undefined && finder === 'time'));

@@ -3,15 +3,15 @@ import type { RoutedTarget } from '../../routing/routed.ts';
 import type { Routing } from '../../routing/routing.ts';
 import type { MetricFamily, Sample } from './family.ts';
 
-type Target = RoutedTarget & { model: string };
+type ObservedTarget = RoutedTarget & { model: string };
 
 /** Where the figures are read. */
 export interface MetricSources {
   gateway: { readonly active: number };
   store: { holds(): Promise<readonly { amount: bigint }[]> };
   catalog: {
-    list(): readonly { targets: readonly Target[] }[];
-    readonly routing: Pick<Routing<Target>, 'targetState'>;
+    list(): readonly { targets: readonly ObservedTarget[] }[];
+    readonly routing: Pick<Routing<ObservedTarget>, 'targetState'>;
   };
 }
 

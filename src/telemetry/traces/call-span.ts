@@ -1,11 +1,8 @@
 /** The span of one call, and those of its attempts. It exists only while traces are exported. */
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
+import type { RequestHeaders } from '../call-labels.ts';
 import type { Sampler } from './sampler.ts';
 import { newSpanId, newTraceId, readParent, writeParent } from './trace-context.ts';
-
-interface RequestHeaders {
-  get(name: string): string | null | undefined;
-}
 
 export class CallSpan {
   readonly traceId: string;

@@ -14,7 +14,7 @@ import { shownThinking, writeSignature } from './thinking-blocks.ts';
 import { writeTier, writeUsage } from './usage.ts';
 
 /** A part and its block. */
-interface Line {
+interface PartState {
   opens: PartOpening;
   /** Events that wait because another block is open. */
   waiting: PartEvent[];
@@ -43,9 +43,9 @@ export function messageId(id: string): string {
 
 export class BlockStreamBuilder {
   readonly #call: ChatCall;
-  readonly #lines = new Map<number, Line>();
-  readonly #queue: Line[] = [];
-  #current: Line | undefined;
+  readonly #states = new Map<number, PartState>();
+  readonly #queue: PartState[] = [];
+  #current: PartState | undefined;
   #blocks = 0;
   #started = false;
   #ended = false;
@@ -93,10 +93,10 @@ export class BlockStreamBuilder {
         this.#add(event.part, event.opens);
         return;
       case 'part-end': {
-        const line = this.#lines.get(event.part);
-        if (!line) return;
-        line.over = true;
-        if (line === this.#current && this.#isDone(line)) this.#advance();
+        const state = this.#states.get(event.part);
+        if (!state) return;
+        state.over = true;
+        if (state === this.#current && this.#isDone(state)) this.#advance();
         return;
       }
       case 'choice-end':
@@ -128,34 +128,34 @@ export class BlockStreamBuilder {
     });
   }
 
-  #add(part: number, opens: PartOpening): Line {
+  #add(part: number, opens: PartOpening): PartState {
     this.#start({ id: '' });
-    const line = this.#enqueue(opens);
-    this.#lines.set(part, line);
+    const state = this.#enqueue(opens);
+    this.#states.set(part, state);
     if (!this.#current || hasWords(this.#current.opens)) this.#advance();
-    return line;
+    return state;
   }
 
-  #enqueue(opens: PartOpening): Line {
-    const line: Line = { opens, waiting: [], over: false, closed: false, begun: false, gathered: '' };
-    this.#queue.push(line);
-    return line;
+  #enqueue(opens: PartOpening): PartState {
+    const state: PartState = { opens, waiting: [], over: false, closed: false, begun: false, gathered: '' };
+    this.#queue.push(state);
+    return state;
   }
 
   #more(event: PartEvent): void {
-    let line = this.#lines.get(event.part);
-    if (line?.closed) line = this.#late(event, line.opens);
-    if (!line) return;
-    if (line !== this.#current) {
-      line.waiting.push(event);
+    let state = this.#states.get(event.part);
+    if (state?.closed) state = this.#late(event, state.opens);
+    if (!state) return;
+    if (state !== this.#current) {
+      state.waiting.push(event);
       return;
     }
-    this.#write(line, event);
-    if (line.over && this.#isDone(line)) this.#advance();
+    this.#write(state, event);
+    if (state.over && this.#isDone(state)) this.#advance();
   }
 
   /** Handles an event for a part whose block is closed: text gets a new block, a signature a block that carries it. */
-  #late(event: PartEvent, opens: PartOpening): Line | undefined {
+  #late(event: PartEvent, opens: PartOpening): PartState | undefined {
     if (event.type === 'part-signature') {
       const item =
         opens.type === 'reasoning' ? shownThinking('', event.signature) : carrierOf(this.#call, opens, event.signature);
@@ -170,7 +170,7 @@ export class BlockStreamBuilder {
    * Some providers return to a tool call whose part has ended, so its block stays open until the arguments are
    * complete.
    */
-  #isDone({ over, opens, gathered }: Line): boolean {
+  #isDone({ over, opens, gathered }: PartState): boolean {
     if (!over || this.#ended || opens.type !== 'tool-call' || opens.custom) return over;
     return isJson(gathered);
   }
@@ -179,35 +179,35 @@ export class BlockStreamBuilder {
   #advance(): void {
     if (this.#current) this.#close(this.#current);
     this.#current = undefined;
-    for (let line = this.#queue.shift(); line; line = this.#queue.shift()) {
-      this.#current = line;
-      if (line.opens.type === 'tool-call') this.#beginCall(line, line.opens);
-      for (const event of line.waiting) this.#write(line, event);
-      line.waiting = [];
-      const yields = hasWords(line.opens) && this.#queue.length > 0;
-      if (!yields && !this.#isDone(line)) return;
-      this.#close(line);
+    for (let state = this.#queue.shift(); state; state = this.#queue.shift()) {
+      this.#current = state;
+      if (state.opens.type === 'tool-call') this.#beginCall(state, state.opens);
+      for (const event of state.waiting) this.#write(state, event);
+      state.waiting = [];
+      const yields = hasWords(state.opens) && this.#queue.length > 0;
+      if (!yields && !this.#isDone(state)) return;
+      this.#close(state);
       this.#current = undefined;
     }
   }
 
-  #write(line: Line, event: PartEvent): void {
+  #write(state: PartState, event: PartEvent): void {
     switch (event.type) {
       case 'part-delta':
         this.#outputCharacters += event.delta.length;
-        this.#delta(line, event.delta);
+        this.#delta(state, event.delta);
         return;
       case 'part-transcript':
         this.#outputCharacters += event.delta.length;
-        this.#textDelta(line, event.delta);
+        this.#textDelta(state, event.delta);
         return;
       case 'part-signature':
-        line.signature = event.signature;
+        state.signature = event.signature;
         return;
       case 'part-citation': {
-        const citation = line.opens.type === 'text' ? shownCitation(event.citation) : undefined;
+        const citation = state.opens.type === 'text' ? shownCitation(event.citation) : undefined;
         if (citation === undefined) return;
-        this.#begin(line, { type: 'text', text: '' });
+        this.#begin(state, { type: 'text', text: '' });
         this.#sendDelta({ type: 'citations_delta', citation });
         return;
       }
@@ -218,30 +218,30 @@ export class BlockStreamBuilder {
     }
   }
 
-  #delta(line: Line, delta: string): void {
-    const { opens } = line;
+  #delta(state: PartState, delta: string): void {
+    const { opens } = state;
     switch (opens.type) {
       case 'refusal':
         this.#seen.refusal = true;
-        this.#textDelta(line, delta);
+        this.#textDelta(state, delta);
         return;
       case 'text':
-        this.#textDelta(line, delta);
+        this.#textDelta(state, delta);
         return;
       case 'reasoning':
         if (delta === '') return;
-        this.#begin(line, { type: 'thinking', thinking: '', signature: '' });
+        this.#begin(state, { type: 'thinking', thinking: '', signature: '' });
         this.#out += deltaText(this.#blocks, 'thinking_delta', 'thinking', JSON.stringify(delta));
         return;
       case 'tool-call': {
         // The deltas of a free text are pieces of one JSON string.
         const json = opens.custom ? JSON.stringify(delta).slice(1, -1) : delta;
-        line.gathered += json;
+        state.gathered += json;
         if (json !== '') this.#out += deltaText(this.#blocks, 'input_json_delta', 'partial_json', JSON.stringify(json));
         return;
       }
       case 'image':
-        line.gathered += delta;
+        state.gathered += delta;
         return;
       case 'audio':
       case 'native':
@@ -251,29 +251,29 @@ export class BlockStreamBuilder {
     }
   }
 
-  #textDelta(line: Line, delta: string): void {
+  #textDelta(state: PartState, delta: string): void {
     if (delta === '') return;
-    this.#begin(line, { type: 'text', text: '' });
+    this.#begin(state, { type: 'text', text: '' });
     this.#out += deltaText(this.#blocks, 'text_delta', 'text', JSON.stringify(delta));
   }
 
-  #beginCall(line: Line, opens: Extract<PartOpening, { type: 'tool-call' }>): void {
+  #beginCall(state: PartState, opens: Extract<PartOpening, { type: 'tool-call' }>): void {
     this.#seen.call = true;
-    this.#begin(line, callBlock(opens));
+    this.#begin(state, callBlock(opens));
     if (opens.custom) this.#sendDelta({ type: 'input_json_delta', partial_json: '{"input":"' });
   }
 
-  #begin(line: Line, content_block: JsonObject): void {
-    if (line.begun) return;
-    line.begun = true;
+  #begin(state: PartState, content_block: JsonObject): void {
+    if (state.begun) return;
+    state.begun = true;
     this.#send({ type: 'content_block_start', index: this.#blocks, content_block });
   }
 
-  #close(line: Line): void {
-    line.closed = true;
-    const { opens, signature } = line;
-    if (opens.type === 'image') this.#textDelta(line, imageText(opens.mimeType, line.gathered));
-    if (line.begun) {
+  #close(state: PartState): void {
+    state.closed = true;
+    const { opens, signature } = state;
+    if (opens.type === 'image') this.#textDelta(state, imageText(opens.mimeType, state.gathered));
+    if (state.begun) {
       if (opens.type === 'reasoning' && signature) {
         this.#sendDelta({ type: 'signature_delta', signature: writeSignature(signature) });
       } else if (opens.type === 'tool-call' && opens.custom) {
@@ -302,7 +302,7 @@ export class BlockStreamBuilder {
   #end(): void {
     this.#ended = true;
     this.#start({ id: '' });
-    for (const line of this.#queue) line.over = true;
+    for (const state of this.#queue) state.over = true;
     this.#advance();
     const usage = this.#usage ?? estimateUsage(this.#call, this.#outputCharacters);
     // As at the provider, cache writes by duration are reported only at the start.

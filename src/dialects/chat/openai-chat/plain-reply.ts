@@ -19,7 +19,7 @@ import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Quirks } from '../../dialect.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { inputTokens, outputTokens, readUsage } from '../../shared/openai-usage.ts';
-import type { Span } from '../../wire/json.ts';
+import type { JsonSpan } from '../../wire/json.ts';
 import { skipBlanks } from '../../wire/skip-json.ts';
 import { DOUBT, isWordAt, strictNull, strictScalar, strictString } from '../../wire/strict-json.ts';
 
@@ -60,7 +60,7 @@ function quoted(...names: string[]): readonly Buffer[] {
 /** What was found in the bytes. */
 export interface PlainReply {
   /** Of the model's name. */
-  readonly model: Span;
+  readonly model: JsonSpan;
   /** The usage, the end of the choice, the end of the reply. */
   readonly events: readonly ReplyEvent[];
 }

@@ -10,7 +10,7 @@ import type { Frame, Quirks, Reader } from '../../dialect.ts';
 import { bytesReader, parsedObject } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
-import type { Span } from '../../wire/json.ts';
+import type { JsonSpan } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { RepeatReader } from '../reply/repeat-event.ts';
@@ -187,7 +187,7 @@ export class PlainFrame implements Frame {
   readonly bytes: Uint8Array;
   readonly brief: readonly ReplyEvent[];
   /** Where the model's name is in the bytes. */
-  readonly model: Span;
+  readonly model: JsonSpan;
   readonly #call: ChatCall;
   readonly #quirks: Quirks;
   #events: readonly ReplyEvent[] | undefined;

@@ -134,7 +134,7 @@ export function channelWith(
   return { ...rest, name, enabled, settings, secrets, ...(rules && { rules }) };
 }
 
-interface Destination {
+interface ChannelDestination {
   settings: ChannelSettings;
   secrets: ChannelSecrets;
 }
@@ -143,7 +143,7 @@ function hookOf(
   { type, secrets }: AlertChannelRow,
   changed: ChannelChanged,
   check: (url: string) => void,
-): Destination {
+): ChannelDestination {
   for (const member of ['server', 'from', 'to'] as const)
     if (changed[member] !== undefined) throw invalid(member, `"${member}" belongs to channels of the type email.`);
   const url = changed.url ?? secrets.url;
@@ -157,7 +157,7 @@ function hookOf(
   return { settings: {}, secrets: { url } };
 }
 
-function mailOf({ settings, secrets }: AlertChannelRow, changed: ChannelChanged): Destination {
+function mailOf({ settings, secrets }: AlertChannelRow, changed: ChannelChanged): ChannelDestination {
   for (const member of ['url', 'secret'] as const)
     if (changed[member] !== undefined)
       throw invalid(member, `"${member}" does not belong to channels of the type email.`);

@@ -31,14 +31,14 @@ interface Encoder {
 
 export type CallFormat = Exclude<TableFormat, 'json'> | 'parquet';
 
-interface Part {
+interface ExportRange {
   /** The maximum of calls; absent: all of them. */
   limit?: number | undefined;
   after?: string | undefined;
 }
 
 /** Latest first. */
-export function exportCalls(calls: CallExport, format: CallFormat, part: Part): Response {
+export function exportCalls(calls: CallExport, format: CallFormat, part: ExportRange): Response {
   const pieces = callPieces(calls, format, part);
   const body = new ReadableStream<Uint8Array>({
     /** Called when the client has read what was sent. */
@@ -56,7 +56,7 @@ export function exportCalls(calls: CallExport, format: CallFormat, part: Part): 
 export async function* callPieces(
   { store, filter, columns, write }: CallExport,
   format: CallFormat,
-  { limit = Number.POSITIVE_INFINITY, after: first }: Part = {},
+  { limit = Number.POSITIVE_INFINITY, after: first }: ExportRange = {},
 ): AsyncGenerator<Uint8Array, undefined> {
   let after = first;
   let left = limit;

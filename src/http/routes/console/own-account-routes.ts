@@ -11,7 +11,7 @@ import { MONEY_ROUTES } from '../admin/money-routes.ts';
 import { BILLING_ROUTES } from '../public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from '../public/call-routes.ts';
 
-type Asked = RouteRequest<object, object>;
+type OwnAccountRequest = RouteRequest<object, object>;
 
 const rowOf = (rows: readonly AnsweredRoute[], method: string, path: string): AnsweredRoute => {
   const row = rows.find((one) => one.method === method && one.path === path);
@@ -32,7 +32,7 @@ const OwnQuery = { account: Type.Optional(Type.String({ description: "the id of 
 function own(
   row: AnsweredRoute,
   path: string,
-  as: (asked: Asked, account: string) => Partial<Asked>,
+  as: (asked: OwnAccountRequest, account: string) => Partial<OwnAccountRequest>,
   query: object = row.query.properties,
 ): AnsweredRoute {
   return route(row.method, `/console/api/account${path}`, {
@@ -42,7 +42,7 @@ function own(
     query: Type.Object({ ...query, ...OwnQuery }),
     ...(row.body && { body: row.body }),
     answer: async (deps, given) => {
-      const asked = { ...given, query: given.query as { account?: string } } as unknown as Asked & {
+      const asked = { ...given, query: given.query as { account?: string } } as unknown as OwnAccountRequest & {
         query: { account?: string };
       };
       const account = ownAccount(asked.signedIn().person, asked.query.account);
@@ -63,8 +63,8 @@ async function isOwnKey(
   return key?.account === account && key.kind === 'caller';
 }
 
-const asCaller = ({ caller }: Asked, account: string) => ({ caller: { ...caller, account } });
-const inPath = (_: Asked, account: string) => ({ path: { id: account } });
+const asCaller = ({ caller }: OwnAccountRequest, account: string) => ({ caller: { ...caller, account } });
+const inPath = (_: OwnAccountRequest, account: string) => ({ path: { id: account } });
 
 /** What callers may know of a call in a list. */
 const SHOWN = [
