@@ -3,6 +3,8 @@ import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { CHAIN_START, entryHash } from '../src/store/entry-hash.ts';
 import { openStore } from '../src/store/open-store.ts';
+import { OVERVIEW_COLUMNS } from '../src/store/overview-columns.ts';
+import { OverviewSums } from '../src/store/overview-sums.ts';
 import type { EntryRow } from '../src/store/store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -37,6 +39,7 @@ const CALL_COLUMNS =
   );
 const TAG_COLUMNS = ['tag', 'at', 'id'];
 const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_tokens', 'output_tokens'];
+const KEY_DAY_COLUMNS = ['day', 'account', 'key', 'calls', 'cost', 'tokens'];
 const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
 const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];
 
@@ -71,11 +74,19 @@ export async function makeBooks(asked: BooksAsked): Promise<void> {
   }
   const putSum = bulk.open('call_sums', SUM_COLUMNS);
   for (const cells of books.sums()) await putSum(cells);
+  const putOverview = bulk.open('overview_sums', OVERVIEW_COLUMNS.split(', '));
+  for (const cells of books.overview()) await putOverview(cells);
+  const putKeyDay = bulk.open('key_days', KEY_DAY_COLUMNS);
+  for (const cells of books.keyDays()) await putKeyDay(cells);
   const putSpending = bulk.open('spendings', SPENDING_COLUMNS);
   for (const cells of books.spendings()) await putSpending(cells);
   const putAccount = bulk.open('accounts', ACCOUNT_COLUMNS);
   for (const cells of books.accounts(from)) await putAccount(cells);
   await bulk.end();
+  // Merges old slots, as a running gateway does every hour.
+  const made = await openStore({ dataDir, databaseUrl });
+  await made.tidy(until);
+  await made.close();
 }
 
 const entryCells = (e: EntryRow): Cell[] => [
@@ -123,6 +134,8 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
   const sums: SumState[] = [];
   let hourSums = new Map<string, SumState>();
   let hourNow = -1;
+  const overviews: OverviewSums[] = [];
+  let overview = new OverviewSums();
 
   function enter(
     account: AccountState,
@@ -143,6 +156,8 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
       sums.push(...hourSums.values());
       hourSums = new Map();
       hourNow = hour;
+      overview = new OverviewSums();
+      overviews.push(overview);
     }
     const place = key + model;
     let one = hourSums.get(place);
@@ -176,7 +191,9 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
       const entry = enter(account, line);
       const usage = `{"input":${input},"output":${output}}`;
       const provider = number % RARE === 7 ? 'rare' : number % OTHER_PROVIDER === 3 ? 'other' : 'main';
-      const ended = number % BROKEN === 9 ? [502, 'broken', 'upstream_failed'] : [200, 'ok', null];
+      const outcome = number % BROKEN === 9 ? 'broken' : 'ok';
+      const ended = outcome === 'ok' ? [200, outcome, null] : [502, outcome, 'upstream_failed'];
+      overview.add({ at, model, outcome, cost, durationMs, firstByteMs: 300, tokens: { input, output } });
       const head = [id, account.id, key, at, model, provider, model, 'openai-chat', 'openai-chat', 1, ...ended, 1];
       const tag = number % RARE === 11 ? 'rare' : number % TAGGED === 2 ? 'batch' : undefined;
       return {
@@ -190,6 +207,25 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
       sums.push(...hourSums.values());
       hourSums = new Map();
       for (const s of sums) yield [s.account, s.hour, s.key, s.model, s.calls, s.cost, s.input, s.output];
+    },
+    *overview(): Generator<Cell[]> {
+      for (const { sums } of overviews)
+        for (const { slot, model, cost, saved, counts } of sums) yield [slot, '', model, cost, saved, ...counts];
+    },
+    *keyDays(): Generator<Cell[]> {
+      const days = new Map<string, SumState>();
+      for (const one of sums) {
+        const day = Math.floor(one.hour / 24);
+        const known = days.get(`${day} ${one.key}`);
+        if (!known) days.set(`${day} ${one.key}`, { ...one, hour: day });
+        else {
+          known.calls += one.calls;
+          known.cost += one.cost;
+          known.input += one.input;
+          known.output += one.output;
+        }
+      }
+      for (const d of days.values()) yield [d.hour, d.account, d.key, d.calls, d.cost, d.input + d.output];
     },
     *spendings(): Generator<Cell[]> {
       for (const [key, total] of spent) yield [key, 0, total, 0, 0, 0, 0];

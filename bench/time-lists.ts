@@ -4,6 +4,8 @@
  */
 import { parseArgs } from 'node:util';
 import { openStore } from '../src/store/open-store.ts';
+import { spanOf } from '../src/store/overview-slots.ts';
+import { countOf } from '../src/store/overview-sums.ts';
 import type { CallFilter, Store, UsageGroup } from '../src/store/store.ts';
 
 const { values } = parseArgs({
@@ -95,6 +97,17 @@ for (const groups of REPORTS) {
   reports.push(await time(`${name}, one account`, () => report(store, groups, accounts[1])));
 }
 print('reports of a month', reports);
+
+const PERIODS = [
+  ['1 hour', until - DAY_MS / 24],
+  ['24 hours', until - DAY_MS],
+  ['7 days', Math.floor(until / DAY_MS - 6) * DAY_MS],
+  ['30 days', Math.floor(until / DAY_MS - 29) * DAY_MS],
+  ['90 days', Math.floor(until / DAY_MS - 89) * DAY_MS],
+] as const;
+const overviews: Timing[] = [];
+for (const [name, begins] of PERIODS) overviews.push(await time(`overview of ${name}`, () => overview(begins)));
+print('overviews', overviews);
 await store.close();
 
 /** What one request reads of a list, on its first page, and on the one after it. */
@@ -118,6 +131,19 @@ async function report(of: Store, groups: readonly (UsageGroup | 'day')[], accoun
     : undefined;
   const groupBy = groups.filter((group) => group !== 'day');
   await of.usage({ from, to: until, groupBy, periods, account });
+  return [clock()];
+}
+
+/** What one request for the overview reads. */
+async function overview(begins: number): Promise<number[]> {
+  const clock = start();
+  const span = spanOf(begins, until, until);
+  const [{ models }] = await Promise.all([store.overview(span, 6), store.heldSum()]);
+  await store.topSpenders(
+    span,
+    6,
+    models.reduce((sum, { figures }) => sum + countOf(figures, 'calls'), 0),
+  );
   return [clock()];
 }
 

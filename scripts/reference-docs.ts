@@ -78,7 +78,7 @@ async function metricsTable(): Promise<string> {
   const families = await metrics.collect({
     gateway: { active: 0 },
     catalog: { list: () => [], routing: { targetState: () => Promise.reject() as never } },
-    store: { holds: () => Promise.resolve([]) },
+    store: { heldSum: () => Promise.resolve({ open: 0, amount: 0n }) },
   });
   const lines = families.map(({ name, type, labels, help }) =>
     row([code(name), type, labels.map(code).join(', '), help]),

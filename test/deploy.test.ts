@@ -20,7 +20,7 @@ async function everySeries(): Promise<ReadonlyMap<string, ReadonlySet<string>>> 
   metrics.add(exportFamilies);
   const families = await metrics.collect({
     gateway: { active: 0 },
-    store: { holds: () => Promise.resolve([]) },
+    store: { heldSum: () => Promise.resolve({ open: 0, amount: 0n }) },
     catalog: { list: () => [], routing: { targetState: () => undefined as never } },
   });
   const known = new Map<string, ReadonlySet<string>>();

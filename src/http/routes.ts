@@ -12,6 +12,7 @@ import { HEALTH_ROUTES } from './routes/admin/health-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
+import { OVERVIEW_ROUTES } from './routes/admin/overview-routes.ts';
 import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
 import { PRICE_ROUTES } from './routes/admin/price-routes.ts';
 import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
@@ -230,6 +231,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...SECRET_ROUTES,
   ...CALL_ROUTES,
   ...USAGE_ROUTES,
+  ...OVERVIEW_ROUTES,
   ...LEDGER_ROUTES,
   ...PEOPLE_ROUTES,
   ...SETTINGS_ROUTES,

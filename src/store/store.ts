@@ -10,6 +10,7 @@ import type { HourlyFileStore } from './hourly-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { SchemaState } from './migration-plan.ts';
+import type { OverviewStore } from './overview.ts';
 import type { PeopleStore } from './people.ts';
 import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
@@ -72,7 +73,14 @@ export type {
  * Methods with an `audit` parameter write the audit row in the same transaction: there is no change without it, and no audit row without a
  * change.
  */
-export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore, BackupStore, BilledStore {
+export interface Store
+  extends ConfigFileStore,
+    LeaseStore,
+    VerificationStore,
+    RepairStore,
+    BackupStore,
+    BilledStore,
+    OverviewStore {
   /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
   /** Whether the database has the schema of this code, and what is missing. Throws if it does not answer. */

@@ -14,6 +14,7 @@ import { configFileTable } from './tables/config-file-table.ts';
 import { hourlyFileTable } from './tables/hourly-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
+import { overviewTable } from './tables/overview-table.ts';
 import { peopleTable } from './tables/people-table.ts';
 import { providerTable } from './tables/provider-table.ts';
 import { failureTable, passkeyTable, sessionTable, tokenTable } from './tables/sign-in-tables.ts';
@@ -54,6 +55,7 @@ export function tableStore(db: Database, cipher: CredentialCipher | undefined): 
     ...verificationTable(db),
     ...callTable(db),
     ...usageTable(db),
+    ...overviewTable(db),
     ...ownerTable(db),
     alerts: alertTables(db, cipher),
     people: {

@@ -25,7 +25,7 @@ print(json.dumps({'types': {f.name: f.type for f in families}, 'series': series}
 
 const SOURCES = {
   gateway: { active: 1 },
-  store: { holds: () => Promise.resolve([{ amount: 5n }]) },
+  store: { heldSum: () => Promise.resolve({ open: 1, amount: 5n }) },
   catalog: { list: () => [], routing: { targetState: () => undefined as never } },
 };
 const texts = {} as { [format in MetricsFormat]: string };

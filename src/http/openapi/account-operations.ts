@@ -246,6 +246,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'POST /admin/v1/ledger/repair': ['repairLedger', { accepted: Verifying, request: { enter: false } }],
   }),
   ...tagged('Operation', {
+    'GET /admin/v1/overview': ['getOverview'],
     'GET /admin/v1/settings': ['listSettings'],
   }),
 };

@@ -238,4 +238,40 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   `,
   // What is due of each channel, so that one channel does not hold up the others.
   "CREATE INDEX alert_deliveries_due_of_channel ON alert_deliveries (channel, due_at) WHERE state = 'pending';",
+  // Sums for the overview: by model and five minutes with counts of times by range, and by key and day. Earlier calls are added as far as
+  // the hourly sums have them.
+  `
+  CREATE TABLE overview_sums (
+    slot bigint NOT NULL,
+    writer text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL DEFAULT 0,
+    failed bigint NOT NULL DEFAULT 0,
+    cost bigint NOT NULL DEFAULT 0,
+    saved bigint NOT NULL DEFAULT 0,
+    input_tokens bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
+    cached_tokens bigint NOT NULL DEFAULT 0,
+    cache_write_tokens bigint NOT NULL DEFAULT 0,
+    reasoning_tokens bigint NOT NULL DEFAULT 0,
+    first_0 bigint NOT NULL DEFAULT 0, first_1 bigint NOT NULL DEFAULT 0, first_2 bigint NOT NULL DEFAULT 0, first_3 bigint NOT NULL DEFAULT 0, first_4 bigint NOT NULL DEFAULT 0, first_5 bigint NOT NULL DEFAULT 0, first_6 bigint NOT NULL DEFAULT 0, first_7 bigint NOT NULL DEFAULT 0, first_8 bigint NOT NULL DEFAULT 0, first_9 bigint NOT NULL DEFAULT 0, first_10 bigint NOT NULL DEFAULT 0, first_11 bigint NOT NULL DEFAULT 0, first_12 bigint NOT NULL DEFAULT 0, first_13 bigint NOT NULL DEFAULT 0, first_14 bigint NOT NULL DEFAULT 0, first_15 bigint NOT NULL DEFAULT 0, first_16 bigint NOT NULL DEFAULT 0, first_17 bigint NOT NULL DEFAULT 0, first_18 bigint NOT NULL DEFAULT 0,
+    took_0 bigint NOT NULL DEFAULT 0, took_1 bigint NOT NULL DEFAULT 0, took_2 bigint NOT NULL DEFAULT 0, took_3 bigint NOT NULL DEFAULT 0, took_4 bigint NOT NULL DEFAULT 0, took_5 bigint NOT NULL DEFAULT 0, took_6 bigint NOT NULL DEFAULT 0, took_7 bigint NOT NULL DEFAULT 0, took_8 bigint NOT NULL DEFAULT 0, took_9 bigint NOT NULL DEFAULT 0, took_10 bigint NOT NULL DEFAULT 0, took_11 bigint NOT NULL DEFAULT 0, took_12 bigint NOT NULL DEFAULT 0, took_13 bigint NOT NULL DEFAULT 0, took_14 bigint NOT NULL DEFAULT 0, took_15 bigint NOT NULL DEFAULT 0, took_16 bigint NOT NULL DEFAULT 0, took_17 bigint NOT NULL DEFAULT 0, took_18 bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (slot, writer, model)
+  );
+  INSERT INTO overview_sums (slot, writer, model, calls, cost, saved, input_tokens, output_tokens)
+    SELECT hour * 12, '', model, sum(calls), sum(cost), sum(saved), sum(input_tokens), sum(output_tokens)
+    FROM call_sums WHERE true GROUP BY 1, 2, 3;
+  CREATE TABLE key_days (
+    day bigint NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL,
+    cost bigint NOT NULL,
+    tokens bigint NOT NULL,
+    PRIMARY KEY (day, account, key)
+  );
+  INSERT INTO key_days (day, account, key, calls, cost, tokens)
+    SELECT hour / 24, account, key, sum(calls), sum(cost), sum(input_tokens + output_tokens)
+    FROM call_sums WHERE true GROUP BY 1, 2, 3;
+  `,
 ];

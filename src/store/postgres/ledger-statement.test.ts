@@ -38,6 +38,7 @@ const BATCH: DecidedBatch = {
   accounts: [{ books: BOOKS, version: 1n }],
   taken: new Map([['call_1', HOLD]]),
   changes: CHANGES,
+  writer: 'w',
 };
 
 test("a statement has parts only for the batch's rows, and amounts as text", () => {
@@ -54,6 +55,7 @@ test("a statement has parts only for the batch's rows, and amounts as text", () 
   const marked = ledgerStatement({
     accounts: [],
     taken: new Map(),
+    writer: 'w',
     changes: { ...marks, marks: [{ type: 'mark', callId: 'c', checkpoint: 2n }] },
   });
   expect(marked.values).toEqual(['[{"call_id":"c","checkpoint":"2"}]']);

@@ -5,6 +5,8 @@ import type { CallSum, CompletedCall, RecordedCall } from '../call-sums.ts';
 import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
 import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
+import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_FROM_ARRAY } from '../overview-columns.ts';
+import { sumOverview } from '../overview-sums.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { ADDED, FIGURES, SUMS_OF_SUMS } from '../sum-columns.ts';
@@ -21,6 +23,8 @@ export interface DecidedBatch {
   /** The holds that end. */
   taken: ReadonlyMap<string, HeldFor>;
   changes: LedgerChanges;
+  /** Names the rows of the overview that this batch adds to. No other batch adds to them at the same time, so that none waits. */
+  writer: string;
 }
 
 const CALL_COLUMNS =
@@ -44,6 +48,7 @@ const TABLES = {
   tagged: 'tag text, at bigint, id text',
   summed:
     'account text, hour bigint, key text, model text, provider text, tag text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint, saved bigint, provider_cost bigint, costed_calls bigint, costed_charge bigint',
+  seen: 'slot bigint, writer text, model text, cost bigint, saved bigint, counts bigint[]',
   spent:
     'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
   redeemed: 'hash text, account text, at bigint',
@@ -97,6 +102,9 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   summed: () => `INSERT INTO call_sums AS sums (account, hour, key, model, ${FIGURES})
   SELECT account, hour, key, model, ${SUMS_OF_SUMS} FROM sum_rows WHERE tag = '' AND (SELECT open FROM gate)
   GROUP BY 1, 2, 3, 4 ON CONFLICT (account, hour, key, model) DO UPDATE SET ${ADDED}`,
+  seen: (rows) => `INSERT INTO overview_sums AS sums (${OVERVIEW_COLUMNS})
+  SELECT slot, writer, model, cost, saved, ${OVERVIEW_FROM_ARRAY} FROM ${rows} WHERE (SELECT open FROM gate)
+  ON CONFLICT (slot, writer, model) DO UPDATE SET ${OVERVIEW_ADDED}`,
   spent: (rows) => `INSERT INTO spendings SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (key) DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
     day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent,
@@ -131,6 +139,12 @@ const END =
 const PARTS = `parts AS (INSERT INTO usage_sums AS sums SELECT * FROM sum_rows WHERE (SELECT open FROM gate)
   ON CONFLICT (account, hour, key, model, provider, tag) DO UPDATE SET ${ADDED})`;
 
+const KEY_DAYS = `key_days_of AS (INSERT INTO key_days AS sums (day, account, key, calls, cost, tokens)
+  SELECT hour / 24, account, key, sum(calls), sum(cost), sum(input_tokens + output_tokens) FROM sum_rows
+  WHERE tag = '' AND (SELECT open FROM gate) GROUP BY 1, 2, 3
+  ON CONFLICT (day, account, key) DO UPDATE
+    SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost, tokens = sums.tokens + excluded.tokens)`;
+
 /** A batch of holds uses other tables than a batch of settlements. Parts without rows cost the server as much as parts with rows. */
 function textFor(tables: readonly Table[]): string {
   const rowsOf = (table: Table) =>
@@ -153,7 +167,7 @@ function textFor(tables: readonly Table[]): string {
     if (table === 'asked') parts.push(SAVE);
     else if (table === 'taken') parts.push(END);
     else parts.push(`${table} AS (${WRITES[table](rowsOf(table))})`);
-    if (table === 'summed') parts.push(PARTS);
+    if (table === 'summed') parts.push(PARTS, KEY_DAYS);
   }
   return `WITH ${parts.join(', ')} SELECT open FROM gate`;
 }
@@ -195,6 +209,14 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
     completed: changes.completed.map((call) => callColumns(call, undefined)),
     tagged: [...changes.calls, ...changes.completed].flatMap(tagColumns),
     summed: sumCalls(changes.calls, changes.completed).map(sumColumns),
+    seen: sumOverview(changes.calls, changes.completed).map(({ slot, model, cost, saved, counts }) => ({
+      slot,
+      writer: batch.writer,
+      model,
+      cost: `${cost}`,
+      saved: `${saved}`,
+      counts,
+    })),
     spent: [...changes.spendings].map(([key, s]) => ({
       key,
       held: `${s.held}`,

@@ -1,4 +1,5 @@
 /** A batch of the ledger on Postgres: one statement if the cached balances are current, otherwise decided under locks. */
+import { randomUUID } from 'node:crypto';
 import { raw, type Statement, sql } from '../database.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
@@ -36,15 +37,19 @@ const SHARED_FOR = 16;
 export function postgresLedger({ all, transact }: PostgresConnection) {
   const remembered = new Map<string, CachedBooks>();
   const shared = new Map<string, number>();
+  const process = randomUUID();
+  const freeWriters: string[] = [];
+  let writers = 0;
 
   return async function ledger(steps: readonly LedgerStep[], waits: boolean): Promise<LedgerOutcome[]> {
     const needs = needsOf(steps);
+    const writer = freeWriters.pop() ?? `${process}-${++writers}`;
     try {
       if (isAtHand(needs)) {
-        const decided = await commitFromMemory(steps, needs);
+        const decided = await commitFromMemory(steps, needs, writer);
         if (decided) return decided.outcomes;
       }
-      const decided = await transact((run) => decideUnderLock(run, steps, { needs, waits }));
+      const decided = await transact((run) => decideUnderLock(run, steps, { needs, waits, writer }));
       remember(decided, needs);
       for (const id of decided.busy) shared.set(id, SHARED_FOR);
       return decided.outcomes;
@@ -52,6 +57,8 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
       // It is unknown whether the statement was committed.
       for (const id of needs.accounts) remembered.delete(id);
       throw thrown;
+    } finally {
+      freeWriters.push(writer);
     }
   };
 
@@ -72,7 +79,11 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
   }
 
   /** `undefined` if the balances have changed meanwhile: nothing was written. */
-  async function commitFromMemory(steps: readonly LedgerStep[], needs: BatchNeeds): Promise<Decided | undefined> {
+  async function commitFromMemory(
+    steps: readonly LedgerStep[],
+    needs: BatchNeeds,
+    writer: string,
+  ): Promise<Decided | undefined> {
     const accounts = new Map<string, VersionedBooks>();
     const taken = new Map<string, HeldFor>();
     const view: LedgerView = {
@@ -83,7 +94,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     };
     const { outcomes, changes } = applySteps(steps, view);
     const decided = { outcomes, changes, accounts: [...accounts.values()], busy: NOBODY };
-    const [written] = await all<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
+    const [written] = await all<{ open: boolean }>(ledgerStatement({ ...decided, taken, writer }));
     if (!written?.open) return undefined;
     remember(decided, needs);
     return decided;
@@ -139,13 +150,14 @@ interface LockedWay {
   needs: BatchNeeds;
   /** Whether to wait for locked accounts. Otherwise their steps are left out. */
   waits: boolean;
+  writer: string;
 }
 
 /** First locks, then reads: each statement sees what was committed before it. */
 export async function decideUnderLock(
   run: RunStatement,
   all: readonly LedgerStep[],
-  { needs, waits }: LockedWay = { needs: needsOf(all), waits: true },
+  { needs, waits, writer }: LockedWay = { needs: needsOf(all), waits: true, writer: '' },
 ): Promise<Decided> {
   const ids = among(needs.accounts);
   const calls = among(needs.calls);
@@ -223,7 +235,7 @@ export async function decideUnderLock(
   const { outcomes, changes } = applySteps(steps, view);
   const decided = { outcomes: answersTo(all, outcomes, busy), changes, accounts: [...accounts.values()], busy };
   if (steps.length === 0) return decided;
-  const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
+  const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken, writer }));
   if (!written?.open) throw new Error('The balances of locked accounts have changed.');
   for (const audit of changes.audits) await run(insertAudit(audit));
   return decided;

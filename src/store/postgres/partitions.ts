@@ -1,6 +1,8 @@
 /** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
 
-import { raw, sql } from '../database.ts';
+import { raw, type Statement, sql } from '../database.ts';
+import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS } from '../overview-columns.ts';
+import { mergesAt } from '../overview-slots.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
@@ -26,7 +28,20 @@ export async function tidyCalls(
     await transact((run) => makePartition(run, day));
   }
   await transact((run) => run(forgetRefused(now)));
+  for (const [size, before] of mergesAt(now)) await transact((run) => run(mergeSlots(size, before)));
   if (keepFrom !== undefined) await transact((run) => dropPartitions(run, keepFrom));
+}
+
+/** Locked rows are left for the next time: a batch must not wait for this, nor this for a batch. */
+function mergeSlots(size: number, before: number): Statement {
+  return sql`WITH old AS MATERIALIZED (
+      SELECT slot, writer, model FROM overview_sums WHERE slot < ${before} AND (writer <> '' OR slot % ${size} <> 0) FOR UPDATE SKIP LOCKED
+    ), gone AS (
+      DELETE FROM overview_sums AS sums USING old
+      WHERE sums.slot = old.slot AND sums.writer = old.writer AND sums.model = old.model RETURNING sums.*
+    ) INSERT INTO overview_sums AS sums (${raw(OVERVIEW_COLUMNS)})
+    SELECT slot - slot % ${size}, '', model, ${raw(OVERVIEW_TOTALS)} FROM gone GROUP BY 1, 2, 3
+    ON CONFLICT (slot, writer, model) DO UPDATE SET ${raw(OVERVIEW_ADDED)}`;
 }
 
 /** If calls were stored before their partition existed, the calls of that day stay in the default partition. */

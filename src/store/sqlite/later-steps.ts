@@ -276,4 +276,40 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   `,
   // What is due of each channel, so that one channel does not hold up the others.
   "CREATE INDEX alert_deliveries_due_of_channel ON alert_deliveries (channel, due_at) WHERE state = 'pending';",
+  // Sums for the overview: by model and five minutes with counts of times by range, and by key and day. Earlier calls are added as far as
+  // the hourly sums have them.
+  `
+  CREATE TABLE overview_sums (
+    slot INTEGER NOT NULL,
+    writer TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    cost INTEGER NOT NULL DEFAULT 0,
+    saved INTEGER NOT NULL DEFAULT 0,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+    first_0 INTEGER NOT NULL DEFAULT 0, first_1 INTEGER NOT NULL DEFAULT 0, first_2 INTEGER NOT NULL DEFAULT 0, first_3 INTEGER NOT NULL DEFAULT 0, first_4 INTEGER NOT NULL DEFAULT 0, first_5 INTEGER NOT NULL DEFAULT 0, first_6 INTEGER NOT NULL DEFAULT 0, first_7 INTEGER NOT NULL DEFAULT 0, first_8 INTEGER NOT NULL DEFAULT 0, first_9 INTEGER NOT NULL DEFAULT 0, first_10 INTEGER NOT NULL DEFAULT 0, first_11 INTEGER NOT NULL DEFAULT 0, first_12 INTEGER NOT NULL DEFAULT 0, first_13 INTEGER NOT NULL DEFAULT 0, first_14 INTEGER NOT NULL DEFAULT 0, first_15 INTEGER NOT NULL DEFAULT 0, first_16 INTEGER NOT NULL DEFAULT 0, first_17 INTEGER NOT NULL DEFAULT 0, first_18 INTEGER NOT NULL DEFAULT 0,
+    took_0 INTEGER NOT NULL DEFAULT 0, took_1 INTEGER NOT NULL DEFAULT 0, took_2 INTEGER NOT NULL DEFAULT 0, took_3 INTEGER NOT NULL DEFAULT 0, took_4 INTEGER NOT NULL DEFAULT 0, took_5 INTEGER NOT NULL DEFAULT 0, took_6 INTEGER NOT NULL DEFAULT 0, took_7 INTEGER NOT NULL DEFAULT 0, took_8 INTEGER NOT NULL DEFAULT 0, took_9 INTEGER NOT NULL DEFAULT 0, took_10 INTEGER NOT NULL DEFAULT 0, took_11 INTEGER NOT NULL DEFAULT 0, took_12 INTEGER NOT NULL DEFAULT 0, took_13 INTEGER NOT NULL DEFAULT 0, took_14 INTEGER NOT NULL DEFAULT 0, took_15 INTEGER NOT NULL DEFAULT 0, took_16 INTEGER NOT NULL DEFAULT 0, took_17 INTEGER NOT NULL DEFAULT 0, took_18 INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (slot, writer, model)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO overview_sums (slot, writer, model, calls, cost, saved, input_tokens, output_tokens)
+    SELECT hour * 12, '', model, sum(calls), sum(cost), sum(saved), sum(input_tokens), sum(output_tokens)
+    FROM call_sums WHERE true GROUP BY 1, 2, 3;
+  CREATE TABLE key_days (
+    day INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    PRIMARY KEY (day, account, key)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO key_days (day, account, key, calls, cost, tokens)
+    SELECT hour / 24, account, key, sum(calls), sum(cost), sum(input_tokens + output_tokens)
+    FROM call_sums WHERE true GROUP BY 1, 2, 3;
+  `,
 ];

@@ -2,6 +2,7 @@
 import type { Database } from 'bun:sqlite';
 import { type CallSum, type CompletedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import { sumOverview } from '../overview-sums.ts';
 import type { CallRow, EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { ADDED, FIGURES } from '../sum-columns.ts';
@@ -10,6 +11,7 @@ import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 import { CALL_COLUMNS, callValues, settledValues } from './call-values.ts';
+import { prepareKeyDay, prepareOverview } from './overview-rows.ts';
 import { prepareFiling, prepareUnfiled } from './unfiled-calls.ts';
 
 export interface LedgerTables {
@@ -137,6 +139,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   );
   const completeCall = prepareCompletion(db);
   const addSum = prepareSum(db);
+  const addOverview = prepareOverview(db);
   return (changes) => {
     for (const h of changes.opened.values()) {
       const sentAt = h.sentAt ?? null;
@@ -149,6 +152,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
     for (const entry of changes.entries) if (entry.kind !== 'charge') enter(entry);
     for (const call of changes.completed) completeCall(call);
     for (const sum of sumCalls([], changes.completed)) addSum(sum);
+    addOverview(sumOverview([], changes.completed));
     for (const a of changes.accounts) {
       saveAccount.run(a.balance, a.held, a.total, ...windowsOf(a), a.lastSeq, a.lastHash, a.id);
     }
@@ -182,6 +186,7 @@ function prepareCalls(db: Database): (changes: LedgerChanges) => void {
     `INSERT INTO calls (${CALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const addSum = prepareSum(db);
+  const addOverview = prepareOverview(db);
   const tagCall = prepareTags(db);
   return ({ entries, calls }) => {
     for (const entry of entries) if (entry.kind === 'charge') enter(entry);
@@ -190,6 +195,7 @@ function prepareCalls(db: Database): (changes: LedgerChanges) => void {
       tagCall(call.row);
     }
     for (const sum of sumCalls(calls, [])) addSum(sum);
+    addOverview(sumOverview(calls, []));
   };
 }
 
@@ -228,6 +234,7 @@ function prepareSum(db: Database): (sum: CallSum) => void {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADDED}`);
   const addPart = db.prepare(`INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADDED}`);
+  const addKeyDay = prepareKeyDay(db);
   return (s) => {
     const figures = [
       s.calls,
@@ -239,7 +246,10 @@ function prepareSum(db: Database): (sum: CallSum) => void {
       s.costedCalls,
       s.costedCharge,
     ] as const;
-    if (s.tag === '') add.run(s.account, s.hour, s.key, s.model, ...figures);
+    if (s.tag === '') {
+      add.run(s.account, s.hour, s.key, s.model, ...figures);
+      addKeyDay(s.account, s.hour, s.key, s.calls, s.cost, s.inputTokens + s.outputTokens);
+    }
     addPart.run(s.account, s.hour, s.key, s.model, s.provider, s.tag, ...figures);
   };
 }

@@ -4,6 +4,7 @@ import { requireCurrent } from '../backup/backup-tables.ts';
 import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { raw } from '../database.ts';
+import { mergesAt } from '../overview-slots.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
@@ -18,6 +19,7 @@ import { openConnection, type SqliteConnection, type SqliteSync } from './connec
 import { filedFirst } from './filed-first.ts';
 import { type LedgerTables, prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, sqliteSchema } from './migrations.ts';
+import { mergeSlots } from './overview-rows.ts';
 import { probeSqlite } from './probe.ts';
 import { endReads } from './read-thread.ts';
 import { verifySqlite } from './verification.ts';
@@ -81,6 +83,7 @@ export async function openSqliteStore(
 
     async tidy(now, keepFrom) {
       await db.transact(() => db.run(forgetRefused(now)));
+      for (const [size, before] of mergesAt(now)) await db.transact(() => mergeSlots(db.file, size, before));
       if (keepFrom === undefined) return;
       while (await dropCalls(db, keepFrom)) await breath();
     },

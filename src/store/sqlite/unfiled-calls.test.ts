@@ -15,7 +15,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const ACCOUNT = 'acc_test';
 const KEY = 'key_test';
 const AT = Date.UTC(2026, 0, 5);
-const TABLES = ['calls', 'entries', 'call_sums', 'usage_sums', 'accounts', 'spendings', 'holds', 'audits'];
+const TABLES = [
+  'calls',
+  'entries',
+  'call_sums',
+  'usage_sums',
+  'overview_sums',
+  'key_days',
+  'accounts',
+  'spendings',
+  'holds',
+  'audits',
+];
 
 async function open(leavesUnfiled?: true) {
   const dataDir = mkdtempSync(join(folder, 'db-'));

@@ -6,6 +6,7 @@ import type { Database } from 'bun:sqlite';
 import type { LedgerChanges } from '../ledger-rules.ts';
 import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sum-columns.ts';
 import { CALL_COLUMNS, callValues, type RunsWithArray } from './call-values.ts';
+import { prepareKeyDay, prepareUnfiledOverview } from './overview-rows.ts';
 
 /** Leaves the calls of a batch unfiled, each with its charge. */
 export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
@@ -35,6 +36,9 @@ export function prepareUnfiled(db: Database): (changes: LedgerChanges) => void {
 const FIGURES_FROM_6 = FIGURES.split(', ')
   .map((_, index) => `?${index + 6}`)
   .join(', ');
+
+/** Account, hour, key, model, provider, and the first figures of a sum. */
+type SumValues = [string, bigint, string, string, string, bigint, bigint, bigint, bigint];
 
 /** Files the oldest calls, at most `limit`, within the caller's transaction. Returns whether there may be more. */
 export function prepareFiling(db: Database): (limit: number) => boolean {
@@ -72,6 +76,8 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
      FROM unfiled_calls AS calls, json_each(calls.tags) AS tags WHERE seq <= ? AND calls.tags IS NOT NULL GROUP BY 1, 2, 3, 4, 5, 6
      ON CONFLICT DO UPDATE SET ${ADDED}`,
   );
+  const addKeyDay = prepareKeyDay(db);
+  const addOverview = prepareUnfiledOverview(db);
   const tag = db.query(
     `INSERT INTO call_tags (tag, at, id) SELECT tags.value, unfiled_calls.at, unfiled_calls.id
      FROM unfiled_calls, json_each(unfiled_calls.tags) AS tags WHERE seq <= ? AND tags IS NOT NULL ON CONFLICT DO NOTHING`,
@@ -87,7 +93,10 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
       areTagged ||= tagged !== 0n;
       add.run(...sums);
       addParts.run(...sums);
+      const [account, hour, key, , , calls, cost, input, output] = sums as unknown as SumValues;
+      addKeyDay(account, Number(hour), key, calls, cost, input + output);
     }
+    addOverview(last);
     if (areTagged) {
       addTags.run(last);
       tag.run(last);

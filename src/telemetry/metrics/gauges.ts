@@ -8,7 +8,7 @@ type ObservedTarget = RoutedTarget & { model: string };
 /** Where the figures are read. */
 export interface MetricSources {
   gateway: { readonly active: number };
-  store: { holds(): Promise<readonly { amount: bigint }[]> };
+  store: { heldSum(): Promise<{ open: number; amount: bigint }> };
   catalog: {
     list(): readonly { targets: readonly ObservedTarget[] }[];
     readonly routing: Pick<Routing<ObservedTarget>, 'targetState'>;
@@ -21,15 +21,14 @@ const MOST_TARGETS = 500;
 
 export async function gauges(sources: MetricSources, startedAt: number): Promise<MetricFamily[]> {
   const { gateway, store, catalog } = sources;
-  const holds = await store.holds().catch(() => undefined);
-  const held = holds?.reduce((sum, { amount }) => sum + amount, 0n) ?? 0n;
+  const holds = await store.heldSum().catch(() => undefined);
   return [
     gauge('modelport_calls_active', 'Active calls.', gateway.active),
     gauge('modelport_database_up', '1 if the database answers.', holds ? 1 : 0),
     ...(holds
       ? [
-          shared('modelport_holds_open', 'Holds not yet resolved, of all processes.', holds.length),
-          shared('modelport_holds_usd', 'Money held for active calls, of all processes.', Number(held) / 1e9),
+          shared('modelport_holds_open', 'Holds not yet resolved, of all processes.', holds.open),
+          shared('modelport_holds_usd', 'Money held for active calls, of all processes.', Number(holds.amount) / 1e9),
         ]
       : []),
     shared('modelport_models', 'Models available.', catalog.list().length),

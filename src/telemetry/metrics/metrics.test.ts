@@ -12,7 +12,7 @@ import { createMetrics } from './metrics.ts';
 const TARGET = { id: 'main/gpt', provider: 'main', model: 'gpt' };
 const SOURCES = {
   gateway: { active: 2 },
-  store: { holds: () => Promise.resolve([{ amount: 1_500_000_000n }, { amount: 500_000_000n }]) },
+  store: { heldSum: () => Promise.resolve({ open: 2, amount: 2_000_000_000n }) },
   catalog: {
     list: () => [{ targets: [TARGET] }],
     routing: {
