@@ -8,7 +8,15 @@ import { callRow } from '../test/helpers/call-row.ts';
 import { ENGINES, type Engine, freshStore } from '../test/helpers/engines.ts';
 import type { Files } from './files/files.ts';
 import { openFiles } from './files/open-files.ts';
-import { CATCH_UP_MS, createHourlyCalls, type HourlySettings, LEASE_MS, MARGIN_MS, nameOf } from './hourly-calls.ts';
+import {
+  CATCH_UP_MS,
+  createHourlyCalls,
+  type HourlySettings,
+  LEASE_MS,
+  MARGIN_MS,
+  nameOf,
+  startHourlyTimer,
+} from './hourly-calls.ts';
 import { exportCalls } from './http/routes/admin/call-export.ts';
 import { exportOf } from './http/routes/admin/call-routes.ts';
 import { openStore } from './store/open-store.ts';
@@ -76,6 +84,7 @@ function writerOf(store: Store, files: Files, more: Partial<HourlySettings> = {}
     format: 'ndjson',
     keepCallsMs: REACH_MS + HOUR_MS,
     now: () => clock.now,
+    uptime: () => clock.now,
     reportError: (sentence) => errors.push(sentence),
     ...more,
   });
@@ -285,4 +294,49 @@ test('storage that takes nothing does not hold up a turn, and a write that fails
   await hourly.turn();
   expect(await namesIn(files)).toEqual(['calls/2026-11-23T04.ndjson']);
   await store.close();
+});
+
+test('a clock that is an hour ahead for a moment does not close the hour that goes on', async () => {
+  const [sqlite] = ENGINES;
+  if (!sqlite) throw new Error('There is no engine.');
+  const { store } = await withCalls(sqlite, [['call_4', FOUR]]);
+  const files = openFiles({ folder: folder() });
+  let monotonic = 0;
+  const { hourly, clock } = writerOf(store, files, { uptime: () => monotonic });
+  const pass = (ms: number, jump = 0) => {
+    clock.now += ms + jump;
+    monotonic += ms;
+    return hourly.turn();
+  };
+  clock.now = FOUR + 30 * MINUTE_MS;
+  await pass(MINUTE_MS, HOUR_MS);
+  await pass(MINUTE_MS, -HOUR_MS);
+  expect(await namesIn(files)).toEqual([]);
+  await store.ledger([ended('call_late', FOUR + 40 * MINUTE_MS)]);
+  await pass(HOUR_MS);
+  expect(await idsIn(files, 'calls/2026-11-23T04.ndjson')).toEqual(['call_late', 'call_4']);
+  // A clock that was set and stays is believed at the second look.
+  await store.ledger([ended('call_5', FOUR + HOUR_MS)]);
+  await pass(MINUTE_MS, HOUR_MS);
+  expect(await namesIn(files)).toHaveLength(1);
+  await pass(MINUTE_MS);
+  expect(await namesIn(files)).toHaveLength(2);
+  await store.close();
+});
+
+test('the timer of a process looks at once, again and again, and no more after its end', async () => {
+  let turns = 0;
+  const looked = Promise.withResolvers<void>();
+  const turn = async () => {
+    if (++turns === 3) looked.resolve();
+  };
+  const stop = startHourlyTimer({ turn }, 1);
+  expect(turns).toBe(1);
+  await looked.promise;
+  stop();
+  const after = turns;
+  // A timer of the same time that was set later fires later.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(turns).toBe(after);
 });

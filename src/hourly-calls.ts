@@ -27,16 +27,22 @@ export interface HourlySettings {
   /** Records of older calls are removed. Absent: never. */
   keepCallsMs?: number | undefined;
   now(): number;
+  /** Milliseconds of a clock that nobody sets. */
+  uptime?(): number;
   reportError(sentence: string, cause: unknown): void;
   /** Storage that takes no byte for so long has failed. */
   stallMs?: number;
 }
 
 const HOUR_MS = 3_600_000;
+/** How often it is looked for hours whose calls have no file yet. */
+const EVERY_MS = 60_000;
 /** Earlier hours are not made up for after a downtime. */
 export const CATCH_UP_MS = 7 * 24 * HOUR_MS;
 /** A call is held some time after it began. Clocks of machines differ too. */
 export const MARGIN_MS = 600_000;
+/** A clock that is set more than this between two turns was changed, not corrected. */
+const STEADY_MS = 60_000;
 /** A process that does not renew its lease for so long was killed: another takes the hour over. */
 export const LEASE_MS = 600_000;
 const RENEW_MS = 60_000;
@@ -59,8 +65,17 @@ export function openHourlyCalls(
   return hourly;
 }
 
+/** Looks at once, because a process may never run for long, and then again and again. Returns what ends it. */
+export function startHourlyTimer(hourly: Pick<HourlyCalls, 'turn'> | undefined, everyMs = EVERY_MS): () => void {
+  if (!hourly) return () => {};
+  void hourly.turn();
+  const timer = setInterval(() => void hourly.turn(), everyMs);
+  return () => clearInterval(timer);
+}
+
 export function createHourlyCalls(settings: HourlySettings): HourlyCalls {
   const { store, now, reportError, keepCallsMs = Number.POSITIVE_INFINITY } = settings;
+  const { uptime = () => performance.now() } = settings;
   const { hourlyFiles } = store;
   const outcomes = new Counter();
   // Calls that are about to be removed are left out: a file must not have a part of its hour.
@@ -68,8 +83,19 @@ export function createHourlyCalls(settings: HourlySettings): HourlyCalls {
   let running: Promise<void> | undefined;
   let forgottenBefore = 0;
   let isStopping = false;
+  const clockSet = () => now() - uptime();
+  let setBefore = clockSet();
+
+  /** A clock that was set is believed when it has stayed so until the next turn: an hour that is closed too early would lose its later calls. */
+  function isSteady(): boolean {
+    const set = clockSet();
+    const isSame = Math.abs(set - setBefore) < STEADY_MS;
+    setBefore = set;
+    return isSame;
+  }
 
   async function writeDue(): Promise<void> {
+    if (!isSteady()) return;
     const first = Math.ceil((now() - reachMs) / HOUR_MS);
     const end = Math.floor((now() - MARGIN_MS) / HOUR_MS);
     await forget(first - KEPT_HOURS);

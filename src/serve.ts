@@ -13,6 +13,7 @@ import { dialectNamed } from './dialects/index.ts';
 import { removeExpiredImages } from './files/image-store.ts';
 import { providerVariables } from './found-providers.ts';
 import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
+import { startHourlyTimer } from './hourly-calls.ts';
 import { createPages } from './http/pages.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
@@ -38,8 +39,6 @@ const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** How often alerts are looked after. */
 const ALERTS_MS = 1000;
-/** How often it is looked for hours whose calls have no file yet. */
-const HOURLY_MS = 60_000;
 /** How long a stop waits for such a file that is being written: another process writes it again. */
 const HOURLY_DRAIN_MS = 2000;
 /** How long a stop waits for alerts that are being sent: the others are sent by the next process. */
@@ -160,7 +159,7 @@ async function serveAlone(
   const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
   const alerting = setInterval(() => void app.alerts.turn(), ALERTS_MS);
   // One process of each machine is enough.
-  const filing = (worker ?? 1) === 1 ? setInterval(() => void app.hourlyCalls?.turn(), HOURLY_MS) : undefined;
+  const stopFiling = startHourlyTimer((worker ?? 1) === 1 ? app.hourlyCalls : undefined);
   app.access.start();
   const tasks = app.runTasks();
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
@@ -172,7 +171,7 @@ async function serveAlone(
   clearInterval(tidying);
   clearInterval(measuring);
   clearInterval(alerting);
-  clearInterval(filing);
+  stopFiling();
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
   const draining = [app.drainTraces(), app.alerts.stop(ALERTS_DRAIN_MS), app.captures.drain(CAPTURES_DRAIN_MS)];
   await Promise.all([...draining, app.refusals.flush(), app.hourlyCalls?.stop(HOURLY_DRAIN_MS)]);

@@ -52,3 +52,33 @@ test('a file is not visible until it is complete', async () => {
   await writing;
   expect(await files.size('file_e')).toBe(3);
 });
+
+test('two that write the same file do not mix their parts', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  async function* held(text: string, gate: Promise<void>) {
+    yield new TextEncoder().encode(text.slice(0, 2));
+    await gate;
+    yield new TextEncoder().encode(text.slice(2));
+  }
+  const begun = (text: string, gate: Promise<void>) => {
+    const writing = files.write('file_two', held(text, gate), 100);
+    writing.catch(() => {});
+    return writing;
+  };
+  const whole = ['first', 'the second'];
+  const first = begun('first', gates[0].promise);
+  // Both have written a part, as when a process was suspended and another took its work over.
+  const parts = () => everything().filter(({ name }) => name.endsWith('.part'));
+  for (const end = Date.now() + 30_000; parts().length === 0 && Date.now() < end; ) await Bun.sleep(1);
+  const second = begun('the second', gates[1].promise);
+  await Bun.sleep(0);
+  gates[0].resolve();
+  await first.catch(() => {});
+  const size = await files.size('file_two');
+  if (size !== undefined) expect(whole).toContain(await textOf('file_two', 0, size));
+  gates[1].resolve();
+  await second;
+  expect(await textOf('file_two', 0, 100)).toBe('the second');
+  await files.remove('file_two');
+  expect(parts()).toEqual([]);
+});

@@ -7,14 +7,18 @@ import type { Files } from './files.ts';
 export function folderFiles(folder: string): Files {
   /** Spread over subfolders of two letters, so that none becomes too large, unless the name has its own subfolder. */
   const pathOf = (name: string) => (name.includes('/') ? join(folder, name) : join(folder, name.slice(-2), name));
-  /** A part that a dead process left is overwritten by the next attempt, and removed with the file. */
+  /** A part that a dead process left is replaced by the next attempt, and removed with the file. */
   const partOf = (path: string) => `${path}.part`;
   return {
     async write(name, pieces, maxBytes) {
       const path = pathOf(name);
       const unfinished = partOf(path);
       await mkdir(dirname(path), { recursive: true });
-      const file = await open(unfinished, 'w');
+      // Never the file that another writes: a process that was suspended may go on beside the one that took its work over.
+      await rm(unfinished, { force: true });
+      const file = await open(unfinished, 'wx');
+      const { ino } = await file.stat({ bigint: true });
+      const isMine = async () => (await stat(unfinished, { bigint: true }).catch(() => undefined))?.ino === ino;
       let bytes = 0;
       try {
         for await (const piece of bounded(pieces, maxBytes)) {
@@ -23,9 +27,11 @@ export function folderFiles(folder: string): Files {
         }
         // Files are charged, so they must survive a power failure.
         await file.sync();
+        if (!(await isMine())) throw new Error('Another process writes this file.');
       } catch (thrown) {
+        // While it is open, no other file has its inode.
+        if (await isMine()) await rm(unfinished, { force: true });
         await file.close();
-        await rm(unfinished, { force: true });
         throw thrown;
       }
       await file.close();

@@ -1,6 +1,10 @@
 /** Alerts of a gateway of two processes: raised once, signed, and sent again after a kill. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { nameOf } from '../../src/hourly-calls.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { callRow } from '../helpers/call-row.ts';
 import { chatRequest, errorAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
 import { modelsAt } from '../helpers/load-models.ts';
@@ -14,6 +18,7 @@ interface ShownAlert {
   deliveries: { state: string; tries: number }[];
 }
 
+const HOUR_MS = 3_600_000;
 const WITHIN_MS = 30_000;
 const receiver = startWebhookReceiver();
 let upstream: ScriptedUpstream;
@@ -104,7 +109,7 @@ test('killed while an alert is being sent: the next start sends it again', async
   expect(await alerts('low_balance')).toHaveLength(1);
 }, 90_000);
 
-test('a stop does not wait for a receiver that never answers', async () => {
+test('a stop does not wait for a receiver that never answers; the next start writes the hourly file that is due', async () => {
   receiver.answerWith('hang');
   const before = receiver.hooks.length;
   // The balance was low already: it is enough, and then low again.
@@ -112,7 +117,21 @@ test('a stop does not wait for a receiver that never answers', async () => {
   await receiver.received(before + 1);
   expect(await gateway.stop('keep')).toBe(0);
   receiver.answerWith(204);
-  gateway = await startGateway({ ...modelsAt(upstream, ['target'], 100), environment, dataFolder: gateway.dataFolder });
+  const hour = Math.floor(Date.now() / HOUR_MS) - 2;
+  const store = await openStore({ dataDir: gateway.dataFolder });
+  const account = 'account_earlier';
+  await store.createAccount({ id: account, name: account, balance: 0n, held: 0n, createdAt: 0 });
+  const earlier = callRow({ id: 'call_earlier', account, at: hour * HOUR_MS + 1, cost: 5n });
+  await store.ledger([{ type: 'resolve', callId: earlier.id, amount: 5n, call: earlier }]);
+  await store.close();
+  gateway = await startGateway({
+    ...modelsAt(upstream, ['target'], 100),
+    environment: { ...environment, MODELPORT_HOURLY_CALLS: 'ndjson' },
+    dataFolder: gateway.dataFolder,
+  });
+  const file = join(gateway.dataFolder, 'files', nameOf(hour, 'ndjson'));
+  await until(() => existsSync(file), 'the hourly file was not written');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ id: 'call_earlier' });
   await receiver.received(before + 2);
   expect(receiver.hooks[before + 1]?.id).toBe(receiver.hooks[before]?.id ?? '');
 }, 90_000);

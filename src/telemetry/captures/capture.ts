@@ -5,7 +5,7 @@ import type { Json } from '../../canonical/json.ts';
 import type { AttemptedWith } from '../../canonical/redaction.ts';
 import { textWithoutSecrets } from '../../canonical/redaction.ts';
 import type { Answer, ByteSink, ByteSource } from '../../http1/answer.ts';
-import { redactedEvents, redactedJsonText, withoutKeys } from './redacted-payload.ts';
+import { redactedEvents, redactedJsonText, withoutCutSecret, withoutKeys } from './redacted-payload.ts';
 
 /** The memory that all captures of a process share. */
 export interface CaptureBudget {
@@ -199,7 +199,9 @@ export class Capture {
     const cut = isWhole ? {} : { truncated: true };
     if (text === undefined) return { ...known, ...cut, base64: gathered.all.toString('base64') };
     const secrets = this.call.secrets();
-    return { ...known, ...cut, text: withoutKeys(secrets ? textWithoutSecrets(text, secrets) : text) };
+    if (!secrets) return { ...known, ...cut, text: withoutKeys(text) };
+    const struck = textWithoutSecrets(text, secrets);
+    return { ...known, ...cut, text: withoutKeys(isWhole ? struck : withoutCutSecret(struck, secrets.credentials)) };
   }
 }
 

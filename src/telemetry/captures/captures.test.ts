@@ -216,3 +216,56 @@ test('a stream passes unchanged and at once, whatever becomes of its capture', a
   expect(await captures.read({ id: 'req_3', at: NOON })).toMatchObject({ reply: { end: 'left', bytes: 9 } });
   expect(countOf(captures, 'modelport_captures_dropped_total')).toEqual([['queue_full', 1]]);
 });
+
+test('a credential of the operator that the limit cuts in two is removed', async () => {
+  const captures = open(folderFiles(newFolder()), { maxBytes: 20 });
+  begin(captures, 'req_1', 'full', REQUEST).answer(answer('it says operators-credential'));
+  begin(captures, 'req_2', 'full', REQUEST).answer(answer('it says something else here'));
+  await captures.drain(30_000);
+  expect(await captures.read({ id: 'req_1', at: NOON })).toMatchObject({
+    reply: { text: 'it says [key]', truncated: true },
+  });
+  expect(await captures.read({ id: 'req_2', at: NOON })).toMatchObject({ reply: { text: 'it says something el' } });
+});
+
+test('a payload that is removed while it is read is not found', async () => {
+  const folder = folderFiles(newFolder());
+  const captures = open({
+    ...folder,
+    read: (name, range) =>
+      new ReadableStream({
+        async start(controller) {
+          await folder.remove(name);
+          for await (const piece of folder.read(name, range)) controller.enqueue(piece);
+          controller.close();
+        },
+      }),
+  });
+  begin(captures, 'req_1', 'full', REQUEST).answer(answer('{}'));
+  await captures.drain(30_000);
+  expect(await captures.read({ id: 'req_1', at: NOON })).toBeUndefined();
+});
+
+test('storage that hangs is not asked again and again', async () => {
+  const files = slowFiles();
+  let writes = 0;
+  const counted: Files = {
+    ...files,
+    write(...asked) {
+      writes++;
+      return files.write(...asked);
+    },
+  };
+  const captures = open(counted, { queue: { writers: 2, writeMs: 1 } });
+  for (let place = 0; place < 20; place++) begin(captures, `req_${place}`, 'full', REQUEST).answer(answer('{}'));
+  await captures.drain(30_000);
+  expect(writes).toBe(4);
+  expect(countOf(captures, 'modelport_captures_dropped_total')).toEqual([['failed', 20]]);
+  files.open();
+  // What hung has ended: captures are stored again.
+  for (const end = Date.now() + 30_000; writes < 5 && Date.now() < end; await Bun.sleep(1)) {
+    begin(captures, 'req_after', 'full', REQUEST).answer(answer('{}'));
+    await captures.drain(30_000);
+  }
+  expect(writes).toBeGreaterThan(4);
+});

@@ -40,6 +40,8 @@ const QUEUE_CALLS = 2000;
 const WRITERS = 2;
 /** A write that takes longer keeps its place no more, and counts as lost. */
 const WRITE_MS = 60_000;
+/** So many of these may go on beside: each keeps its payload in memory. Nothing is written while there are more. */
+const MOST_HANGING = 4;
 const DAY_MS = 86_400_000;
 const PREFIX = 'payload_';
 
@@ -58,6 +60,7 @@ export function createCaptures({
   const stored = new Counter();
   const dropped = new Counter();
   let used = 0;
+  let hanging = 0;
   let isLosing = false;
   const budget: CaptureBudget = {
     take(bytes) {
@@ -107,13 +110,42 @@ export function createCaptures({
       const name = nameOf(id, at);
       const payload = Buffer.from(JSON.stringify(capture.payload()));
       const encrypted = encryptPayload(payload, name, cipher);
-      await before(files.write(name, piecesOf(encrypted), encrypted.length), writeMs);
+      if (hanging >= MOST_HANGING) throw new Error('The storage of files does not answer.');
+      await write(name, encrypted);
       stored.add(mode, 1);
       isLosing = false;
     } catch (thrown) {
       drop('failed', 'A payload could not be captured.', thrown);
     } finally {
       capture.release();
+    }
+  }
+
+  /** `undefined`: it was removed meanwhile. */
+  async function bytesOf(name: string, size: number): Promise<Uint8Array | undefined> {
+    try {
+      return await new Response(files.read(name, { start: 0, end: size })).bytes();
+    } catch (thrown) {
+      if ((await files.size(name)) === undefined) return undefined;
+      throw thrown;
+    }
+  }
+
+  async function write(name: string, encrypted: Uint8Array): Promise<void> {
+    const writing = files.write(name, piecesOf(encrypted), encrypted.length);
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    writing.then(over, over);
+    try {
+      await before(writing, writeMs);
+    } finally {
+      if (!isOver) {
+        hanging++;
+        const ended = () => void hanging--;
+        writing.then(ended, ended);
+      }
     }
   }
 
@@ -129,7 +161,8 @@ export function createCaptures({
       if (endOf(dayOf(at), keepDays) <= now()) return undefined;
       const size = await files.size(name);
       if (size === undefined) return undefined;
-      const encrypted = await new Response(files.read(name, { start: 0, end: size })).bytes();
+      const encrypted = await bytesOf(name, size);
+      if (encrypted === undefined) return undefined;
       return JSON.parse(new TextDecoder().decode(decryptPayload(encrypted, name, cipher))) as Json;
     },
 

@@ -92,3 +92,51 @@ test('keys are removed from whole texts', () => {
   for (const secret of ['mcp-', 'abcdef', 'abc.def', 'tok1', 'sk-abc', 'rk_live']) expect(left).not.toContain(secret);
   expect(JSON.parse(left)).toMatchObject({ max_tokens: 5, content: 'a token is a word, and the secret of it' });
 });
+
+test('keys are removed from JSON inside a text, from URLs, of other providers, and at the end of a part', () => {
+  const inside = JSON.stringify({ access_token: 'tok1"x', refreshToken: 'tok2', private_key: 'tok3', city: 'Rome' });
+  const text = JSON.stringify({
+    arguments: inside,
+    deeper: JSON.stringify({ arguments: inside }),
+    url: 'postgres://user:tok4@db.test/x and https://user@host.test:443/a@b',
+    pem: `-----BEGIN RSA PRIVATE KEY-----\nMIItok5\n-----END RSA PRIVATE KEY-----`,
+    notes: [
+      'gsk_tok6abcdefghijkl',
+      'xai-tok7abcdefghijkl',
+      'hf_tok8abcdefghijkl',
+      'AKIATOKNINEABCDEFGHI',
+      'github_pat_tok10abcdefgh',
+    ],
+  });
+  const left = withoutKeys(text);
+  expect(left).not.toMatch(/tok\d|TOKNINE/);
+  expect(left).toContain('Rome');
+  expect(left).toContain('https://user@host.test:443/a@b');
+  expect(JSON.parse(left)).toMatchObject({ arguments: expect.any(String), pem: '[key]' });
+  const cut = text.slice(0, text.indexOf('tok1') + 4);
+  expect(withoutKeys(cut)).not.toContain('tok1');
+  expect(withoutKeys('{"api_key": "tok-without-an-end')).not.toContain('tok');
+  expect(withoutKeys('-----BEGIN PRIVATE KEY-----\nMIItok')).not.toContain('tok');
+});
+
+test.each([
+  ['backslashes', '\\'],
+  ['quotes', '"'],
+  ['letters and dots', 'a.'],
+  ['unfinished members', '"token":"'],
+  ['unfinished URLs', 'a://b:'],
+  ['dashes', '-----BEGIN PRIVATE KEY-----'],
+  ['names', '"a_token'],
+])('a text of %s takes no longer than others', (_, piece) => {
+  const text = piece.repeat(Math.ceil(262_144 / piece.length));
+  const before = process.cpuUsage();
+  withoutKeys(text);
+  const { user } = process.cpuUsage(before);
+  // Quadratic would be minutes.
+  expect(user).toBeLessThan(5_000_000);
+});
+
+test('numbers of streamed arguments and of structured results are content', () => {
+  const parts = { partialArgs: [{ jsonPath: '$.age', numberValue: 43 }], structuredContent: { age: 44 } };
+  expect(JSON.stringify(redactedJson(parts as unknown as Json))).not.toMatch(/4[34]/);
+});

@@ -39,7 +39,10 @@ const WORD = /^[\w.:/-]{1,64}$/;
 const SECRET_WORD = /^(sk|rk|pk|key|ghp|xox[a-z]|AIza|eyJ)[-_\w]/;
 const NAME = /^[A-Za-z_$][\w.$-]{0,63}$/;
 /** Objects that hold what a caller or a model wrote: their numbers are content too. */
-const CONTENT = new Set(['arguments', 'args', 'input', 'metadata', 'functionResponse']);
+const CONTENT = new Set([
+  ...['arguments', 'args', 'partialArgs', 'input', 'metadata', 'functionResponse'],
+  ...['structuredContent', 'structured_content'],
+]);
 const SECRET_NAME = /(^|[-_.])(api[-_]?key|key|token|secret|password|authorization|credentials?|cookie)$/i;
 const MOST_DEPTH = 100;
 
@@ -100,13 +103,41 @@ export function redactedJsonText(text: string): Json | undefined {
   }
 }
 
-/** Members of a JSON text that hold a secret, with their texts. */
+/**
+ * Members of a JSON text that hold a secret, with their texts. The text may be JSON inside JSON, which has backslashes before its quotes, and
+ * may end before the member does. Every repetition is bounded or cannot begin at more than one place: a text must not cost more than its length.
+ */
 const SECRET_MEMBER =
-  /("(?:[\w-]*(?:api[-_]?key|secret|password|authorization|credentials?|cookie)|(?:[\w-]*[-_])?token)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi;
+  /((\\{0,7}")[\w-]{0,64}(?:(?:api|access|private|signing|account)[-_]?key|secret|password|authorization|credentials?|cookie|token)\2\s{0,16}:\s{0,16}\2)[\s\S]*?((?<!\\)\2|$)/gi;
 /** Keys by their usual beginnings, and tokens after their scheme. */
-const SECRET_VALUE = /\b(?:sk|rk|ghp|xox[a-z])[-_][\w-]{12,}|\bAIza[\w-]{20,}|\b(Bearer|Basic) +[\w.~+/=-]{8,}/g;
+const SECRET_VALUE = new RegExp(
+  [
+    String.raw`\b(?:sk|rk|gsk|xai|hf|pplx|nvapi|glpat|npm|gh[oprsu]|github_pat|xox[a-z])[-_][\w-]{12,}`,
+    String.raw`\bAIza[\w-]{20,}`,
+    String.raw`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`,
+    String.raw`\b(?:Bearer|Basic) +[\w.~+/=-]{8,}`,
+    '-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?',
+  ].join('|'),
+  'g',
+);
+/** A password in a URL. */
+const SECRET_IN_URL = /(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/"@]{0,256}:)[^\s:/"@]{1,256}@/gi;
 
 /** The text without keys that a caller or a provider may have written into it. */
 export function withoutKeys(text: string): string {
-  return text.replace(SECRET_MEMBER, '$1"[key]"').replace(SECRET_VALUE, '[key]');
+  return text.replace(SECRET_MEMBER, '$1[key]$3').replace(SECRET_IN_URL, '$1[key]@').replace(SECRET_VALUE, '[key]');
 }
+
+/** The text without the beginning of one of these secrets at its end, where a limit has cut it. */
+export function withoutCutSecret(text: string, secrets: readonly string[]): string {
+  const cut = secrets.map((secret) => {
+    let length = Math.min(secret.length - 1, text.length);
+    while (length >= SHORTEST_CUT && !text.endsWith(secret.slice(0, length))) length--;
+    return length < SHORTEST_CUT ? 0 : length;
+  });
+  const longest = Math.max(0, ...cut);
+  return longest > 0 ? `${text.slice(0, -longest)}[key]` : text;
+}
+
+/** Less of a secret says nothing, and could be a word. */
+const SHORTEST_CUT = 4;
