@@ -25,6 +25,7 @@ const EXPOSED = [
   'x-modelport-attempts',
   'x-modelport-provider',
   'x-modelport-warnings',
+  'x-modelport-cache',
 ].join(', ');
 
 /** Client libraries send dozens of headers of their own, so all requested headers are allowed. */

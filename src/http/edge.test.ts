@@ -87,7 +87,9 @@ test('a browser can send a preflight request and read the response', async () =>
   for (const path of ['/v1/balance', '/v1/nothing']) {
     const response = await edge.ask('GET', path, { headers: { origin: 'https://app.example' } });
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(response.headers.get('access-control-expose-headers')).toContain('x-modelport-cost');
+    const exposed = response.headers.get('access-control-expose-headers') ?? '';
+    for (const name of ['cost', 'attempts', 'provider', 'warnings', 'cache'])
+      expect(exposed).toContain(`x-modelport-${name}`);
   }
   expect((await edge.ask('GET', '/v1/balance')).headers.get('access-control-allow-origin')).toBeNull();
 });

@@ -123,24 +123,51 @@ describe('the sandbox', () => {
     expect(listed(faults)).toEqual({});
   });
 
-  test('transcribes in every format with a documented content type', async () => {
-    const { responses } =
-      operationsOf(document).find(({ path }) => path === '/v1/audio/transcriptions')?.operation ?? {};
-    const headers = { authorization: `Bearer ${gateway.apiKey}` };
+  test('sends the documented headers and no other, and the id of the request always', () => {
+    const faults: { [place: string]: string[] } = {};
+    for (const { operation, status, headers } of ran) {
+      const { $ref, headers: own } = operation.responses[status < 300 ? '200' : '4XX'] ?? {};
+      const described = $ref ? document.components.responses[$ref.split('/').at(-1) ?? '']?.headers : own;
+      const missing = headers.includes('x-request-id') ? [] : ['has no x-request-id'];
+      faults[operation.operationId] = [...missing, ...headers.filter((name) => !(name in (described ?? {})))];
+    }
+    expect(listed(faults)).toEqual({});
+  });
+
+  test('transcribes in every format with a documented media type', async () => {
     const types = new Set<string>();
     for (const format of ['json', 'text', 'srt', 'vtt', 'verbose_json']) {
       const form = new FormData();
       form.append('file', new Blob(['some audio']), 'speech.wav');
       form.append('model', 'sandbox-transcription');
       form.append('response_format', format);
-      const url = `${gateway.url}/v1/audio/transcriptions`;
-      const response = await fetch(url, { method: 'POST', headers, body: form });
-      expect([format, response.status]).toEqual([format, 200]);
-      types.add(response.headers.get('content-type')?.split(';')[0] ?? '');
+      types.add(await typeOf('/v1/audio/transcriptions', gateway.apiKey, { method: 'POST', body: form }));
     }
-    const described = Object.keys(responses?.['200']?.content ?? {}).filter((type) => type !== 'text/event-stream');
-    expect(described.toSorted()).toEqual([...types].toSorted());
+    expect(describedTypes('/v1/audio/transcriptions', 'POST')).toEqual([...types].toSorted());
   });
+
+  test('answers with each documented media type that `Accept` names', async () => {
+    for (const path of ['/v1/usage', '/admin/v1/usage', '/admin/v1/calls']) {
+      const types = describedTypes(path, 'GET');
+      expect(types).toEqual(expect.arrayContaining(['application/json', 'application/x-ndjson', 'text/csv']));
+      const key = path.startsWith('/admin') ? gateway.adminKey : gateway.apiKey;
+      for (const accept of types) expect(await typeOf(path, key, { headers: { accept } })).toBe(accept);
+    }
+  });
+
+  const describedTypes = (path: string, method: string): string[] => {
+    const placed = operationsOf(document).find((one) => one.path === path && one.method === method);
+    const types = Object.keys(placed?.operation.responses['200']?.content ?? {});
+    return types.filter((type) => type !== 'text/event-stream').toSorted();
+  };
+
+  /** Rejects unless the response is a success. */
+  async function typeOf(path: string, key: string, init: RequestInit): Promise<string> {
+    const headers = { ...init.headers, authorization: `Bearer ${key}` };
+    const response = await fetch(gateway.url + path, { ...init, headers });
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return response.headers.get('content-type')?.split(';')[0] ?? '';
+  }
 
   test('streams where documented, with the documented events', () => {
     const faults: { [place: string]: string[] } = {};

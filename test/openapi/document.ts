@@ -18,7 +18,7 @@ export interface Content {
 
 export interface Parameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   description?: string;
   required?: boolean;
   schema: Schema;
@@ -31,7 +31,7 @@ export interface Described {
   security: { [scheme: string]: string[] }[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: { [type: string]: Content } };
-  responses: { [status: string]: { $ref?: string; content?: { [type: string]: Content } } };
+  responses: { [status: string]: { $ref?: string; headers?: object; content?: { [type: string]: Content } } };
 }
 
 export interface ApiDocument {
@@ -41,7 +41,7 @@ export interface ApiDocument {
   paths: { [path: string]: { [method: string]: Described } };
   components: {
     schemas: { [name: string]: Schema };
-    responses: { [name: string]: { content: { [type: string]: Content } } };
+    responses: { [name: string]: { headers: object; content: { [type: string]: Content } } };
   };
 }
 

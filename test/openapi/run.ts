@@ -6,6 +6,8 @@ import { type ApiDocument, operationsOf, type PlacedOperation } from './document
 export interface Ran extends PlacedOperation {
   status: number;
   type: string;
+  /** The response's headers of the gateway's own, by name. */
+  headers: string[];
   /** Of a JSON response. */
   body?: Json;
   /** Of a stream. */
@@ -96,7 +98,10 @@ class Client {
     // A request that continues in the background is repeated.
     for (; response.status === 202; response = await this.#ask(placed, asStream)) await Bun.sleep(100);
     const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
-    const ran = { ...placed, status: response.status, type };
+    const headers = [...response.headers.keys()].filter((name) =>
+      /^(x-request-id|retry-after|x-modelport-.*)$/.test(name),
+    );
+    const ran = { ...placed, status: response.status, type, headers };
     if (type === 'text/event-stream') return { ...ran, events: eventsIn(await response.text()) };
     if (type !== 'application/json') {
       const bytes = await response.blob();
@@ -162,7 +167,7 @@ class Client {
     for (const parameter of operation.parameters ?? []) {
       const { name, in: where, example } = parameter;
       if (where === 'path') filled[name] = (await this.#parameter(path)) ?? String(example);
-      else if (example !== undefined) query.set(name, String(example));
+      else if (where === 'query' && example !== undefined) query.set(name, String(example));
     }
     if (asStream && path.includes('streamGenerateContent')) query.set('alt', 'sse');
     else if (asStream && operation.operationId === 'getResponse') query.set('stream', 'true');

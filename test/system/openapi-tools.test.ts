@@ -68,7 +68,7 @@ const tokens: number | undefined = chat.data?.usage.total_tokens;
 
 const message = await client.POST('/v1/messages', {
   body: { model: 'sandbox-chat', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] },
-  headers: { 'anthropic-version': '2023-06-01' },
+  params: { header: { 'anthropic-version': '2023-06-01' } },
 });
 const [block] = message.data?.content ?? [];
 const said: unknown = block && block.type === 'text' ? block.text : undefined;

@@ -26,7 +26,7 @@ test.each([
   const others = CONVERSING.filter(({ name }) => name !== dialect);
   expect(others.length).toBeGreaterThan(3);
   for (const other of others) {
-    expect(() => other.writeCall(call, 'a-model', {})).toThrow(`\`${member}\` names what`);
+    expect(() => other.writeCall(call, 'a-model', {})).toThrow(`\`${member}\` refers to data`);
   }
   const own = DIALECTS.get(dialect)?.writeCall(call, 'a-model', {});
   expect(JSON.parse(Buffer.from(own?.body ?? []).toString())).toMatchObject({ [member]: 'an-id' });

@@ -63,11 +63,11 @@ function asksForSomething(value: Json | undefined): boolean {
 }
 
 function compactedElsewhere(param: string): GatewayError {
-  const sentence = `\`${param}\` was compacted by a provider, and no other can read it: send the conversation itself, or a compaction made for this model.`;
+  const sentence = `\`${param}\` was compacted by another provider, and only that provider can read it. Send the conversation itself, or a compaction made for this model.`;
   return new GatewayError('invalid_request', sentence, { param });
 }
 
 function keptElsewhere(param: string): GatewayError {
-  const sentence = `\`${param}\` names what this provider does not hold: send the whole conversation instead.`;
+  const sentence = `\`${param}\` refers to data that the model's provider does not have. Send the whole conversation instead.`;
   return new GatewayError('invalid_request', sentence, { param });
 }

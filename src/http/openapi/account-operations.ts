@@ -1,5 +1,6 @@
 /** OpenAPI operations for models, money, keys and records: those of callers, and the admin API. */
 import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
+import { PARQUET } from '../routes/admin/call-export.ts';
 import { PriceDiff } from '../routes/admin/price-routes.ts';
 import {
   AnyModel,
@@ -19,6 +20,17 @@ const ACCOUNT = { id: 'acct_1Zk3v9' };
 const CHANNEL = { id: 'channel_1Zk3v9' };
 const PERSON = { id: 'person_1Zk3v9' };
 const KEY = { id: 'key_1Zk3v9' };
+/** Of requests that move money. */
+const headers = ['idempotency-key'] as const;
+/** Usage and calls in the other formats that `Accept` can ask for. */
+const TABLES = {
+  'text/csv': 'model,calls,cost\r\nsandbox-chat,3,0.0000381\r\n',
+  'application/x-ndjson': '{"model":"sandbox-chat","calls":3,"cost":"0.0000381"}\n',
+};
+const CALL_TABLES = {
+  'text/csv': 'id,model,outcome,cost\r\nreq_1Zk3v9,sandbox-chat,ok,0.0000127\r\n',
+  'application/x-ndjson': '{"id":"req_1Zk3v9","model":"sandbox-chat","outcome":"ok","cost":"0.0000127"}\n',
+};
 
 /** The operations of one tag: for each route its operation id and other details. */
 function tagged(tag: Tag, rows: { readonly [route: string]: readonly [string, Partial<Operation>?] }): Operations {
@@ -108,8 +120,8 @@ export const ACCOUNT_OPERATIONS: Operations = {
   ...tagged('Billing', {
     'GET /v1/balance': ['getBalance'],
     'GET /v1/calls/{id}': ['getOwnCall', { path: { id: 'req_1Zk3v9' } }],
-    'GET /v1/usage': ['getUsage', { query: { group_by: 'model' } }],
-    'POST /v1/redeem': ['redeemCode', { request: { code: 'mp-4J7K-9Q2M-XW3T' } }],
+    'GET /v1/usage': ['getUsage', { query: { group_by: 'model' }, alsoAs: TABLES }],
+    'POST /v1/redeem': ['redeemCode', { request: { code: 'credit-4J7K9Q2MXW3Tabcdefghijkl' } }],
     'GET /v1/dashboard/billing/subscription': ['getSubscription'],
     'GET /v1/dashboard/billing/usage': ['getDashboardUsage'],
     'GET /dashboard/billing/subscription': ['getBareSubscription'],
@@ -131,17 +143,20 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'POST /admin/v1/accounts/{id}/enable': ['enableAccount', { path: ACCOUNT }],
     'GET /admin/v1/accounts/{id}/webhook-secret': ['getWebhookSecret', { path: ACCOUNT }],
     'GET /admin/v1/accounts/{id}/entries': ['listEntries', { path: ACCOUNT }],
-    'POST /admin/v1/accounts/{id}/top-ups': ['topUp', { path: ACCOUNT, request: { amount: '25.00' } }],
-    'POST /admin/v1/accounts/{id}/refunds': ['refund', { path: ACCOUNT, request: { amount: '0.50', note: 'Sorry.' } }],
+    'POST /admin/v1/accounts/{id}/top-ups': ['topUp', { path: ACCOUNT, headers, request: { amount: '25.00' } }],
+    'POST /admin/v1/accounts/{id}/refunds': [
+      'refund',
+      { path: ACCOUNT, headers, request: { amount: '0.50', note: 'Sorry.' } },
+    ],
     'POST /admin/v1/accounts/{id}/adjustments': [
       'adjust',
-      { path: ACCOUNT, request: { amount: '-0.25', note: 'A mistake corrected.' } },
+      { path: ACCOUNT, headers, request: { amount: '-0.25', note: 'A mistake corrected.' } },
     ],
     'POST /admin/v1/accounts/{id}/redemptions': [
       'redeemForAccount',
-      { path: ACCOUNT, request: { code: 'mp-4J7K-9Q2M-XW3T' } },
+      { path: ACCOUNT, request: { code: 'credit-4J7K9Q2MXW3Tabcdefghijkl' } },
     ],
-    'POST /admin/v1/codes': ['createCode', { request: { amount: '10.00', note: 'Spring campaign' } }],
+    'POST /admin/v1/codes': ['createCode', { headers, request: { amount: '10.00', note: 'Spring campaign' } }],
     'GET /admin/v1/codes': ['listCodes'],
   }),
   ...tagged('Keys', {
@@ -233,8 +248,11 @@ export const ACCOUNT_OPERATIONS: Operations = {
     'DELETE /admin/v1/price-groups/{name}': ['deletePriceGroup', { path: { name: 'resellers' } }],
   }),
   ...tagged('Records', {
-    'GET /admin/v1/calls': ['listCalls', { query: { limit: 1 } }],
-    'GET /admin/v1/usage': ['getUsageOfAll', { query: { group_by: 'model,day', tz: 'Europe/Berlin' } }],
+    'GET /admin/v1/calls': [
+      'listCalls',
+      { query: { limit: 1 }, alsoAs: { ...CALL_TABLES, [PARQUET]: '(bytes of a Parquet file)' } },
+    ],
+    'GET /admin/v1/usage': ['getUsageOfAll', { query: { group_by: 'model,day', tz: 'Europe/Berlin' }, alsoAs: TABLES }],
     'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
     'GET /admin/v1/calls/{id}/payload': ['getPayload', { path: { id: 'req_1Zk3v9' }, example: PAYLOAD }],
     'POST /admin/v1/calls/{id}/dispute': [

@@ -95,12 +95,14 @@ export const CHAT_OPERATIONS: Operations = {
     body: MessagesRequest,
     reply: MessagesReply,
     events: MessagesEvent,
+    headers: ['anthropic-version'],
     request: { model, max_tokens: 100, messages: [{ role: 'user', content: QUESTION }] },
   },
   'POST /v1/messages/count_tokens': {
     id: 'countMessageTokens',
     tag: 'Messages',
     body: CountMessages,
+    headers: ['anthropic-version'],
     request: { model, messages: [{ role: 'user', content: QUESTION }] },
   },
   'POST /v1/responses': {

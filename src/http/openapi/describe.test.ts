@@ -77,6 +77,36 @@ test('the server is the configured public URL, or the URL of the document', () =
   expect(known.servers[0]?.url).toBe('https://models.example');
 });
 
+test('members of requests say what they mean, then what is checked', () => {
+  const { ChatCompletionRequest, MessagesRequest, GenerationConfig } = described.components.schemas;
+  expect(ChatCompletionRequest?.properties).toMatchObject({
+    temperature: { description: 'The randomness of the answer. A number from 0 to 2. Default: `1`.' },
+    user: { description: 'An id of your end user. A string.' },
+    // The schema has its own sentence.
+    n: { description: 'The number of answers. Default: `1`.' },
+  });
+  expect(MessagesRequest?.properties?.top_k).toMatchObject({ description: expect.stringContaining('likeliest') });
+  expect(GenerationConfig?.properties?.topP).toMatchObject({ description: expect.stringContaining('likeliest') });
+});
+
+test('operations declare their headers', () => {
+  const headersOf = (id: string) => {
+    const { parameters = [] } = operations.find(({ operationId }) => operationId === id) ?? {};
+    return parameters.filter((parameter) => parameter.in === 'header');
+  };
+  const names = (id: string) => headersOf(id).map(({ name }) => name);
+  expect(names('createChatCompletion')).toEqual(['x-modelport-strict', 'x-modelport-tags']);
+  for (const id of ['createMessage', 'countMessageTokens'])
+    expect(headersOf(id)).toContainEqual(expect.objectContaining({ name: 'anthropic-version', required: true }));
+  for (const id of ['createVideo', 'createKlingTextToVideo', 'topUp', 'refund', 'adjust', 'createCode'])
+    expect(names(id)).toContain('idempotency-key');
+  for (const id of ['getVideoContent', 'getFile']) {
+    expect(names(id)).toContain('range');
+    expect(operations.find(({ operationId }) => operationId === id)?.responses).toHaveProperty('206');
+  }
+  expect(names('listAccounts')).toEqual([]);
+});
+
 test('operations that stream declare it with event schemas', () => {
   const streaming = operations.filter(({ responses }) => JSON.stringify(responses[200]).includes('text/event-stream'));
   expect(streaming.map(({ operationId }) => operationId).toSorted()).toEqual(

@@ -6,6 +6,7 @@ import { anthropicError, type ErrorWriter, googleError, openaiError } from '../.
 import { errorWriterFor } from '../families.ts';
 import type { Documented } from '../route.ts';
 import { ERRORS } from './errors.ts';
+import { ERROR_HEADERS, HEADER_COMPONENTS, headerParameters, responseHeaders } from './headers.ts';
 import type { Operation } from './operation.ts';
 import { TAGS } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
@@ -36,7 +37,8 @@ export function describeRoutes(rows: readonly Documented[], { version, url }: Ab
   const responses = Object.fromEntries(
     [...FAMILIES.values()].map((family) => {
       const { description, schema, example } = ERRORS[family];
-      return [family, { description, content: contentOf(schemas.write(schema), example) }];
+      const content = contentOf(schemas.write(schema), example);
+      return [family, { description, headers: ERROR_HEADERS, content }];
     }),
   );
   return {
@@ -50,7 +52,12 @@ export function describeRoutes(rows: readonly Documented[], { version, url }: Ab
     servers: [{ url: url ?? '/', description: 'This installation.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components: { schemas: schemas.components, responses, securitySchemes: SECURITY_SCHEMES },
+    components: {
+      schemas: schemas.components,
+      responses,
+      headers: HEADER_COMPONENTS,
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }
 
@@ -84,9 +91,15 @@ export function shownPath({ path, reading }: Pick<Documented, 'path' | 'reading'
 }
 
 function describe(row: Documented, path: string, operation: Operation, schemas: OpenapiSchemas): object {
-  const parameters = [...pathParameters(path, operation), ...queryParameters(row, operation, schemas)];
+  const parameters = [
+    ...pathParameters(path, operation),
+    ...queryParameters(row, operation, schemas),
+    ...headerParameters(row, operation),
+  ];
   const error = { $ref: `#/components/responses/${FAMILIES.get(errorWriterFor(row.method, path))}` };
   const body = bodyOf(row, operation, schemas);
+  const headers = responseHeaders(row);
+  const content = replyOf(row, operation, schemas);
   return {
     operationId: operation.id,
     summary: row.summary,
@@ -96,9 +109,14 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
-      200: { description: 'The response.', content: replyOf(row, operation, schemas) },
+      200: { description: 'The response.', headers, content },
+      ...(operation.headers?.includes('range') && { 206: { description: 'The requested part.', headers, content } }),
       ...(operation.accepted && {
-        202: { description: 'The work continues.', content: contentOf(schemas.write(operation.accepted), undefined) },
+        202: {
+          description: 'The work continues.',
+          headers,
+          content: contentOf(schemas.write(operation.accepted), undefined),
+        },
       }),
       '4XX': error,
       '5XX': error,
@@ -156,7 +174,12 @@ function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas)
   const { reply: example = operation.example, event } = examples[operation.id] ?? {};
   return {
     ...contentOf(reply, example, operation.replyType),
-    ...(operation.plainText !== undefined && contentOf({ type: 'string' }, operation.plainText, 'text/plain')),
+    ...Object.fromEntries(
+      Object.entries(operation.alsoAs ?? {}).map(([type, text]) => [
+        type,
+        { schema: { type: 'string' }, example: text },
+      ]),
+    ),
     ...(events && contentOf({ ...events, description: EVENT }, event, 'text/event-stream')),
   };
 }

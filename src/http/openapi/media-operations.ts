@@ -61,13 +61,15 @@ const transcript = (id: string): Operation => ({
   form: transcriptionForm(),
   reply: TranscriptionReply,
   // With `response_format` `text`, `srt` or `vtt`.
-  plainText: 'WEBVTT\n\n00:00:00.000 --> 00:00:00.400\nA glass of water.\n',
+  alsoAs: { 'text/plain': 'WEBVTT\n\n00:00:00.000 --> 00:00:00.400\nA glass of water.\n' },
   events: TranscriptEvent,
   request: { file: '(the bytes of speech.wav)', model: 'sandbox-transcription' },
 });
 
 const VIDEO: JsonObject = { model: 'sandbox-video', prompt: PROMPT, seconds: 1 };
 const TASK = { id: 'video_1Zk3v9' };
+/** Of requests that create videos. */
+const headers = ['idempotency-key', 'x-modelport-strict', 'x-modelport-tags'] as const;
 
 const kling = (name: string, prefix: string): [string, Operation][] =>
   ['text2video', 'image2video'].flatMap((kind): [string, Operation][] => {
@@ -82,6 +84,7 @@ const kling = (name: string, prefix: string): [string, Operation][] =>
           tag: 'Videos',
           body: fromImage ? klingImageBody() : KlingRequest,
           reply: VideoResult,
+          headers,
           request: fromImage ? { ...order, image: DOT } : order,
         },
       ],
@@ -95,6 +98,7 @@ const jimeng = (id: string): Operation => ({
   query: { Action: 'CVSync2AsyncSubmitTask', Version: '2022-08-31' },
   body: Type.Union([JimengRequest, jimengQueryBody()]),
   reply: JimengReply,
+  headers,
   request: { req_key: 'sandbox-video', prompt: PROMPT, frames: 25 },
 });
 
@@ -147,6 +151,7 @@ export const MEDIA_OPERATIONS: Operations = {
     body: VideoRequest,
     form: VideoRequest,
     reply: VideoTask,
+    headers,
     request: VIDEO,
   },
   'GET /v1/videos': { id: 'listVideos', tag: 'Videos', reply: VideoList },
@@ -154,12 +159,14 @@ export const MEDIA_OPERATIONS: Operations = {
   'DELETE /v1/videos/{id}': ofVideo('deleteVideo', {}),
   'GET /v1/videos/{id}/content': ofVideo('getVideoContent', {
     reply: VideoFile,
+    headers: ['range'],
     replyType: 'video/mp4',
     example: '(bytes of an MP4 file)',
   }),
   'POST /v1/videos/{id}/remix': ofVideo('remixVideo', {
     body: RemixRequest,
     reply: VideoTask,
+    headers,
     request: { prompt: 'The same by night.' },
   }),
   'POST /v1/video/generations': {
@@ -168,6 +175,7 @@ export const MEDIA_OPERATIONS: Operations = {
     body: VideoRequest,
     form: VideoRequest,
     reply: VideoResult,
+    headers,
     request: VIDEO,
   },
   'GET /v1/video/generations/{id}': ofVideo('getVideoGeneration', { reply: VideoResult }),
@@ -179,6 +187,7 @@ export const MEDIA_OPERATIONS: Operations = {
     tag: 'Videos',
     path: { file: 'file_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P' },
     reply: VideoFile,
+    headers: ['range'],
     replyType: '*/*',
     example: '(bytes of an image or a video)',
   },

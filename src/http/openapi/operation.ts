@@ -24,6 +24,13 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
+export type RequestHeader =
+  | 'anthropic-version'
+  | 'idempotency-key'
+  | 'range'
+  | 'x-modelport-strict'
+  | 'x-modelport-tags';
+
 export interface Operation {
   id: string;
   tag: Tag;
@@ -37,8 +44,10 @@ export interface Operation {
   accepted?: TSchema;
   /** An example of the response, where the sandbox gives none. */
   example?: Json;
-  /** An example of the response as plain text, if the request can ask for that. */
-  plainText?: string;
+  /** Other media types of the response that the request can ask for, each with an example. */
+  alsoAs?: { readonly [mediaType: string]: string };
+  /** Headers of the request; those of all calls are added. */
+  headers?: readonly RequestHeader[];
   /** The media type, if the response is not JSON. */
   replyType?: string;
   /** The data of each event, if the response can be a stream of server-sent events. */

@@ -1,6 +1,7 @@
 /** Converts schemas to OpenAPI 3.1: notes become descriptions, named schemas become components. */
 import type { TSchema } from 'typebox';
 import { nodeOf, type SchemaNode } from '../../dialects/shared/request-shape.ts';
+import { memberText } from './member-texts.ts';
 
 type OpenapiSchema = { [keyword: string]: unknown };
 
@@ -57,11 +58,19 @@ export class OpenapiSchemas {
     if (node.items) written.items = this.#node(node.items);
     const members = Object.entries(node.properties ?? {}).filter(([, inner]) => !inner.$spelling);
     if (members.length > 0) {
-      written.properties = Object.fromEntries(members.map(([name, inner]) => [name, this.#node(inner)]));
+      written.properties = Object.fromEntries(members.map(([name, inner]) => [name, this.#member(name, inner)]));
       const { required = [] } = node;
       if (required.length > 0) written.required = [...required];
     }
     return written;
+  }
+
+  #member(name: string, node: SchemaNode): OpenapiSchema {
+    const written = this.#node(node);
+    const text = memberText(name);
+    const isExplained = [node, ...(node.anyOf ?? [])].some(({ $about }) => $about !== undefined);
+    if (text === undefined || isExplained || typeof written.description !== 'string') return written;
+    return { ...written, description: `${text} ${written.description}` };
   }
 
   #plain(node: SchemaNode): OpenapiSchema {

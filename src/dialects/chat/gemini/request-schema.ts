@@ -173,7 +173,10 @@ export const GenerateRequest = Type.Object(
     safetySettings: open(Type.Array(Type.Object({})), 'an array of objects'),
     generationConfig: open(GenerationConfig, 'an object'),
     serviceTier: text({ $means: 'service_tier' }),
-    cachedContent: anything({ $about: 'Refused: cached contents are not supported.', $aside: true }),
+    cachedContent: anything({
+      $about: 'A content cached at Google. Passed to models of Google, refused with all others.',
+      $aside: true,
+    }),
   },
   { $name: 'GenerateContentRequest' },
 );

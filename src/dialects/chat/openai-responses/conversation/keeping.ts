@@ -19,7 +19,10 @@ export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resu
 function check({ extras }: ChatCall): void {
   const { background, conversation } = extras[OPENAI_RESPONSES] ?? {};
   if (background === true) {
-    throw wrong('background', 'must be `false`: replies are not made in the background here, ask for a stream instead');
+    throw wrong(
+      'background',
+      'must be `false`: background responses are not supported. Use `stream` for long responses',
+    );
   }
   if (conversation === undefined) return;
   throw wrong('conversation', 'is not served: go on from a reply by its id in `previous_response_id` instead');
