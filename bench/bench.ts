@@ -124,7 +124,7 @@ if (typeof options === 'string') {
 try {
   if (options.soakMinutes !== undefined) process.exit(await soak(options.soakMinutes, options.only));
   if (options.fleet) {
-    console.log(await runFleet(options.seconds));
+    console.log(await runFleet(options.seconds, options.only));
     process.exit(0);
   }
   const result = await run(options);

@@ -1,4 +1,4 @@
-/** `npm run bench -- --fleet`: gateways of one, two and four processes, and two gateways that share Postgres and Redis. */
+/** `npm run bench -- --fleet`: gateways of one, two and four processes, two gateways that share Postgres and Redis, and two machines. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import type { Peer } from './peer.ts';
 import { PEERS } from './peers.ts';
 import { treeUse } from './processes.ts';
 import { load, type Running, startPeer, startUpstream } from './running.ts';
+import { runTwoMachines } from './two-machines.ts';
 import { CHAT_PATH, writeRequest } from './workload.ts';
 
 export interface Setup {
@@ -35,6 +36,8 @@ export interface FleetRow {
 }
 
 const CONNECTIONS = 32;
+/** What `--only` calls the machines. */
+const TWO_MACHINES = 'two-machines';
 /** Once to warm up, then measured. */
 const WARM_UP_TIMES = 3;
 
@@ -87,14 +90,15 @@ export function writeFleet(rows: readonly FleetRow[]): string {
 }
 
 /** Measures each setup that can run here and returns the text to print. */
-export async function runFleet(seconds: number): Promise<string> {
+export async function runFleet(seconds: number, only: readonly string[]): Promise<string> {
+  const isChosen = (name: string) => only.length === 0 || only.includes(name);
   const rows: FleetRow[] = [];
   const missing = new Set<string>();
   const folder = mkdtempSync(join(tmpdir(), 'modelport-fleet-'));
   const upstream = await startUpstream();
   const loadBefore = loadavg()[0] ?? Number.NaN;
   try {
-    for (const [index, setup] of SETUPS.entries()) {
+    for (const [index, setup] of SETUPS.filter(({ peer }) => isChosen(peer)).entries()) {
       const peer = PEERS.find(({ name }) => name === setup.peer);
       const why = peer ? await peer.missing() : `there is no ${setup.peer}`;
       if (!peer || why !== undefined) {
@@ -117,6 +121,7 @@ export async function runFleet(seconds: number): Promise<string> {
     await upstream.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+  const machines = isChosen(TWO_MACHINES) ? ['', await runTwoMachines(seconds)] : [];
   const machine = `${coreCount()} cores, shared with the load and the upstream; load average before: ${loadBefore.toFixed(1)}`;
-  return [writeFleet(rows), '', machine, ...missing].join('\n');
+  return [...(rows.length > 0 ? [writeFleet(rows), '', machine] : []), ...missing, ...machines].join('\n').trim();
 }

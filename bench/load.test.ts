@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:http';
 import { runLoad } from './load.ts';
+import { readReport } from './running.ts';
 
+const STREAMS = 8;
 let server: Server;
+let streams: Server;
+let silent: Server;
 /** The answers that are still owed. */
 const owed: (() => void)[] = [];
+/** Ends the streams that have begun. */
+const begun: (() => void)[] = [];
 
 beforeAll(async () => {
   let asked = 0;
@@ -13,19 +19,52 @@ beforeAll(async () => {
     if (asked++ % 2 === 0) answer();
     else owed.push(answer);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  streams = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`data: {"content": "at ${Date.now()}"}\n\n`);
+    begun.push(() => response.end('data: [DONE]\n\n'));
+  });
+  silent = createServer(() => {});
+  for (const one of [server, streams, silent])
+    await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
 });
 afterAll(() => {
   for (const answer of owed) answer();
-  server.closeAllConnections();
-  server.close();
+  for (const one of [server, streams, silent]) {
+    one.closeAllConnections();
+    one.close();
+  }
 });
 
-test('a request without an answer is a failure: a gateway slower than the rate does not look fast', async () => {
+/** What every load has. */
+function sendTo(server: Server) {
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
+  return { port: address.port, path: '/', headers: {}, body: '{}', lateMs: 60_000 };
+}
+
+test('a request without an answer is a failure: a gateway slower than the rate does not look fast', async () => {
   const shape = { type: 'paced', perSecond: 200, seconds: 0.1, graceSeconds: 0.4 } as const;
-  const report = await runLoad({ port: address.port, path: '/', headers: {}, body: '{}', shape, lateMs: 50 });
+  const report = await runLoad({ ...sendTo(server), shape });
   expect(report.answers + report.failures).toBe(20);
   expect(report.failures).toBeGreaterThanOrEqual(10);
+});
+
+test('streams that are open at the same time are counted, and chunks with blanks in their JSON', async () => {
+  const shape = { type: 'once', connections: STREAMS, boundSeconds: 60, spreadSeconds: 0.05 } as const;
+  let chunks = 0;
+  const last = await runLoad({ ...sendTo(streams), shape, everySeconds: 0.02 }, (interval) => {
+    chunks += interval.chunks;
+    if (interval.mostStreams === STREAMS) for (const end of begun.splice(0)) end();
+  });
+  expect(chunks + last.chunks).toBe(STREAMS);
+  // It would have run until its bound if not all had been open at once.
+  expect(last.failures).toBe(0);
+});
+
+test('a load without an answer has no latency, also as the report of another process', async () => {
+  const shape = { type: 'paced', perSecond: 100, seconds: 0.01, graceSeconds: 0.01 } as const;
+  const report = await runLoad({ ...sendTo(silent), shape });
+  expect(report).toMatchObject({ answers: 0, p50Ms: Number.NaN, p99Ms: Number.NaN });
+  expect(readReport(JSON.stringify(report))).toEqual(report);
 });

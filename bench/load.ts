@@ -14,7 +14,7 @@ export interface Load {
     | { type: 'closed'; connections: number; seconds: number; spreadSeconds?: number }
     // `graceSeconds`: how long answers are awaited after the end, 5 s unless set.
     | { type: 'paced'; perSecond: number; seconds: number; graceSeconds?: number }
-    | { type: 'once'; connections: number; boundSeconds: number };
+    | { type: 'once'; connections: number; boundSeconds: number; spreadSeconds?: number };
   /** A chunk counts as late if it arrives longer than this after it was sent. */
   lateMs: number;
   /** Reports each interval of this length by itself. Absent: one report at the end. */
@@ -31,6 +31,8 @@ export interface LoadReport {
   firstByteP99Ms: number;
   chunks: number;
   lateChunks: number;
+  /** The most streams that were open at the same time, from the first byte to the end. */
+  mostStreams: number;
 }
 
 interface Connection {
@@ -51,6 +53,8 @@ interface UsageCounter {
   failures: number;
   chunks: number;
   lateChunks: number;
+  openStreams: number;
+  mostStreams: number;
 }
 
 async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter): Promise<Line> {
@@ -65,6 +69,7 @@ async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter)
     const done = waiting;
     waiting = undefined;
     if (!done) return;
+    if (streamed && firstByteAt > 0) usageCounter.openStreams--;
     if (success) {
       usageCounter.latencies.push(performance.now() - askedAt);
       usageCounter.firstBytes.push(firstByteAt - askedAt);
@@ -78,7 +83,10 @@ async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter)
       firstByteAt = 0;
     },
     body: (bytes) => {
-      if (firstByteAt === 0) firstByteAt = performance.now();
+      if (firstByteAt === 0) {
+        firstByteAt = performance.now();
+        if (streamed) usageCounter.mostStreams = Math.max(usageCounter.mostStreams, ++usageCounter.openStreams);
+      }
       if (streamed) count(bytes);
     },
     end: () => finish(ok),
@@ -92,6 +100,7 @@ async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter)
     ask(done) {
       waiting = done;
       askedAt = performance.now();
+      firstByteAt = 0;
       // A request is much smaller than a socket's buffer, so a short write means a dead peer.
       if (!alive || socket.write(request) < request.length) {
         closed();
@@ -152,7 +161,15 @@ function writeHttp({ port, path, headers, body }: Load): Buffer {
 
 /** Resolves with the report of the last interval; `report` is called with those before it. */
 export async function runLoad(load: Load, report: (interval: LoadReport) => void = () => {}): Promise<LoadReport> {
-  const usageCounter: UsageCounter = { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 };
+  const usageCounter: UsageCounter = {
+    latencies: [],
+    firstBytes: [],
+    failures: 0,
+    chunks: 0,
+    lateChunks: 0,
+    openStreams: 0,
+    mostStreams: 0,
+  };
   const request = writeHttp(load);
   const open = () => openLine(load, request, usageCounter);
   const { shape } = load;
@@ -183,8 +200,11 @@ function takeReport(usageCounter: UsageCounter, seconds: number): LoadReport {
     firstByteP99Ms: percentile(usageCounter.firstBytes, 0.99),
     chunks: usageCounter.chunks,
     lateChunks: usageCounter.lateChunks,
+    mostStreams: usageCounter.mostStreams,
   };
+  const { openStreams } = usageCounter;
   Object.assign(usageCounter, { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 });
+  usageCounter.mostStreams = openStreams;
   return report;
 }
 
@@ -274,23 +294,23 @@ async function runPaced(
   for (const line of free) line.close();
 }
 
-/** One request on every connection, at about the same time. */
+/** One request on every connection, at about the same time or over `spreadSeconds`. */
 async function runOnce(
   open: Open,
-  { connections, boundSeconds }: Shape<'once'>,
+  { connections, boundSeconds, spreadSeconds = 0 }: Shape<'once'>,
   usageCounter: UsageCounter,
 ): Promise<void> {
   const lines = await openLines(open, connections);
   let ended = 0;
-  const all = lines.map(
-    (line) =>
-      new Promise<void>((resolve) =>
-        line.ask(() => {
-          ended++;
-          resolve();
-        }),
-      ),
-  );
+  const all = lines.map(async (line, index) => {
+    if (spreadSeconds > 0) await Bun.sleep((spreadSeconds * 1000 * index) / connections);
+    await new Promise<void>((resolve) =>
+      line.ask(() => {
+        ended++;
+        resolve();
+      }),
+    );
+  });
   await within(boundSeconds, Promise.all(all));
   usageCounter.failures += lines.length - ended;
   for (const line of lines) line.close();

@@ -104,9 +104,9 @@ export async function measurePeer(
   const memoryManyStreamsMb = hasManyStreams ? await memoryOfMany(peer) : Number.NaN;
   return {
     requestsPerSecond: requests.report.answers / requests.report.seconds,
-    cpuPerRequestUs: requests.microseconds / requests.report.answers,
-    loopCpuPerRequestUs: requests.loopMicroseconds / requests.report.answers,
-    cpuPerChunkUs: chunks.microseconds / chunks.report.chunks,
+    cpuPerRequestUs: each(requests.microseconds, requests.report.answers),
+    loopCpuPerRequestUs: each(requests.loopMicroseconds, requests.report.answers),
+    cpuPerChunkUs: each(chunks.microseconds, chunks.report.chunks),
     pacedP99Ms: paced.p99Ms,
     addedP50Ms: paced.p50Ms - baseline.p50Ms,
     addedP99Ms: paced.p99Ms - baseline.p99Ms,
@@ -139,6 +139,9 @@ async function warmUp(peer: Running, seconds: number): Promise<void> {
     answers += (await closedLoad(peer, seconds)).answers;
   }
 }
+
+/** NaN if there was none: a gateway that answered nothing has no cost of an answer. */
+const each = (microseconds: number, count: number): number => (count === 0 ? Number.NaN : microseconds / count);
 
 const latePercent = ({ chunks, lateChunks }: LoadReport): number => (100 * lateChunks) / chunks;
 

@@ -91,7 +91,7 @@ function answer(socket: Socket<Connection>, answers: Answers, body: string): voi
 }
 
 const server = Bun.listen<Connection>({
-  hostname: '127.0.0.1',
+  hostname: process.argv[2] ?? '127.0.0.1',
   port: 0,
   socket: {
     open(socket) {

@@ -24,7 +24,9 @@ export const USAGE = `npm run bench -- [options]
                      BENCH_CACHE (default ~/.cache/modelport-bench) when they are first measured
   --soak MINUTES     200 calls a second and 500 streams through one gateway (--only, default modelport) instead:
                      prints memory and latency every 30 s, and exits with 1 if memory grows, a chunk is late or a call fails
-  --fleet            1, 2 and 4 processes, and two gateways on one database (BENCH_DATABASE_URL, BENCH_REDIS_URL) instead
+  --fleet            1, 2 and 4 processes, and two gateways on one database (BENCH_DATABASE_URL, BENCH_REDIS_URL), and as
+                     root on Linux two machines in network namespaces behind nginx, with 10,000 streams, instead; --only
+                     chooses among modelport, modelport-shared and two-machines
   --markdown         print the page of docs/reference/benchmarks.md
   --write-docs       write docs/reference/benchmarks.md from the result`;
 

@@ -13,8 +13,13 @@ const CACHE =
   process.env.BENCH_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'modelport-bench');
 const KEY = `sk-${'b'.repeat(48)}`;
 
-/** What a failed installation wrote, on one line. */
-const reason = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 300);
+/** What a failed installation wrote, on one line and without addresses. */
+const reason = (text: string): string =>
+  text
+    .replace(/https?:\/\/\S+/g, '…')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 300);
 
 /** Runs the commands unless they have succeeded before, and returns a sentence if one fails. */
 async function installed(title: string, folder: string, commands: readonly string[][]): Promise<string | undefined> {

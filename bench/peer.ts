@@ -8,6 +8,10 @@ export interface Place {
   port: number;
   upstreamPort: number;
   folder: string;
+  /** The address to listen on; 127.0.0.1 unless set. */
+  host?: string | undefined;
+  /** Where the upstream is; 127.0.0.1 unless set. */
+  upstreamHost?: string | undefined;
 }
 
 /** How to start it, and the headers of requests to it. */
@@ -17,8 +21,8 @@ export interface Launch {
   headers: { readonly [name: string]: string };
   /** Where its chat requests go; `CHAT_PATH` unless set. */
   path?: string;
-  /** Prepares the gateway once it answers. */
-  prepare?(port: number): Promise<void>;
+  /** Prepares the gateway at this URL once it answers. */
+  prepare?(url: string): Promise<void>;
 }
 
 export interface Peer {
@@ -39,7 +43,8 @@ export interface Peer {
   launch(place: Place): Launch;
 }
 
-export const upstreamUrl = ({ upstreamPort }: Place): string => `http://127.0.0.1:${upstreamPort}/v1`;
+export const upstreamUrl = ({ upstreamPort, upstreamHost = '127.0.0.1' }: Place): string =>
+  `http://${upstreamHost}:${upstreamPort}/v1`;
 
 export async function output(command: string[], cwd = ROOT): Promise<{ ok: boolean; text: string }> {
   const child = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });

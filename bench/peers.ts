@@ -124,8 +124,8 @@ function limited(name: string, title: string, environment: { [name: string]: str
       return {
         ...launch,
         environment: { ...launch.environment, ...environment, MODELPORT_ADMIN_KEY: ADMIN_KEY },
-        async prepare(port) {
-          const response = await fetch(`http://127.0.0.1:${port}/admin/v1/accounts/default`, {
+        async prepare(url) {
+          const response = await fetch(`${url}/admin/v1/accounts/default`, {
             method: 'PATCH',
             headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
             body: JSON.stringify(NEVER_REACHED),
@@ -162,7 +162,7 @@ function gateway(name: string, title: string, upstream: (place: Place) => Upstre
       return {
         command: LAUNCH_MODELPORT,
         environment: {
-          HOST: '127.0.0.1',
+          HOST: place.host ?? '127.0.0.1',
           PORT: String(place.port),
           MODELPORT_DATA_DIR: join(place.folder, 'data'),
           MODELPORT_CONFIG: configuration,

@@ -9,25 +9,28 @@ import { CHAT_PATH, writeRequest } from './workload.ts';
 
 /** Something that answers chat requests: a gateway, or the upstream itself. */
 export interface Endpoint {
+  /** 127.0.0.1 unless set. */
+  host?: string;
   port: number;
   path: string;
   headers: { readonly [name: string]: string };
 }
 
 export interface Running extends Endpoint {
+  host: string;
   pid: number;
   /** From the start of the process to its first successful answer. */
   coldStartSeconds: number;
   stop(): Promise<void>;
 }
 
-/** LiteLLM needs 40 s on a busy machine. */
-const START_BOUND_MS = 120_000;
+/** LiteLLM needs 40 s on a quiet machine with 2 cores, and more than 2 minutes on a busy one. */
+const START_BOUND_MS = 300_000;
 const POLL_MS = 3;
 const STOP_BOUND_MS = 10_000;
 
-export async function startUpstream(): Promise<{ port: number; stop(): Promise<void> }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'mock-upstream.ts')], {
+export async function startUpstream(host = '127.0.0.1'): Promise<{ port: number; stop(): Promise<void> }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'mock-upstream.ts'), host], {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'inherit',
@@ -38,14 +41,22 @@ export async function startUpstream(): Promise<{ port: number; stop(): Promise<v
   return { port, stop: () => endTree(child.pid, child.exited) };
 }
 
-export async function startPeer(peer: Peer, upstreamPort: number, folder: string): Promise<Running> {
+/** Another machine: the command that runs a program there, its address, and how it reaches the upstream. */
+export interface Where {
+  under: readonly string[];
+  host: string;
+  upstreamHost: string;
+}
+
+export async function startPeer(peer: Peer, upstreamPort: number, folder: string, where?: Where): Promise<Running> {
   mkdirSync(folder, { recursive: true });
-  const place: Place = { port: await freePort(), upstreamPort, folder };
+  const { under = [], host = '127.0.0.1', upstreamHost } = where ?? {};
+  const place: Place = { port: await freePort(), upstreamPort, folder, host, upstreamHost };
   const { command, environment, headers, path = CHAT_PATH, prepare } = peer.launch(place);
   const log = join(folder, 'log');
   const logFile = openSync(log, 'a');
   const started = performance.now();
-  const child = Bun.spawn([...command], {
+  const child = Bun.spawn([...under, ...command], {
     cwd: folder,
     env: { ...process.env, ...environment },
     stdin: 'ignore',
@@ -53,7 +64,7 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
     stderr: logFile,
   });
   const stop = () => endTree(child.pid, child.exited);
-  const endpoint = { port: place.port, path, headers };
+  const endpoint = { host, port: place.port, path, headers };
   for (let answer = await ask(endpoint); answer !== GOOD; answer = await ask(endpoint)) {
     if (child.exitCode !== null || performance.now() - started > START_BOUND_MS) {
       await stop();
@@ -64,16 +75,16 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
     await Bun.sleep(POLL_MS);
   }
   const coldStartSeconds = (performance.now() - started) / 1000;
-  await prepare?.(place.port);
+  await prepare?.(`http://${host}:${place.port}`);
   return { ...endpoint, pid: child.pid, coldStartSeconds, stop };
 }
 
 const GOOD = 'good';
 
 /** Sends one request: returns GOOD, or what came instead. */
-async function ask({ port, path, headers }: Endpoint): Promise<string> {
+async function ask({ host = '127.0.0.1', port, path, headers }: Endpoint): Promise<string> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://${host}:${port}${path}`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: writeRequest(),
@@ -96,7 +107,12 @@ export async function load(request: Load, boundSeconds: number): Promise<LoadRep
   });
   const text = await child.stdout.text();
   if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
-  return JSON.parse(text);
+  return readReport(text);
+}
+
+/** JSON has no NaN: a percentile of no answers is written as null. */
+export function readReport(text: string): LoadReport {
+  return JSON.parse(text, (_, value) => (value === null ? Number.NaN : value));
 }
 
 /** Runs the load generator and passes on the report of each interval. Resolves when it ends. */
@@ -116,7 +132,7 @@ export async function watchLoad(
   for await (const bytes of child.stdout) {
     const lines = (carry + decoder.decode(bytes, { stream: true })).split('\n');
     carry = lines.pop() ?? '';
-    for (const line of lines) report(JSON.parse(line));
+    for (const line of lines) report(readReport(line));
   }
   if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
 }
