@@ -1,8 +1,11 @@
 /** What is in `deploy/`, judged by the tools that will read it: each where it is installed. */
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { chatRequest } from '../helpers/chat-answers.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { startGateway } from '../helpers/gateway-process.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const CHART = join(DEPLOY, 'helm', 'modelport');
@@ -25,6 +28,8 @@ const helm = tool('helm');
 /** Schemas of Kubernetes' own kinds, in its package: `pip install kubernetes-validate`. */
 const validate = tool('kubernetes-validate');
 const hadolint = tool('hadolint');
+const actionlint = tool('actionlint');
+const caddy = tool('caddy');
 // `--offline` is of 250; `required` of an `env_file` is of 2.24.
 const analyze = tool('systemd-analyze', ['--version'], 250);
 const docker = tool('docker', ['compose', 'version', '--short'], 2.024);
@@ -132,6 +137,70 @@ test.skipIf(!helm || !validate)(
       expect(output.match(/passed for resource deployment\/x-modelport/g)).toHaveLength(2);
       expect(validated(text.replace('readOnlyRootFilesystem', 'readOnlyRoot')).code).not.toBe(0);
     } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+  120_000,
+);
+
+test.skipIf(!actionlint)('actionlint finds nothing in the workflows', () => {
+  const workflows = join(DEPLOY, '..', '.github', 'workflows');
+  const files = readdirSync(workflows).map((name) => join(workflows, name));
+  expect(run([actionlint ?? '', '-no-color', ...files])).toMatchObject({ code: 0, output: '' });
+});
+
+test.skipIf(!caddy)(
+  'Caddy serves TLS with its own authority, passes streams on, and hides the paths of the operator',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'modelport-caddy-'));
+    const [httpPort, httpsPort] = [await freePort(), await freePort()];
+    const gateway = await startGateway();
+    const options = ['admin off', 'skip_install_trust', 'default_bind 127.0.0.1', `storage file_system ${folder}`];
+    const path = join(folder, 'Caddyfile');
+    writeFileSync(
+      path,
+      `{\n${[...options, `http_port ${httpPort}`, `https_port ${httpsPort}`].join('\n')}\n}\n${readFileSync(
+        join(DEPLOY, 'caddy', 'Caddyfile'),
+        'utf8',
+      ).replace('modelport:8080', new URL(gateway.url).host)}`,
+    );
+    const file = ['--adapter', 'caddyfile', '--config', path];
+    expect(run([caddy ?? '', 'validate', ...file])).toMatchObject({ code: 0 });
+    const serving = Bun.spawn([caddy ?? '', 'run', ...file], {
+      stdout: 'ignore',
+      stderr: Bun.file(join(folder, 'log')),
+    });
+    try {
+      const root = Bun.file(join(folder, 'pki/authorities/local/root.crt'));
+      const address = `https://localhost:${httpsPort}`;
+      const send = async (path: string, init: RequestInit = {}) =>
+        fetch(address + path, { ...init, tls: { ca: await root.text() }, redirect: 'manual' });
+      for (let up = false; !up; await Bun.sleep(50)) {
+        expect(serving.exitCode).toBeNull();
+        up = (await root.exists()) && (await send('/health').catch(() => undefined))?.status === 200;
+      }
+      const answer = await send('/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(chatRequest('sandbox-chat', { stream: true })),
+      });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+      expect(await answer.text()).toContain('data: [DONE]');
+      const admin = { headers: { authorization: `Bearer ${gateway.adminKey}` } };
+      expect((await fetch(`${gateway.url}/admin/v1/accounts`, admin)).status).toBe(200);
+      for (const path of ['/admin', '/admin/v1/accounts', '/metrics'])
+        expect([path, (await send(path, admin)).status]).toEqual([path, 404]);
+      const plain = await fetch(`http://localhost:${httpPort}/v1/models`, { redirect: 'manual' });
+      expect([plain.status, plain.headers.get('location')]).toEqual([
+        308,
+        expect.stringMatching(/^https:\/\/localhost/),
+      ]);
+      // Without the authority's certificate nobody is trusted.
+      expect(fetch(`${address}/health`)).rejects.toThrow();
+    } finally {
+      serving.kill();
+      await serving.exited;
+      await gateway.stop();
       rmSync(folder, { recursive: true });
     }
   },
