@@ -52,3 +52,13 @@ test('events below the level are dropped, and others are buffered', async () => 
   expect(written).toHaveLength(1);
   expect(written[0]?.split('\n')).toHaveLength(3);
 });
+
+test('many events are written before the pause is over', async () => {
+  const written: string[] = [];
+  const log = createLog('info', (lines) => written.push(lines), Date.now);
+  for (let i = 0; i < 64; i++) log.info('one');
+  expect(written).toHaveLength(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toHaveLength(1);
+  expect(written[0]?.split('\n')).toHaveLength(65);
+});

@@ -9,7 +9,7 @@ import type { CallTrace, EventSink } from './events.ts';
 export function createLogSink(log: Log): EventSink {
   return {
     ended(call, record) {
-      log.info('call', () => lineOf(call, record));
+      log.info('call', hasDetails(call) ? lineOf(call, record) : recordLine(record));
       warnOfDispute(log, record);
     },
     taskEnded(_, record) {
@@ -19,7 +19,17 @@ export function createLogSink(log: Log): EventSink {
   };
 }
 
-function lineOf({ warnings, error, route, attempts }: CallTrace, record: CallRow): object {
+/** Whether there is more to write than the record. If not, the trace does not have to wait for the line. */
+function hasDetails({ warnings, error, route, attempts }: CallTrace): boolean {
+  return warnings.length > 0 || error !== undefined || route !== undefined || attempts.length > 1;
+}
+
+/** A function of its own: a closure keeps what any closure of the same function refers to, here the trace. */
+const recordLine = (record: CallRow) => () => recordMembers(record);
+
+const lineOf = (call: CallTrace, record: CallRow) => () => detailed(call, record);
+
+function detailed({ warnings, error, route, attempts }: CallTrace, record: CallRow): object {
   const members = recordMembers(record);
   if (warnings.length > 0) members.lost = warnings.length;
   if (route) members.route = [...route()];
