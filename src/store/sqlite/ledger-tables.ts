@@ -70,13 +70,21 @@ function prepareView(db: Database, file: () => void): LedgerView {
       const row = account.get(id);
       if (!row) return undefined;
       return {
-        ...row,
+        id: row.id,
+        balance: row.balance,
+        held: row.held,
+        total: row.total,
         day: Number(row.day),
+        daySpent: row.daySpent,
         month: Number(row.month),
+        monthSpent: row.monthSpent,
         priorDay: Number(row.priorDay),
+        priorDaySpent: row.priorDaySpent,
         priorMonth: Number(row.priorMonth),
+        priorMonthSpent: row.priorMonthSpent,
         lateSince: Number(row.lateSince),
         lastSeq: Number(row.lastSeq),
+        lastHash: row.lastHash,
       };
     },
     spending(key): Spending | undefined {

@@ -55,11 +55,20 @@ export interface SpendingColumns extends WindowColumns {
   total: bigint;
 }
 
+/** Member by member: with a spread it took 1 % of a call's processor time, as every batch reads it. */
 export function toSpending(row: SpendingColumns): Spending {
   return {
     held: row.held,
     total: row.total,
-    ...windowsFrom(row),
+    day: Number(row.day),
+    daySpent: row.day_spent,
+    month: Number(row.month),
+    monthSpent: row.month_spent,
+    priorDay: Number(row.prior_day),
+    priorDaySpent: row.prior_day_spent,
+    priorMonth: Number(row.prior_month),
+    priorMonthSpent: row.prior_month_spent,
+    lateSince: Number(row.late_since),
   };
 }
 
