@@ -65,7 +65,7 @@ const channels: Command = {
 const test: Command = {
   name: 'alerts test',
   usage: 'CHANNEL',
-  summary: 'Sends a test to a channel, by its id or name. The exit code is 1 if it was not taken.',
+  summary: 'Sends a test to a channel, by its id or name. Exits with 1 if it was not accepted.',
   async run(open, given) {
     const admin = adminOf(open, given);
     const asked = given.words[0] ?? '';

@@ -57,7 +57,7 @@ const repair: Command = {
   isLocal: true,
   usage: '[--enter] [--full]',
   summary:
-    'Corrects what "ledger verify" found if it can be computed from other rows (sums, spendings, holds, balances). Shows the corrections; --enter makes them. Altered rows are not changed.',
+    'Corrects what "ledger verify" found, if it can be computed from other rows (sums, spending, holds, balances). Shows the corrections; --enter makes them. Altered rows are not changed.',
   options: { enter: { type: 'boolean' }, full: { type: 'boolean' } },
   async run(open, given) {
     const store = await migratedStore(open);

@@ -168,7 +168,7 @@ const list = listCommand<ShownPriceVersion>(
 const cancel: Command = {
   name: 'prices cancel',
   usage: 'PRICE',
-  summary: 'Takes back a scheduled price that has not begun.',
+  summary: 'Cancels a scheduled price that has not begun.',
   async run(open, given) {
     const [id = ''] = given.words;
     printRow(open, given, await adminOf(open, given).send('DELETE', `/prices/${part(id)}`));
