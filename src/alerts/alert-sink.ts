@@ -20,6 +20,7 @@ import type { RuleName } from './rules.ts';
 const EXHAUSTED_MS = 60_000;
 const MOST_EXHAUSTED = 1000;
 
+/** What the sink needs. `now` returns milliseconds since 1970. */
 export interface AlertSinkDeps {
   now(): number;
   /** There is a channel, and the rule is not switched off. */
@@ -31,6 +32,7 @@ export interface AlertSinkDeps {
   store: Pick<AlertStore, 'raise' | 'rearm' | 'budgetUse'>;
 }
 
+/** Turns events of the gateway into alerts. Its methods return at once: an alert is recorded later, by `soon`. */
 export function createAlertSink({ now, isOn, soon, alertOf, store }: AlertSinkDeps): EventSink {
   const raise = (draft: Draft) => store.raise(alertOf(draft));
   function alert(rule: RuleName, draft: (at: number) => Draft): void {

@@ -16,6 +16,7 @@ import { raiseFigures } from './figures.ts';
 import { pauseAfter } from './pause.ts';
 import { type AllRules, type RuleName, settingsFrom } from './rules.ts';
 
+/** What the module needs. `now` returns milliseconds since 1970. */
 export interface AlertsDeps {
   store: Pick<Store, 'alerts'>;
   deliver: Deliver;
@@ -32,6 +33,7 @@ export interface AlertsDeps {
   reportError(sentence: string, cause: unknown): void;
 }
 
+/** Records alerts in the database and sends them to the channels. Each is sent by one process, and tried again after failures. */
 export interface Alerts {
   readonly sink: EventSink;
   /** Throws `invalid_request` if webhooks must not be sent to this URL. */
@@ -73,6 +75,7 @@ const LONGEST_ERROR = 300;
 /** Tries of an alert that is not in the outbox. */
 const DIRECT_TRIES = 5;
 
+/** Starts without channels: the first `turn` reads them. */
 export function createAlerts(deps: AlertsDeps): Alerts {
   const { store, now, worker, reportError } = deps;
   let channels: readonly AlertChannelRow[] = [];

@@ -8,6 +8,7 @@ type Headers = { [name: string]: string };
 
 const TIMEOUT_MS = 15_000;
 
+/** `guard` sends webhooks and refuses private addresses. */
 export interface DeliveryDeps {
   guard: Pick<GuardedFetch, 'post'>;
   sendMail: SendMail;
@@ -17,6 +18,7 @@ export interface DeliveryDeps {
 /** Throws an Error if the receiver did not take it. `signal`: gives it up. */
 export type Deliver = (channel: AlertChannelRow, alert: AlertRow, signal: AbortSignal) => Promise<void>;
 
+/** Sends one alert to one channel: a signed webhook (Standard Webhooks), Slack, or e-mail. An attempt takes at most 15 s. */
 export function createDeliver({ guard, sendMail, now }: DeliveryDeps): Deliver {
   async function post(url: string, headers: Headers, body: string, signal: AbortSignal): Promise<void> {
     const either = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);

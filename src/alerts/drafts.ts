@@ -25,6 +25,7 @@ export function alertFrom(draft: Draft, id: string, at: number): RaisedAlert {
   return { ...draft, id, at, severity: draft.severity ?? RULES[draft.rule].severity };
 }
 
+/** The periods of a budget. Days and months are in UTC. */
 export const WINDOWS = ['total', 'month', 'day'] as const;
 export type BudgetWindow = (typeof WINDOWS)[number];
 const WINDOW_NAMES: { readonly [window in BudgetWindow]: string } = {
@@ -33,6 +34,7 @@ const WINDOW_NAMES: { readonly [window in BudgetWindow]: string } = {
   month: 'monthly budget',
 };
 
+/** A share of the budget is used up. `percent`: one of the thresholds of the rule. Once for each threshold and period. */
 export function budgetDraft(use: BudgetUse, window: BudgetWindow, percent: number, now: number): Draft {
   const { kind, name } = use;
   const title = `The ${kind} "${name}" has used ${percent} % of its ${WINDOW_NAMES[window]}`;

@@ -33,9 +33,11 @@ export const RULES = {
   task_failed: { summary: 'A task, such as a video, has failed.', severity: 'warning' },
 } as const satisfies { readonly [name: string]: Rule };
 
+/** The name of a rule, as `/admin/v1/alerts/rules` shows it. */
 export type RuleName = keyof typeof RULES;
 export const RULE_NAMES = Object.keys(RULES) as readonly RuleName[];
 
+/** `thresholds` are percent of a budget; `below` is a balance in nano-USD. */
 export interface RuleSettings {
   enabled: boolean;
   thresholds: readonly number[];

@@ -6,6 +6,7 @@ import { refuseWrongNames } from './name-rules.ts';
 import { priceIdAt, withPriceId } from './offer.ts';
 import { writeComponents } from './price-text.ts';
 
+/** All are optional. */
 export interface ApplyOptions {
   /** The known provider types. Absent: not checked. */
   types?: readonly string[];

@@ -57,6 +57,7 @@ export interface ModelTarget extends RoutedTarget {
   cost?: Price;
 }
 
+/** The models and providers of the database, kept in memory. It never calls a provider. */
 export interface Catalog {
   /** Letter case matters. `undefined` if there is no such model. */
   find(name: string): Model | undefined;

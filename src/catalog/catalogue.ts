@@ -29,6 +29,7 @@ export type ModelEntry = Omit<ModelRow, 'priceId' | 'createdAt' | 'ownedBy' | 'o
 /** A provider in the form. Without `credentials` it keeps the stored ones. */
 export type ProviderEntry = Omit<ProviderRow, 'credentials'> & { credentials?: string[] };
 
+/** The content of `modelport.yaml`, checked and in the form of database rows. */
 export interface Catalogue {
   providers: ProviderEntry[];
   models: ModelEntry[];

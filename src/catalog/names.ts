@@ -1,5 +1,6 @@
 /** Which model a name means: a model's own name first, then an alias, then the longest wildcard. Pure. */
 
+/** `name` may be a wildcard (`openai/*`); an alias may not. */
 export interface NamedModel {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -21,6 +22,7 @@ const LONGEST_MATCHED = 200;
 const MATCHED = /^[\w~@:.+-]+(?:\/[\w~@:.+-]+)*$/;
 const DOTS = /(?:^|\/)\.+(?:\/|$)/;
 
+/** Finds models by name. Letter case matters. */
 export class ModelNames<M extends NamedModel> {
   readonly #byName = new Map<string, M>();
   readonly #byAlias = new Map<string, M>();

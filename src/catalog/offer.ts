@@ -10,6 +10,7 @@ export interface LaterPrice {
   priceId: string;
 }
 
+/** A model with the price in use and the scheduled ones. `from` is milliseconds since 1970. */
 export interface Priced {
   price: Price;
   priceId: string;

@@ -18,10 +18,12 @@ export interface PriceSource {
   prices?: unknown;
 }
 
+/** A comparison with the name of its source. */
 export interface ComparedPrices extends PriceComparison {
   source: string;
 }
 
+/** Which models take their price from the file. `from` is milliseconds since 1970. */
 export interface Adoption extends PriceSource {
   models: readonly string[] | 'all';
   /** Of the comparison that was shown. */
@@ -30,6 +32,7 @@ export interface Adoption extends PriceSource {
   from?: number | undefined;
 }
 
+/** A difference that was adopted, with its new price version. */
 export interface AdoptedPrice extends PriceDifference {
   newPriceId: string;
 }
@@ -37,6 +40,7 @@ export interface AdoptedPrice extends PriceDifference {
 /** Makes the audit row of an adopted price. */
 type AuditAdoption = (model: string, before: object, after: object) => Audit<ModelRow>;
 
+/** Compares the prices in use with a price file, and adopts them on request. */
 export interface PriceBook {
   /** Throws `invalid_request` if the file cannot be read. */
   compare(source: PriceSource): Promise<ComparedPrices>;
@@ -55,6 +59,7 @@ interface PriceBookSettings {
 /** How long a price file is waited for; the guard has a limit of its own. */
 const FETCH_MS = 30_000;
 
+/** `guard` fetches price files: it refuses private addresses. */
 export function createPriceBook({ store, guard, now }: PriceBookSettings): PriceBook {
   async function compare(asked: PriceSource): Promise<ComparedPrices> {
     const file = await readSource(asked, guard);

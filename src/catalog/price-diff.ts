@@ -31,6 +31,7 @@ export interface PriceDifference {
   scheduled?: readonly ScheduledPrice[];
 }
 
+/** The prices in use beside those of a price file. */
 export interface PriceComparison {
   differences: PriceDifference[];
   /** Models with the price of the file. */

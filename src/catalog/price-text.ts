@@ -230,6 +230,7 @@ export function priceLine(price: PeoplesPrice): string {
   return members.join(', ');
 }
 
+/** A price as it is stored in a price version: JSON with integers as text, in a fixed order, so that equal prices are equal texts. */
 export function writeComponents(price: Price): string {
   const components: { [name: string]: unknown } = {};
   for (const { component } of Object.values(COMPONENTS)) {

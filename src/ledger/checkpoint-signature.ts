@@ -8,6 +8,7 @@ import {
   writeReached,
 } from '../store/verify/checkpoint.ts';
 
+/** Signs checkpoints and checks their signatures. */
 export interface CheckpointSigner {
   /** Identifies the rows of this key; reveals nothing about it. */
   name: string;
@@ -16,6 +17,7 @@ export interface CheckpointSigner {
   read(rows: readonly CheckpointRow[]): { known: Checkpoints; forged: string[] };
 }
 
+/** HMAC-SHA-256 over subject and body. `key` is `MODELPORT_LEDGER_KEY`, or the content of `ledger.key`. */
 export function checkpointSigner(key: string): CheckpointSigner {
   const signatureOf = ({ subject, body }: Pick<CheckpointRow, 'subject' | 'body'>) =>
     createHmac('sha256', key)

@@ -6,8 +6,10 @@ import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import type { Ledger, MovingKind } from './ledger.ts';
 import { charge } from './pricing/charge.ts';
 
+/** `accept`: the provider's report counts. `reject`: the delivered usage counts. */
 export type DisputeDecision = 'accept' | 'reject';
 
+/** Amounts in nano-USD. */
 export interface Dispute {
   /** The cost by the provider's report, and what was charged: the hold. */
   claimed: Money;
@@ -16,6 +18,7 @@ export interface Dispute {
   decision?: DisputeDecision;
 }
 
+/** What settling a dispute needs. */
 export interface DisputeSettings {
   store: Store;
   ledger: Ledger;
@@ -105,6 +108,7 @@ async function movement(
   return { kind: 'refund', amount: left > 0n ? left : 0n };
 }
 
+/** As the admin API shows it: amounts as decimal strings in USD. */
 export function writeDispute({ claimed, charged, decision }: Dispute): object {
   return { claimed: writeMoney(claimed), charged: writeMoney(charged), ...(decision && { decision }) };
 }

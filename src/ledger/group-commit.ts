@@ -20,6 +20,7 @@ export interface PendingStep {
   busySince?: number;
 }
 
+/** Collects ledger steps and commits them together. */
 export interface GroupCommit {
   /** Resolves with the outcome of the step when its batch is committed. Rejects if the batch failed. */
   submit(step: LedgerStep): Promise<LedgerOutcome>;

@@ -20,6 +20,7 @@ export interface Lease {
   interrupted(): void;
 }
 
+/** `at` in the methods of a lease is milliseconds since 1970; whether a lease is over is decided by `monotonic` alone. */
 export interface LeaseSettings {
   store: Pick<LeaseStore, 'heartbeat' | 'endLease'>;
   /** The process's name, never used before. */
@@ -35,6 +36,7 @@ const FENCED_AT = 2 / 3;
 /** Ended leases that may still have holds. */
 const MOST_FORMER = 8;
 
+/** The first lease of a process. It is valid until its first renewal, because no other process watches it before. */
 export function createLease({ store, process, leaseMs, monotonic }: LeaseSettings): Lease {
   const watch = createOwnerWatch(leaseMs);
   let epoch = 1;

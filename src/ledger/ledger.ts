@@ -16,6 +16,7 @@ export type HoldRequest = Omit<HoldRow, 'owner'> & {
   accountBudget?: Budget;
 };
 
+/** Amounts in nano-USD. `checkpoint`: what is charged at least if the process dies now. `at`: milliseconds since 1970. */
 export interface EnlargeRequest {
   by: Money;
   checkpoint: Money;
@@ -38,6 +39,7 @@ export interface Hold {
   readonly amount: Money;
 }
 
+/** Amounts are nano-USD, times milliseconds since 1970. */
 export interface Ledger {
   /**
    * Reserves the maximum cost. Throws GatewayError `insufficient_balance` or `budget_exhausted`; holds never exceed the balance. Throws

@@ -1,6 +1,7 @@
 /** Detects silent processes: their lease has not changed for too long, by the clock of the watching process. */
 import type { OwnerRow } from '../store/leases.ts';
 
+/** Times are milliseconds of a monotonic clock. */
 export interface OwnerWatch {
   /** Owners whose last renewal has not changed during the life of a lease before `now`. */
   silent(owners: readonly OwnerRow[], now: number): Set<string>;

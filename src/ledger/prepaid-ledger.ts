@@ -18,6 +18,7 @@ import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
 import { createRetryQueue, type LateStep, type RetryQueue } from './retry-queue.ts';
 import { createStrayHolds, type StrayHolds } from './stray-holds.ts';
 
+/** Durations are in milliseconds. Defaults: `leaseMs` 30,000, `patienceMs` 10,000. */
 export interface LedgerSettings {
   store: Store;
   /** A unique name of this process among those that share the database. */

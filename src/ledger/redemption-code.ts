@@ -11,6 +11,7 @@ export interface Repeatable {
   idempotencyKey: string;
 }
 
+/** A new code, `credit-` and 24 characters, with what is stored of it. With a `request` the code is always the same for that request. */
 export function issueCode(request?: Repeatable): { code: string; hash: string; last4: string } {
   const code = request ? PREFIX + lettersOf(request) : newId(PREFIX, LENGTH);
   return { code, hash: hashCode(code), last4: code.slice(-4) };

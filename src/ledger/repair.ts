@@ -4,12 +4,17 @@ import type { Audit, Store } from '../store/store.ts';
 import { type Correction, REPAIRABLE } from '../store/verify/repair.ts';
 import type { Finding, VerifyReport } from '../store/verify/report.ts';
 
+/** `corrections` were made, or would be made by a repair that enters them. */
 export interface Repaired {
   corrections: Correction[];
   /** Findings for a person: altered or missing rows, and everything of their accounts. */
   left: Finding[];
 }
 
+/**
+ * Corrects what the findings name, account by account. `enter: false` only computes the corrections. An account with an altered or missing row
+ * is left unchanged. Rejects if the database does not answer; corrections made before stay.
+ */
 export async function repairBooks(
   store: Store,
   { findings }: VerifyReport,

@@ -14,6 +14,7 @@ export interface ChargeDifference {
   due: Money;
 }
 
+/** Counts of calls. */
 export interface Replayed {
   calls: number;
   /** Calls that cannot be recomputed: without usage, without a price, or disputed. */
@@ -21,6 +22,7 @@ export interface Replayed {
   differences: number;
 }
 
+/** Calls from `from` to before `to`, in milliseconds since 1970. */
 export interface ReplayOptions {
   from: number;
   to: number;

@@ -14,12 +14,14 @@ export interface Repriced {
   after: Money;
 }
 
+/** The sum of all models, and each model by name. */
 export interface RepricedBill extends Repriced {
   /** Calls of these models that cannot be recomputed: without usage, or disputed. */
   skipped: number;
   models: ReadonlyMap<string, Repriced>;
 }
 
+/** Calls from `from` to before `to`, in milliseconds since 1970. */
 export interface RepricingAsked {
   from: number;
   to: number;
@@ -31,6 +33,7 @@ export interface RepricingAsked {
   progress(calls: number): Promise<void>;
 }
 
+/** The progress of a report that takes longer than the caller waits. `startedAt`: milliseconds since 1970. */
 export interface RepricingRunning {
   startedAt: number;
   /** Calls that were read, and about how many there are. */
@@ -38,11 +41,13 @@ export interface RepricingRunning {
   total: number;
 }
 
+/** The finished report, with the period that it covers in milliseconds since 1970. */
 export interface RepricingReport extends RepricedBill {
   from: number;
   to: number;
 }
 
+/** Reports that may take longer than a client waits. Equal requests share one. */
 export interface Repricings {
   /**
    * The bill of the last `days` at these prices. Waits at most `waitMs`: then it returns the progress, and a request with the same
@@ -122,6 +127,7 @@ async function answerWithin<T, R>(report: Promise<T>, waitMs: number, running: R
 /** A page takes 1 to 3 ms on SQLite, where reads occupy the event loop. */
 const CALLS_AT_ONCE = 500;
 
+/** Charges the recorded usage of each call again at the other price and the factor of its price group. Rejects if the database does not answer. */
 export async function reprice(
   store: Pick<Store, 'billedCalls' | 'price'>,
   asked: RepricingAsked,

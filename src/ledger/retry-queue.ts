@@ -10,6 +10,7 @@ export interface LateStep {
   expired(cause: unknown): void;
 }
 
+/** Keeps steps in memory until they are committed, with pauses from 50 ms to 1 s. */
 export interface RetryQueue {
   /** Retries a step that failed for this reason. */
   insist(late: LateStep, cause: unknown): void;

@@ -4,6 +4,7 @@
  */
 import type { HoldRow, Store } from '../store/store.ts';
 
+/** `doubt` adds a hold. `landed` finds those that were committed after all; the caller releases them and calls `forget`. */
 export interface StrayHolds {
   doubt(hold: HoldRow): void;
   /** Those that are committed by now. `owners`: the owner names of this process, the current one last. */
@@ -19,6 +20,7 @@ const LOOKS = 32;
 /** During an outage every call is in doubt. Those that ran when it began come first, and they may be committed. */
 const MOST_DOUBTED = 10_000;
 
+/** Holds are looked for during five minutes, by `monotonic` in milliseconds, and at most 10,000 are kept. */
 export function createStrayHolds(store: Pick<Store, 'holds' | 'call'>, monotonic: () => number): StrayHolds {
   const doubted = new Map<string, { hold: HoldRow; sinceMs: number }>();
 

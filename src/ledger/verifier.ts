@@ -18,6 +18,7 @@ export interface VerifierSettings {
   reportError(sentence: string, cause: unknown): void;
 }
 
+/** What `GET /admin/v1/ledger/verify` asks for. */
 export interface VerifyRequest {
   /** Reads everything; earlier checkpoints must match too. */
   full?: boolean;
@@ -27,6 +28,7 @@ export interface Running extends VerifyProgress {
   startedAt: number;
 }
 
+/** Verifies the books while calls continue. One verification runs at a time over all processes; equal requests share its report. */
 export interface Verifier {
   /** Resolves with the report of a new verification, or of a running one that reads as much. */
   verify(asked?: VerifyRequest): Promise<VerifyReport>;

@@ -5,6 +5,7 @@ import type { PeopleStore, PersonRow } from '../store/people.ts';
 import type { Store } from '../store/store.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
+/** `expiresAt` is milliseconds since 1970. */
 export interface LoginLink {
   person: string;
   /** The path with the secret in its fragment, which browsers do not send: it never reaches a log. */

@@ -25,11 +25,13 @@ export interface OidcSettings {
   createsPeople: boolean;
 }
 
+/** A person with this value in the claim has this role. */
 export interface RoleRule {
   value: string;
   role: Role;
 }
 
+/** The claims of a verified ID token, together with those of the userinfo endpoint. Their types are not checked. */
 export type Claims = { readonly [claim: string]: unknown };
 
 const LONGEST_EMAIL = 254;
@@ -43,6 +45,7 @@ export function verifiedEmail({ email, email_verified: isVerified }: Claims): st
   return EMAIL.test(written) && written.length <= LONGEST_EMAIL ? written : undefined;
 }
 
+/** Whether the domain after the last `@` is in the list. Domains are in lower case; an empty list allows everybody. */
 export function isInDomains(email: string | undefined, domains: readonly string[]): boolean {
   return domains.length === 0 || (email !== undefined && domains.includes(email.slice(email.lastIndexOf('@') + 1)));
 }
@@ -72,6 +75,7 @@ export function claimNamed(claims: Claims, name: string): unknown {
 /** One value, or a list of them. */
 const valuesOf = (claim: unknown): readonly unknown[] => (Array.isArray(claim) ? claim : [claim]);
 
+/** A name for lists and the audit log: `name`, `preferred_username` or the e-mail address, without control characters. */
 export function nameFromClaims(claims: Claims, email: string | undefined): string {
   for (const given of [claims.name, claims.preferred_username, email]) {
     if (typeof given !== 'string') continue;

@@ -18,12 +18,14 @@ export type OidcOutcome =
   /** `about`: who it was, if known. */
   | { error: OidcError; about?: string; cause?: unknown };
 
+/** The sign-in with the company's OpenID Connect provider, in two steps: `start` returns the provider's URL, `finish` reads the redirect back. */
 export interface Oidc {
   readonly name: string;
   start(): Promise<{ url: string; attempt: Attempt } | { error: OidcError; cause: unknown }>;
   finish(query: URLSearchParams, attempt: Attempt): Promise<OidcOutcome>;
 }
 
+/** `guard` sends all requests to the provider. */
 export interface OidcDeps {
   store: Pick<Store, 'people'>;
   guard: Pick<GuardedFetch, 'send'>;

@@ -10,6 +10,7 @@ import { createPasswords, type PasswordAlgorithm, type Passwords } from './passw
 import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
+/** Everything about people who sign in. */
 export interface People {
   readonly sessions: Sessions;
   readonly ways: SignInWays;
@@ -33,6 +34,7 @@ export interface SignInWays {
   oidc?: { name: string };
 }
 
+/** What the module needs. `now` returns milliseconds since 1970. */
 export interface PeopleDeps {
   store: Store;
   times: SessionTimes;

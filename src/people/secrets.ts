@@ -1,6 +1,7 @@
 /** Secrets of sessions and links: 256 random bits, stored as a hash. */
 import { randomBytes } from 'node:crypto';
 
+/** Only `hash` is stored. */
 export interface Secret {
   /** In base64url. It is given away and never stored. */
   text: string;
@@ -9,6 +10,7 @@ export interface Secret {
 
 const SECRET_BYTES = 32;
 
+/** 256 random bits. */
 export function newSecret(): Secret {
   const text = randomBytes(SECRET_BYTES).toString('base64url');
   return { text, hash: hashSecret(text) };

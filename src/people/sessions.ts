@@ -4,6 +4,7 @@ import { newTimedId } from '../canonical/id.ts';
 import type { PeopleStore, PersonRow, SessionRow } from '../store/people.ts';
 import { hashSecret, newSecret } from './secrets.ts';
 
+/** Who makes a request. `idleEndsAt` is milliseconds since 1970. */
 export interface SignedIn {
   session: SessionRow;
   person: PersonRow;
@@ -19,8 +20,10 @@ export interface Origin {
   agent: string;
 }
 
+/** How a session began. Shown in the list of sessions. */
 export type Way = 'link' | 'password' | 'passkey' | 'oidc' | 'invitation' | 'registration';
 
+/** Times are milliseconds since 1970. */
 export interface Sessions {
   /** Every sign-in begins a session with a new secret, so that one that was planted before is worth nothing. */
   begin(person: Pick<PersonRow, 'id'>, way: Way, from: Origin): Promise<{ secret: string; session: SessionRow }>;
@@ -28,6 +31,7 @@ export interface Sessions {
   find(secret: string): Promise<SignedIn | undefined>;
 }
 
+/** `MODELPORT_SESSION_IDLE_HOURS` and `MODELPORT_SESSION_DAYS` in milliseconds. */
 export interface SessionTimes {
   /** An unused session ends after this time. */
   idleMs: number;

@@ -3,6 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { PeopleStore } from '../store/people.ts';
 import { hashSecret } from './secrets.ts';
 
+/** Call `attempt` before a password or code is checked, and `succeeded` afterwards if it was right. */
 export interface Throttle {
   /** Counts an attempt before it is made. Throws `rate_limited`. Who does not exist is counted as well. */
   attempt(name: string, address: string): Promise<void>;
@@ -15,6 +16,7 @@ const FIRST_WAIT_MS = 5000;
 /** Attempts without a wait: of one name from one address, of one name, and from one address. */
 const FREE = [5, 50, 100] as const;
 
+/** Counts within 15 minutes. `now` returns milliseconds since 1970. */
 export function createThrottle(people: PeopleStore, now: () => number): Throttle {
   return {
     async attempt(name, address) {

@@ -12,6 +12,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
 
+/** 160 random bits in base32 (RFC 4648), as authenticator apps expect them. */
 export function newTotpSecret(): string {
   let bits = '';
   for (const byte of randomBytes(SECRET_BYTES)) bits += byte.toString(2).padStart(8, '0');
@@ -23,6 +24,7 @@ export function totpUri(secret: string, name: string): string {
   return `otpauth://totp/${encodeURIComponent(`Modelport:${name}`)}?secret=${secret}&issuer=Modelport`;
 }
 
+/** The code of one step of 30 seconds since 1970 (RFC 6238, RFC 4226). `secret` is base32 without padding. */
 export function totpCode(secret: string, step: number): string {
   let bits = '';
   for (const letter of secret) bits += ALPHABET.indexOf(letter).toString(2).padStart(5, '0');

@@ -69,6 +69,7 @@ interface Binding {
   until: number;
 }
 
+/** Which target answered a conversation last. Times are milliseconds since 1970. Never throws. */
 export interface Affinity {
   /** The target that the conversation is bound to. */
   find(key: string, now: number): string | undefined;
@@ -78,6 +79,10 @@ export interface Affinity {
   readonly size: number;
 }
 
+/**
+ * An empty memory of at most `most` conversations (50,000 by default; the one unused for longest is dropped), each for `keptMs` after its last
+ * use.
+ */
 export function createAffinity(most = MOST_BOUND, keptMs = KEPT_MS): Affinity {
   /** The one that was used longest ago first. */
   const bindings = new Map<string, Binding>();

@@ -26,6 +26,7 @@ export interface CoolingCredential {
   reason: 'refused' | 'limited';
 }
 
+/** The state of all credentials in this process: cooldowns, and what is left of rate limits. Times are milliseconds since 1970. Never throws. */
 export interface Credentials {
   /** One that is not cooling down and not among `tried`. The first time, where all are cooling down, the one that is done soonest.
    *  `undefined`: none is left, or the provider needs none. `tokens`: what the call may take of a rate limit. */
@@ -86,6 +87,7 @@ const LONGEST_MS = 60_000;
 /** While one call tries a credential again, the others go on without it. */
 const PROBE_MS = 10_000;
 
+/** Notifications. They are called during a call and must not throw. */
 export interface CredentialsOptions {
   /** A credential (its place in the provider's list, from 1) is not used for a while: it was refused. */
   refused?: ((provider: string, place: number, seconds: number) => void) | undefined;
@@ -93,6 +95,7 @@ export interface CredentialsOptions {
   cooldown?: ((change: CooldownChange) => void) | undefined;
 }
 
+/** Starts with every credential usable. */
 export function createCredentials({ refused, cooldown: reportCooldown }: CredentialsOptions = {}): Credentials {
   /** By `ownKey` what concerns the credential as such, by `limitKey` its rate limit on one model. Empty while all is well. */
   const cooldowns = new Map<string, Cooldown>();

@@ -19,6 +19,7 @@ const LEASE_MS = 10_000;
 const RAMP_SHARES = [0.1, 0.3] as const;
 const RAMP_STEP_MS = 2000;
 
+/** The state of a target in reports and metrics. `half-open`: it is open and a probe is under way. */
 export type Phase = 'closed' | 'open' | 'half-open' | 'ramp';
 
 /**
@@ -42,6 +43,10 @@ export function isTargetFailure(error: GatewayError): boolean {
 /** It goes into cooldown for so long at least, or (0) comes out of it. */
 export type HealthChanged = (reason: 'failing' | 'admin' | 'recovered', ms: number) => void;
 
+/**
+ * The health of one target in this process. Times are milliseconds since 1970. Five failures in a row, or half of at least ten calls in 30 s,
+ * open it; probes close it again in steps.
+ */
 export class TargetHealth {
   readonly window = new OutcomeWindow();
   /** Milliseconds until the first token of streams, and for each token after it. */

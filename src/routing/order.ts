@@ -1,9 +1,11 @@
 /** In which order to try a model's targets: filters, priority, affinity within a priority, then the model's strategy. Pure. */
 import type { Standing } from './health.ts';
 
+/** How targets of one priority are ordered (`docs/guides/routing.md#order`). */
 export const STRATEGIES = ['weighted', 'latency', 'price', 'throughput'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
+/** What an operator configures about a target's place in the order. */
 export interface Ranked {
   id: string;
   /** Lower is tried earlier. */
@@ -33,6 +35,7 @@ export interface Choice<T> {
   reason: string;
 }
 
+/** Every target of a model, each in exactly one of these lists. */
 export interface Decision<T> {
   /** To be tried in this order; the first `ready` of them are well, the others only if all of those fail. */
   choices: Choice<T>[];

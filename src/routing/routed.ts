@@ -10,6 +10,7 @@ export interface ProviderLimits extends BulkheadLimits {
   queueMs?: number | undefined;
 }
 
+/** A target: one provider with its own name of the model. */
 export interface RoutedTarget extends Credentialed, Ranked {
   /** Absent: nothing is known, so nothing excludes it. */
   capabilities?: Capabilities;
@@ -18,6 +19,7 @@ export interface RoutedTarget extends Credentialed, Ranked {
   failsOnRequest?: boolean;
 }
 
+/** A model as routing sees it. */
 export interface RoutedModel<T extends RoutedTarget> {
   name: string;
   /** By priority. */

@@ -12,6 +12,7 @@ import type { RoutedModel, RoutedTarget } from './routed.ts';
 import { TimeHistogram } from './timings.ts';
 import type { AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
 
+/** All are optional. Callbacks must not throw. */
 export interface RoutingOptions {
   /** A credential (its place in the provider's list, from 1) was refused and is not used for a while. */
   credentialRefused?: ((provider: string, place: number, seconds: number) => void) | undefined;
@@ -26,6 +27,7 @@ export interface RoutingOptions {
 /** A provider that sends no such headers is looked at again after so many responses. */
 const RESPONSES_WITHOUT_LIMITS = 64;
 
+/** What this process has learned from its calls. Lost at a restart; `keepOnly` drops what the catalog does not have any more. */
 export class RoutingState<T extends RoutedTarget> {
   readonly credentials: Credentials;
   readonly affinity: Affinity = createAffinity();

@@ -42,6 +42,7 @@ export interface TargetState {
   queued: number;
 }
 
+/** Decides where calls go, and learns from how they end. */
 export interface Routing<T extends RoutedTarget> {
   /**
    * The targets in the order to try them. Throws `invalid_request` where none can serve the call, `rate_limited` where the rate limits of

@@ -5,6 +5,7 @@ const ALPHA = 0.2;
 /** An average that nothing has confirmed counts half after so long: a target that was slow once is tried again. */
 const HALF_LIFE_MS = 30_000;
 
+/** An exponential moving average in the unit of its samples. Times (`now`) are milliseconds since 1970. */
 export class MovingAverage {
   private value: number | undefined;
   private at = 0;
@@ -32,6 +33,7 @@ const BUCKETS = 20 * STEPS_PER_DOUBLING + 1;
 /** With so many samples each counts half: the past fades. */
 const MOST_SAMPLES = 512;
 
+/** Durations in milliseconds, up to 17 minutes. Percentiles are at most 19 % too large. */
 export class TimeHistogram {
   private readonly buckets = new Uint32Array(BUCKETS);
   private samples = 0;

@@ -54,6 +54,10 @@ export interface AttemptWatcher<T extends RoutedTarget> {
   outrun(attempt: TrackedAttempt<T>): void;
 }
 
+/**
+ * One attempt at a target. Exactly one of `failed`, `ended`, `dropped` and `outrun` ends it; later calls change nothing. Times are
+ * milliseconds since 1970.
+ */
 export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
   readonly target: T;
   readonly credential: string | undefined;

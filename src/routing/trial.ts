@@ -21,12 +21,14 @@ export interface TrialCall<T extends RoutedTarget> {
   readonly hasFallback?: boolean;
 }
 
+/** A running timer that can be stopped early. */
 export interface Pause {
   readonly over: Promise<void>;
   /** Nobody waits for its end any more. */
   stop(): void;
 }
 
+/** What a trial needs to know about its call while it runs. */
 export interface TrialOptions {
   /** In [0, 1). */
   random(): number;
@@ -45,6 +47,7 @@ const FULL_RETRY_SECONDS = 1;
 
 type Next<T extends RoutedTarget> = TrackedAttempt<T> | undefined;
 
+/** The attempts of one call, one after another. Call `next()` until an attempt succeeds or it returns `undefined`. */
 export class Trial<T extends RoutedTarget> {
   private readonly state: RoutingState<T>;
   private readonly asked: TrialCall<T>;

@@ -2,6 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
+/** Values of `provider.sort`. */
 export const SORTS = ['price', 'throughput', 'latency'] as const;
 export type Sort = (typeof SORTS)[number];
 
@@ -14,6 +15,7 @@ export interface MaxPrice {
   audio?: number;
 }
 
+/** The checked members of `provider`. An absent member restricts nothing. */
 export interface Wishes {
   /** Providers by name or type, in lower case: these first, these alone, all but these. */
   order?: readonly string[];

@@ -19,6 +19,7 @@ export function boundedStart({ handle, seen }: Started): Started {
   return { handle: boundedHandle(handle, { inDoubt: true }), seen: boundedProgress(seen) };
 }
 
+/** Checks a poll of a task. Throws `upstream_failed` if the provider reports more than can be true. */
 export function boundedProgress({ percent, error, handle, ...seen }: TaskProgress): TaskProgress {
   if ((seen.found?.length ?? 0) > MOST_VIDEOS) throw outOfBounds('more videos than can be requested', {});
   return {

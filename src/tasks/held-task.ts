@@ -3,6 +3,7 @@ import type { TaskChange } from '../store/tasks.ts';
 import { type Task, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
+/** A task and whether its lease is still ours. */
 export interface Held {
   task: Task;
   /** Another process has the lease, so this one must not change the task any more. */

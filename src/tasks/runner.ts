@@ -27,11 +27,13 @@ const TIDY_MS = 60_000;
 /** A younger hold may still get its task. */
 const YOUNG_MS = 120_000;
 
+/** The background work of this process on tasks. */
 export interface Runner {
   /** Resolves when the tasks in progress have been saved, or after `boundMs`. */
   stop(boundMs: number): Promise<void>;
 }
 
+/** Starts at once: takes due tasks of all processes under a lease, at most 64 at a time, polls, downloads, charges and notifies. */
 export function startRunner(deps: TaskDeps): Runner {
   const underWay = new Set<Promise<void>>();
   const ended = new Set<Promise<void>>();

@@ -9,6 +9,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { Transport } from '../transport/transport.ts';
 
+/** What the module needs. */
 export interface TaskDeps {
   access: Access;
   catalog: Catalog;
@@ -35,6 +36,7 @@ export interface TaskDeps {
   reportError(sentence: string, cause: unknown): void;
 }
 
+/** Durations are in milliseconds. */
 export interface TaskSettings {
   /** The model for requests that name none. Absent: a model is required. */
   defaultModel: string | undefined;

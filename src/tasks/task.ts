@@ -8,6 +8,7 @@ import type { AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { TaskRow } from '../store/tasks.ts';
 import type { CallLabels } from '../telemetry/call-labels.ts';
 
+/** A task as stored. Amounts are nano-USD. */
 export interface Task extends TaskCourse {
   id: string;
   account: string;
@@ -64,6 +65,7 @@ export interface Task extends TaskCourse {
   webhook?: { url: string; tries: number; told?: true };
 }
 
+/** Where the task was started. It is polled only there. */
 export interface TaskTarget {
   provider: string;
   model: string;
@@ -91,6 +93,7 @@ export function writeBody({ format, ...task }: Task): string {
   return JSON.stringify(stored, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
+/** Reads what `writeBody` wrote, also of earlier versions. */
 export function readTask({ body }: TaskRow): Task {
   const { door, ...task } = JSON.parse(body) as JsonObject & {
     door: string;

@@ -5,6 +5,7 @@ import type { VideoAsk } from '../canonical/task.ts';
 import { withOwnMembers } from '../providers/video/own-members.ts';
 import type { VideoAdapter } from '../providers/video/video.ts';
 
+/** What decides whether a quality may be requested. */
 export interface Qualities {
   /** The adapters of the providers that may generate it. */
   readonly adapters: readonly VideoAdapter[];

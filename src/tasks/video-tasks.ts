@@ -22,6 +22,7 @@ import { quoteVideo } from './video-price.ts';
 import { withQuality, withTakenSize } from './video-quality.ts';
 import { nameOf, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
 
+/** A request for a new task. */
 export interface Submission {
   caller: Caller;
   /** The API format's name. */
@@ -34,6 +35,7 @@ export interface Submission {
   headers?: RequestHeaders;
 }
 
+/** The video tasks of callers. A task of another account does not exist for a caller. */
 export interface VideoTasks {
   /** Throws the errors of an admission, and the provider's refusal. The same idempotency key returns the first task. */
   create(submission: Submission): Promise<Task>;
@@ -49,6 +51,7 @@ export interface VideoTasks {
 /** Longer than any start; leases of dead processes are ended by others. */
 const STARTING_MS = 600_000;
 
+/** Only creates and reads tasks; `startRunner` continues them. */
 export function createVideoTasks(deps: TaskDeps): VideoTasks {
   const underWay = new Set<Promise<unknown>>();
 

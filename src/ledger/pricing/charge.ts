@@ -62,6 +62,10 @@ function addImages(sum: RateSum, usage: Usage, price: Price): void {
   sum.add(quantity, rate);
 }
 
+/**
+ * How many images are charged, and the rate of each in pico-USD. Without a price per image, a counted image costs a fixed number of output
+ * tokens.
+ */
 export function chargedImages(usage: Usage, price: Price): { quantity: number; rate: Pico } {
   const quantity = units(usage.images);
   const each = pricePiece(price.images, price.perImage, usage);
@@ -70,6 +74,7 @@ export function chargedImages(usage: Usage, price: Price): { quantity: number; r
   return { quantity, rate: BigInt(IMAGE_TOKENS) * price.imageOutput };
 }
 
+/** Tool calls at the provider, without those that are free there. Never negative. */
 export function chargedToolCalls({ serverToolCalls, freeToolCalls }: Usage): number {
   return Math.max(0, units(serverToolCalls) - units(freeToolCalls));
 }

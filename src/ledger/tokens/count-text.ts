@@ -8,6 +8,7 @@ const LONGEST_RUN = 64;
 /** Only this many characters are counted; the count is extrapolated to the rest. */
 const MOST_COUNTED = 400_000;
 
+/** The tokens of a text. Above 400,000 characters the count of its beginning is extrapolated. `countPiece` counts one short piece. */
 export function countText(text: string, countPiece: (piece: string) => number): number {
   const counted = text.length > MOST_COUNTED ? text.slice(0, MOST_COUNTED) : text;
   let tokens = 0;

@@ -8,11 +8,13 @@ import { countText } from './count-text.ts';
 
 declare const self: Worker;
 
+/** The message to the worker. `id` is returned with the answer. */
 export interface CountAsked {
   id: number;
   texts: readonly string[];
 }
 
+/** The tokens of each text, in the order of the texts. */
 export interface CountAnswered {
   id: number;
   tokens: number[];

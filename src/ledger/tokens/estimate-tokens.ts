@@ -31,6 +31,7 @@ const VIDEO = { bytesPerToken: 1000, least: 3000, most: 1_000_000 };
 const UNPACKED_AUDIO = { bytesPerToken: 1000, least: 50, most: 300_000 };
 const PACKED_AUDIO = { bytesPerToken: 125, least: 50, most: 300_000 };
 
+/** A conservative estimate of the input in tokens, from lengths alone: no tokenizer is loaded. Never throws. */
 export function estimateTokens(call: Call): InputEstimate {
   switch (call.kind) {
     case 'chat':

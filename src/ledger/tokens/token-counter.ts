@@ -2,6 +2,7 @@
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 
+/** Counts tokens with OpenAI's `o200k_base` vocabulary in a worker thread. */
 export interface TokenCounter {
   /** The number of tokens of each text. Never rejects: what takes too long is estimated by length. */
   count(texts: readonly string[]): Promise<number[]>;
