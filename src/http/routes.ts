@@ -21,6 +21,7 @@ import { USAGE_ROUTES } from './routes/admin/usage-routes.ts';
 import { OIDC_ROUTES } from './routes/console/oidc-routes.ts';
 import { OWN_ACCOUNT_ROUTES } from './routes/console/own-account-routes.ts';
 import { PAGE_ROUTES } from './routes/console/page-routes.ts';
+import { PASSKEY_ROUTES } from './routes/console/passkey-routes.ts';
 import { PLAYGROUND_ROUTES } from './routes/console/playground-routes.ts';
 import { PROFILE_ROUTES } from './routes/console/profile-routes.ts';
 import { SESSION_ROUTES } from './routes/console/session-routes.ts';
@@ -242,6 +243,7 @@ export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [
   ...SESSION_ROUTES,
   ...OIDC_ROUTES,
   ...PROFILE_ROUTES,
+  ...PASSKEY_ROUTES,
   ...OWN_ACCOUNT_ROUTES,
   ...PLAYGROUND_ROUTES,
   ...PAGE_ROUTES,

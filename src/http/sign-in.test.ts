@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
+import { newPasskeyDevice } from '../../test/helpers/passkey-device.ts';
 import { newId } from '../canonical/id.ts';
+import { newSecret } from '../people/secrets.ts';
 import { totpCode } from '../people/totp.ts';
 
 /** The clock stands: waits do not end because the machine is slow. */
@@ -139,6 +141,129 @@ test('an authenticator app is asked for once it is confirmed; a code and a recov
   const code = confirmed.body.recoveryCodes[1];
   expect((await ask('DELETE', '/console/api/totp', cookie, { code })).body).toEqual({ removed: true });
   expect((await signIn(email, PASSWORD)).body).toEqual({ signedIn: true });
+});
+
+describe('a passkey', () => {
+  const ORIGIN = 'http://localhost:8080';
+  const from = { host: 'localhost:8080', origin: ORIGIN };
+  const own = (cookie: string, method: string, path: string, body?: object) =>
+    ask(method, `/console/api/passkeys${path}`, cookie, body, from);
+
+  async function add(cookie: string, presence: object, device = newPasskeyDevice(ORIGIN)) {
+    const begun = await own(cookie, 'POST', '/options', presence);
+    if (begun.status !== 200) return { ...begun, device, answer: {} };
+    const answer = { ceremony: begun.body.ceremony, response: device.create(begun.body.options), name: 'Laptop' };
+    return { ...(await own(cookie, 'POST', '', answer)), device, answer };
+  }
+
+  async function use(device: Device, path = '/sign-in/passkey', cookie = '') {
+    const { body } = await ask('POST', `/console/api${path}/options`, cookie, {}, from);
+    const answer = { ceremony: body.ceremony, response: device.get(body.options) };
+    return { ...(await ask('POST', `/console/api${path}`, cookie, answer, from)), answer };
+  }
+  type Device = ReturnType<typeof newPasskeyDevice>;
+
+  const actionsOf = async (id: string): Promise<string[]> =>
+    (await edge.admin('GET', `/audit?subject=${id}`)).body.data.map(({ action }: { action: string }) => action);
+
+  test('is added with the password, signs in, is renamed and removed, and each change is in the audit log', async () => {
+    const { id, email, cookie: old } = await newMember([]);
+    const { cookie } = await signIn(email, PASSWORD);
+    const shown = await ask('GET', '/console/api/session', '', undefined, from);
+    expect(shown.body.ways).toMatchObject({ password: true, passkeys: true });
+    expect((await add(cookie, {})).status).toBe(401);
+    const added = await add(cookie, { current: PASSWORD });
+    const { device } = added;
+    expect(added.body).toMatchObject({ name: 'Laptop', host: 'localhost', isSynced: false, usedAt: null });
+    expect((await own(cookie, 'POST', '', added.answer)).status).toBe(401);
+    const signedIn = await use(device);
+    expect(signedIn.body).toEqual({ signedIn: true });
+    const session = (await ask('GET', '/console/api/session', signedIn.cookie)).body;
+    expect(session).toMatchObject({ person: { id, passkeys: 1 }, session: { way: 'passkey' } });
+    // What was used once signs nobody in again, here or elsewhere.
+    const replayed = await ask('POST', '/console/api/sign-in/passkey', '', signedIn.answer, from);
+    expect(replayed).toMatchObject({ status: 401, cookie: '', body: { error: { code: 'sign_in_failed' } } });
+    const other = await newMember([]);
+    const path = `/${added.body.id}`;
+    expect((await own(other.cookie, 'PATCH', path, { name: 'x' })).status).toBe(404);
+    expect((await own(other.cookie, 'DELETE', path)).status).toBe(404);
+    expect((await own(cookie, 'PATCH', path, { name: 'Desk' })).body).toMatchObject({ name: 'Desk' });
+    expect((await own(cookie, 'GET', '')).body.data).toMatchObject([{ id: added.body.id, name: 'Desk' }]);
+    // Just signed in with the passkey: the password is not asked for.
+    expect((await ask('DELETE', '/console/api/password', signedIn.cookie, {})).body).toEqual({ removed: true });
+    expect((await own(cookie, 'DELETE', path)).status).toBe(409);
+    expect((await ask('PUT', '/console/api/password', signedIn.cookie, { password: NEXT })).status).toBe(200);
+    const thief = await use(device);
+    expect((await own(signedIn.cookie, 'DELETE', path)).body).toEqual({ id: added.body.id, removed: true });
+    // Sessions that were begun with the removed passkey have ended, and it begins no other.
+    expect((await ask('GET', '/console/api/sessions', thief.cookie)).status).toBe(401);
+    expect((await ask('GET', '/console/api/sessions', old)).status).toBe(401);
+    expect((await use(device)).status).toBe(401);
+    for (const one of ['added', 'renamed', 'removed']) expect(await actionsOf(id)).toContain(`person.passkey-${one}`);
+    const { data } = (await edge.admin('GET', '/audit?actor=sign-in&action=person.sign-in-failed&limit=1')).body;
+    expect(data[0].after).toMatchObject({ way: 'passkey', address: expect.any(String) });
+  });
+
+  test('confirms that its person is there, once, where the sign-in is long ago', async () => {
+    const { id, cookie } = await newMember([]);
+    const { device } = await add(cookie, { current: PASSWORD });
+    expect((await ask('DELETE', '/console/api/password', cookie, { current: PASSWORD })).status).toBe(200);
+    // A session of an hour ago.
+    const { text, hash } = newSecret();
+    const at = STARTED - 3_600_000;
+    const times = { at, seenAt: STARTED, endsAt: STARTED + 3_600_000 };
+    const row = { id: newId('session_'), hash, person: id, way: 'passkey', ...times, address: '', agent: '' };
+    await edge.deps.store.people.createSession(row);
+    const late = `modelport_session=${text}`;
+    const setPassword = (presence: object, as = late) =>
+      ask('PUT', '/console/api/password', as, { password: NEXT, ...presence });
+    expect(await setPassword({})).toMatchObject({ status: 403, body: { error: { code: 'permission_denied' } } });
+    expect((await add(late, {})).status).toBe(403);
+    const { confirmation } = (await use(device, '/passkeys/confirm', late)).body;
+    expect((await setPassword({ confirmation: 'another' })).status).toBe(401);
+    expect((await setPassword({ confirmation })).status).toBe(200);
+    expect((await setPassword({ confirmation })).status).toBe(401);
+    const next = (await use(device, '/passkeys/confirm', late)).body;
+    expect((await add(late, next)).status).toBe(400);
+    expect((await add(late, { confirmation: next.confirmation })).status).toBe(200);
+    // Another person's passkey confirms nothing, and a confirmation does not sign in.
+    const other = await newMember([]);
+    expect((await own(other.cookie, 'POST', '/confirm/options', {})).status).toBe(409);
+    const { device: foreign } = await add(other.cookie, { current: PASSWORD });
+    expect((await use(foreign, '/passkeys/confirm', late)).status).toBe(401);
+    const { body } = await own(late, 'POST', '/confirm/options', {});
+    const answer = { ceremony: body.ceremony, response: device.get(body.options) };
+    expect((await ask('POST', '/console/api/sign-in/passkey', '', answer, from)).status).toBe(401);
+    expect(await actionsOf(id)).toContain('person.passkey-confirmed');
+  });
+
+  test('needs a host with a name on TLS, and the console itself', async () => {
+    const path = '/console/api/sign-in/passkey/options';
+    const begin = (more: object) => ask('POST', path, '', {}, more);
+    expect((await begin({ host: '127.0.0.1:8080', origin: 'http://127.0.0.1:8080' })).status).toBe(400);
+    expect((await begin({ host: 'models.test', origin: 'http://models.test' })).status).toBe(400);
+    expect((await begin({ host: 'models.test', origin: 'https://evil.test' })).status).toBe(403);
+    expect((await begin({ host: 'models.test', 'x-forwarded-host': 'evil.test' })).status).toBe(400);
+    const { body } = await begin({ host: 'models.test', origin: 'https://models.test' });
+    expect(body.options.rpId).toBe('models.test');
+    const answer = { ceremony: body.ceremony, response: newPasskeyDevice('').get(body.options) };
+    const evil = { host: 'models.test', origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
+    expect((await ask('POST', '/console/api/sign-in/passkey', '', answer, evil)).status).toBe(403);
+  });
+
+  test('ceremonies are bounded: an address and a person begin few that they do not finish', async () => {
+    const { cookie } = await newMember([]);
+    const at = { ...from, 'x-forwarded-for': '192.0.2.7' };
+    const codes: number[] = [];
+    for (let i = 0; i < 7; i++) codes.push((await own(cookie, 'POST', '/options', { current: PASSWORD })).status);
+    expect(codes).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    const begun: number[] = [];
+    for (let i = 0; i < 8; i++)
+      begun.push((await ask('POST', '/console/api/sign-in/passkey/options', '', {}, at)).status);
+    expect(begun.at(-1)).toBe(429);
+    const refused = await ask('POST', '/console/api/sign-in/passkey/options', '', {}, from);
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
+  });
 });
 
 describe("a member's own account", () => {

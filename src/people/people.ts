@@ -6,14 +6,17 @@ import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { createLink, ensureOwner, INVITATION_MS, LINK_MS, type LoginLink, useLink } from './links.ts';
 import { createOidc, type Oidc } from './oidc.ts';
 import type { OidcSettings } from './oidc-claims.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPasswords, type PasswordAlgorithm, type Passwords } from './passwords.ts';
 import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
+import { signInFailed } from './sign-in-failed.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 
 /** Everything about people who sign in. */
 export interface People {
   readonly sessions: Sessions;
   readonly ways: SignInWays;
+  readonly passkeys: Passkeys;
   readonly passwords: Passwords;
   readonly throttle: Throttle;
   /** Absent: there is no OIDC provider. */
@@ -26,10 +29,9 @@ export interface People {
   invite(person: PersonRow, audit: Audit<PersonRow>): Promise<LoginLink>;
 }
 
-/** The ways to sign in besides links, as the sign-in page offers them. */
+/** The ways to sign in besides links and passkeys, which depend on the browser. */
 export interface SignInWays {
   password: boolean;
-  passkeys: boolean;
   /** The name of the OIDC provider. Absent: there is none. */
   oidc?: { name: string };
 }
@@ -51,8 +53,9 @@ export function createPeople({ store, times, passwords, oidc: settings, guard, n
   const oidc = settings && createOidc(settings, { store, guard, now });
   return {
     sessions: createSessions(people, times, now),
-    ways: { password: true, passkeys: false, ...(oidc && { oidc: { name: oidc.name } }) },
+    ways: { password: true, ...(oidc && { oidc: { name: oidc.name } }) },
     ...(oidc && { oidc }),
+    passkeys: createPasskeys(people, now),
     passwords: createPasswords(passwords),
     throttle: createThrottle(people, now),
     async openLink(token) {
@@ -70,12 +73,4 @@ export function createPeople({ store, times, passwords, oidc: settings, guard, n
       return createLink(people, person, now(), INVITATION_MS, 'invitation');
     },
   };
-}
-
-/** One sentence for every cause: it must not tell who has an account. */
-export function signInFailed(): GatewayError {
-  return new GatewayError(
-    'sign_in_failed',
-    'Signing in failed: what was entered is wrong, was used already, or has ended.',
-  );
 }

@@ -96,13 +96,16 @@ describe.each(ENGINES)('people on $name', (engine) => {
     const { people } = (await freshStore(engine)).store;
     const passkey = {
       ...{ id: 'pass_1', person: 'person_1', credential: 'c', publicKey: 'k', counter: 3 },
+      ...{ host: 'models.test', isSyncable: true, isSynced: false },
       ...{ transports: ['usb'], name: 'key', createdAt: NOW },
     };
     await people.addPasskey(passkey);
     expect(await people.passkeyOf('c')).toEqual(passkey);
     await expect(people.addPasskey({ ...passkey, id: 'pass_2' })).rejects.toMatchObject({ code: 'conflict' });
-    expect(await people.usePasskey('pass_1', 3, 4, NOW)).toBe(true);
-    expect(await people.usePasskey('pass_1', 3, 4, NOW)).toBe(false);
+    const used = { counter: 4, isSynced: true };
+    expect(await people.usePasskey('pass_1', 3, used, NOW)).toBe(true);
+    expect(await people.usePasskey('pass_1', 3, used, NOW)).toBe(false);
+    expect(await people.passkeyOf('c')).toEqual({ ...passkey, ...used, usedAt: NOW });
     expect(await people.renamePasskey('person_2', 'pass_1', 'mine')).toBeUndefined();
     expect(await people.removePasskey('person_2', 'pass_1')).toBe(false);
     expect(await people.removePasskey('person_1', 'pass_1')).toBe(true);

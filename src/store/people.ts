@@ -57,10 +57,17 @@ export interface PasskeyRow {
   id: string;
   person: string;
   credential: string;
-  /** In base64url, as the counter and transports of the authenticator. */
+  /** The host that the passkey was made for (the relying party's ID). */
+  host: string;
+  /** In COSE, as base64url. */
   publicKey: string;
+  /** Of signatures, as the authenticator counts them. Stays 0 where it does not count. */
   counter: number;
   transports: readonly string[];
+  /** Whether the passkey may be copied to other devices. It never changes. */
+  isSyncable: boolean;
+  /** Whether it was copied at its last use. */
+  isSynced: boolean;
   name: string;
   createdAt: number;
   usedAt?: number;
@@ -118,8 +125,8 @@ export interface PeopleStore {
   addPasskey(passkey: PasskeyRow): Promise<void>;
   passkeys(person: string): Promise<PasskeyRow[]>;
   passkeyOf(credential: string): Promise<PasskeyRow | undefined>;
-  /** Whether nobody has used the passkey since `before`; it is used then. */
-  usePasskey(id: string, before: number, counter: number, now: number): Promise<boolean>;
+  /** Whether the passkey is still there and its counter still stands at `before`; it is used then. */
+  usePasskey(id: string, before: number, used: Pick<PasskeyRow, 'counter' | 'isSynced'>, now: number): Promise<boolean>;
   renamePasskey(person: string, id: string, name: string): Promise<PasskeyRow | undefined>;
   removePasskey(person: string, id: string): Promise<boolean>;
 

@@ -4,6 +4,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/script
 import { CHROMIUM, openBrowser, openPage, signInByLink } from './browser.ts';
 import { chatRequest, wholeAnswer } from './chat-answers.ts';
 import type { GatewayProcess, GatewaySetup } from './gateway-process.ts';
+import { newPasskeyDevice } from './passkey-device.ts';
 import { costOf, nanoOf, PRICE } from './scene.ts';
 
 /** Four tokens of 23 bytes: an estimate by length says 6. */
@@ -58,6 +59,7 @@ export async function doMainJob(gateway: GatewayProcess): Promise<void> {
   // After 200 writes of a process a thread copies the log of the database.
   for (let sent = 0; sent < 500; sent += 20)
     await Promise.all(Array.from({ length: 20 }, () => call(chatRequest('plain')).then((answer) => answer.text())));
+  await signInWithPasskey(gateway);
   const report = await gateway.verify();
   expect(report).toMatchObject({ ok: true });
   expect(report.entries).toBeGreaterThan(500);
@@ -106,4 +108,31 @@ export async function openConsole(gateway: GatewayProcess): Promise<void> {
   } finally {
     await browser.close();
   }
+}
+
+/** A thread verifies passkeys, with a library that has its own requirements of a bundle. */
+async function signInWithPasskey(gateway: GatewayProcess): Promise<void> {
+  const { host, origin } = Object.assign(new URL(gateway.url), { hostname: 'localhost' });
+  let cookie = '';
+  const ask = async (path: string, body: object) => {
+    const response = await fetch(`${gateway.url}/console/api${path}`, {
+      method: 'POST',
+      headers: { host, origin, cookie, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify(body),
+    });
+    cookie = response.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+    const answer = (await response.json()) as any;
+    expect({ path, status: response.status, answer }).toMatchObject({ status: 200 });
+    return answer;
+  };
+  const { path } = await gateway.admin<{ path: string }>('POST', '/login-link');
+  await ask('/sign-in/link', { token: path.replace('/console/#link=', '') });
+  const device = newPasskeyDevice(origin);
+  const adding = await ask('/passkeys/options', {});
+  const added = { ceremony: adding.ceremony, response: device.create(adding.options), name: 'Laptop' };
+  expect(await ask('/passkeys', added)).toMatchObject({ name: 'Laptop' });
+  cookie = '';
+  const { ceremony, options } = await ask('/sign-in/passkey/options', {});
+  expect(await ask('/sign-in/passkey', { ceremony, response: device.get(options) })).toEqual({ signedIn: true });
 }

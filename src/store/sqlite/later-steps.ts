@@ -312,4 +312,10 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     SELECT hour / 24, account, key, sum(calls), sum(cost), sum(input_tokens + output_tokens)
     FROM call_sums WHERE true GROUP BY 1, 2, 3;
   `,
+  // The host that a passkey was made for, whether it may be copied to other devices, and whether it was.
+  `
+  ALTER TABLE passkeys ADD COLUMN host TEXT NOT NULL DEFAULT '';
+  ALTER TABLE passkeys ADD COLUMN is_syncable INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE passkeys ADD COLUMN is_synced INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

@@ -20,9 +20,12 @@ interface PasskeyColumns {
   id: string;
   person: string;
   credential: string;
+  host: string;
   public_key: string;
   counter: bigint;
   transports: string;
+  is_syncable: bigint;
+  is_synced: bigint;
   name: string;
   created_at: bigint;
   used_at: bigint | null;
@@ -95,9 +98,10 @@ type PasskeyTable = Pick<
 
 export function passkeyTable(db: Database): PasskeyTable {
   return {
-    async addPasskey({ id, person, credential, publicKey, counter, transports, name, createdAt }) {
-      const columns = { id, person, credential, public_key: publicKey, counter, name, created_at: createdAt };
-      const insert = insertInto('passkeys', { ...columns, transports: JSON.stringify(transports) });
+    async addPasskey({ publicKey, transports, isSyncable, isSynced, createdAt, usedAt: _, ...columns }) {
+      const flags = { is_syncable: Number(isSyncable), is_synced: Number(isSynced) };
+      const stored = { ...columns, ...flags, public_key: publicKey, created_at: createdAt };
+      const insert = insertInto('passkeys', { ...stored, transports: JSON.stringify(transports) });
       const added = await db.all(sql`${insert} ON CONFLICT (credential) DO NOTHING RETURNING id`);
       if (added.length === 0) throw new GatewayError('conflict', 'This passkey is known already.');
     },
@@ -111,9 +115,10 @@ export function passkeyTable(db: Database): PasskeyTable {
       const rows = await db.all<PasskeyColumns>(sql`SELECT * FROM passkeys WHERE credential = ${credential}`);
       return rows.map(toPasskey)[0];
     },
-    async usePasskey(id, before, counter, now) {
+    async usePasskey(id, before, { counter, isSynced }, now) {
       const used = await db.all(
-        sql`UPDATE passkeys SET counter = ${counter}, used_at = ${now} WHERE id = ${id} AND counter = ${before} RETURNING id`,
+        sql`UPDATE passkeys SET counter = ${counter}, is_synced = ${Number(isSynced)}, used_at = ${now}
+          WHERE id = ${id} AND counter = ${before} RETURNING id`,
       );
       return used.length > 0;
     },
@@ -130,11 +135,22 @@ export function passkeyTable(db: Database): PasskeyTable {
   };
 }
 
-const toPasskey = ({ public_key, counter, transports, created_at, used_at, ...row }: PasskeyColumns): PasskeyRow => ({
+const toPasskey = ({
+  public_key,
+  counter,
+  transports,
+  is_syncable,
+  is_synced,
+  created_at,
+  used_at,
+  ...row
+}: PasskeyColumns): PasskeyRow => ({
   ...row,
   publicKey: public_key,
   counter: Number(counter),
   transports: JSON.parse(transports) as string[],
+  isSyncable: Number(is_syncable) === 1,
+  isSynced: Number(is_synced) === 1,
   createdAt: Number(created_at),
   ...(used_at !== null && { usedAt: Number(used_at) }),
 });

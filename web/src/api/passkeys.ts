@@ -5,36 +5,63 @@ import {
   startAuthentication,
   startRegistration,
 } from '@simplewebauthn/browser';
-import { ask } from './client.ts';
+import { ask, PasskeyError } from './client.ts';
+import type { SignedIn } from './session.ts';
 
 export interface Passkey {
   id: string;
   name: string;
+  /** The host that it was made for. */
+  host: string;
+  /** Copied to other devices. */
+  isSynced: boolean;
   createdAt: string;
   usedAt: string | null;
 }
+
+/** What shows that the person is still there. */
+export type Presence = { current?: string } | { confirmation: string };
 
 interface Ceremony<Options> {
   options: Options;
   ceremony: string;
 }
 
-export async function signInWithPasskey(): Promise<void> {
-  const path = '/console/api/sign-in/passkey';
-  const { options, ceremony } = await ask<Ceremony<PublicKeyCredentialRequestOptionsJSON>>(`${path}/options`, {
-    method: 'POST',
-    body: {},
-  });
-  const response = await startAuthentication({ optionsJSON: options });
-  await ask(path, { method: 'POST', body: { ceremony, response } });
+const begin = <Options>(path: string, body: object = {}) =>
+  ask<Ceremony<Options>>(`${path}/options`, { method: 'POST', body });
+
+/** The browser's own messages are English. */
+const refuse = (reason: unknown): never => {
+  throw new PasskeyError(String(reason));
+};
+
+async function use<Answer>(path: string): Promise<Answer> {
+  const { options, ceremony } = await begin<PublicKeyCredentialRequestOptionsJSON>(path);
+  const response = await startAuthentication({ optionsJSON: options }).catch(refuse);
+  return ask<Answer>(path, { method: 'POST', body: { ceremony, response } });
 }
 
-export async function addPasskey(name: string): Promise<Passkey> {
+export const signInWithPasskey = () => use('/console/api/sign-in/passkey');
+
+/** Resolves with the confirmation that the person of this session is there. */
+export const confirmWithPasskey = async (): Promise<string> =>
+  (await use<{ confirmation: string }>('/console/api/passkeys/confirm')).confirmation;
+
+export async function addPasskey(name: string, presence: Presence = {}): Promise<Passkey> {
   const path = '/console/api/passkeys';
-  const { options, ceremony } = await ask<Ceremony<PublicKeyCredentialCreationOptionsJSON>>(`${path}/options`, {
-    method: 'POST',
-    body: {},
-  });
-  const response = await startRegistration({ optionsJSON: options });
+  const { options, ceremony } = await begin<PublicKeyCredentialCreationOptionsJSON>(path, presence);
+  const response = await startRegistration({ optionsJSON: options }).catch(refuse);
   return ask<Passkey>(path, { method: 'POST', body: { ceremony, response, name } });
+}
+
+/** The gateway asks for none within 15 minutes of a sign-in. */
+const FRESH_MS = 14 * 60_000;
+
+/** `current`: the password, as far as it was typed. Without it a passkey is asked for where the sign-in is long ago. */
+export async function showPresence({ person, session, ways }: SignedIn, current: string): Promise<Presence> {
+  if (current !== '') return { current };
+  const isFresh = Date.parse(session.at) > Date.now() - FRESH_MS;
+  const isEnough = !person.hasPassword || session.way === 'link' || session.way === 'passkey';
+  if ((isFresh && isEnough) || person.passkeys === 0 || !ways.passkeys) return {};
+  return { confirmation: await confirmWithPasskey() };
 }

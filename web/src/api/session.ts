@@ -48,7 +48,12 @@ export type Session = SignedIn | { person: null; ways: Ways };
 
 export const SESSION = ['session'] as const;
 
-export const fetchSession = () => ask<Session>('/console/api/session');
+export async function fetchSession(): Promise<Session> {
+  const session = await ask<Session>('/console/api/session');
+  // Old browsers have no passkeys, and no browser has them without TLS.
+  const passkeys = session.ways.passkeys && 'PublicKeyCredential' in globalThis;
+  return { ...session, ways: { ...session.ways, passkeys } };
+}
 
 /** Below the sign-in gate there is always a person. */
 export function useSession(): SignedIn {

@@ -3,6 +3,7 @@
  * back. Only for a key that is shown once, for confirmations, and for the command palette.
  */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useSession } from '../api/session.ts';
 import { useWords } from '../i18n/words.ts';
 import { Field } from './form.tsx';
 import { Icon } from './icon.tsx';
@@ -81,16 +82,19 @@ interface ConfirmProps {
   onClose: () => void;
 }
 
-/** A destructive act: says the effect, offers the mild way, asks for the name of the thing. */
+/** A destructive act: says the effect, offers the mild way, asks for the name of the thing or for a passkey. */
 export function Confirm({ title, effect, action, name, mild, onConfirm, onClose }: ConfirmProps) {
   const t = useWords(common);
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
+  const { person, ways } = useSession();
   const isNamed = name === undefined || typed.trim() === name;
-  const run = async () => {
+  const run = async (confirm?: () => Promise<unknown>) => {
     setBusy(true);
+    setError(undefined);
     try {
+      await confirm?.();
       await onConfirm();
       onClose();
     } catch (reason) {
@@ -100,7 +104,7 @@ export function Confirm({ title, effect, action, name, mild, onConfirm, onClose 
   };
   const foot = (
     <>
-      <button type="button" className="btn danger" disabled={!isNamed || busy} onClick={run}>
+      <button type="button" className="btn danger" disabled={!isNamed || busy} onClick={() => void run()}>
         {action}
       </button>
       {mild && (
@@ -125,7 +129,18 @@ export function Confirm({ title, effect, action, name, mild, onConfirm, onClose 
           autoComplete="off"
         />
       )}
+      {name !== undefined && ways.passkeys && person.passkeys > 0 && (
+        <button type="button" className="btn" disabled={busy} onClick={() => void run(confirmByPasskey)}>
+          <Icon name="keys" />
+          {t('confirmPasskey')}
+        </button>
+      )}
       <FormError error={error} />
     </Dialog>
   );
+}
+
+async function confirmByPasskey(): Promise<void> {
+  const { confirmWithPasskey } = await import('../api/passkeys.ts');
+  await confirmWithPasskey();
 }

@@ -13,6 +13,7 @@ export const common = dictionary({
   clear: ['Clear filters', '清除筛选'],
   clearOne: ['Remove filter', '移除筛选'],
   close: ['Close', '关闭'],
+  confirmPasskey: ['Confirm with a passkey instead', '改用通行密钥确认'],
   confirmType: ['Type {name} to confirm', '输入 {name} 以确认'],
   copied: ['Copied', '已复制'],
   copy: ['Copy', '复制'],
@@ -35,6 +36,10 @@ export const common = dictionary({
   name: ['Name', '名称'],
   newer: ['Newer', '较新'],
   noMatchName: ['The name does not match yet.', '名称尚不一致。'],
+  noPasskey: [
+    'No passkey was used: it was cancelled, took too long, or there is none on this device.',
+    '未使用通行密钥：操作已取消、超时，或此设备上没有通行密钥。',
+  ],
   notFound: ['There is no such page', '页面不存在'],
   offline: ['You are offline. Figures are from {time}.', '网络已断开，数据截至 {time}。'],
   offlineNow: ['You are offline.', '网络已断开。'],

@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { auditRow } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { signInFailed } from '../../../people/people.ts';
 import { hashSecret } from '../../../people/secrets.ts';
 import type { SignedIn } from '../../../people/sessions.ts';
+import { signInFailed } from '../../../people/sign-in-failed.ts';
 import { newRecoveryCodes, newTotpSecret, totpUri, useCode } from '../../../people/totp.ts';
 import type { PersonChange, PersonRow } from '../../../store/people.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -21,6 +21,11 @@ const NewPassword = Type.String({
 });
 const Code = Type.String({ minLength: 1, maxLength: 40, description: 'a code of the authenticator app' });
 const closed = { additionalProperties: false } as const;
+/** What shows that the person of the session is still there. */
+export const PRESENCE = {
+  current: Type.Optional(Password),
+  confirmation: Type.Optional(Type.String({ maxLength: 64, description: 'a confirmation with a passkey, instead' })),
+};
 
 const signInRoute = route('POST', '/console/api/sign-in', {
   gate: 'open',
@@ -90,10 +95,10 @@ const ownRoutes: readonly AnsweredRoute[] = [
   route('PUT', '/console/api/password', {
     gate: 'session',
     summary: "Sets one's own password. All other sessions end.",
-    body: Type.Object({ password: NewPassword, current: Type.Optional(Password) }, closed),
+    body: Type.Object({ password: NewPassword, ...PRESENCE }, closed),
     answer: async (deps, { body, signedIn, address }) => {
       const me = signedIn();
-      await requireCurrent(deps, me, body.current, address);
+      await requirePresence(deps, me, body, address);
       const passwordHash = await peopleOf(deps).passwords.hash(body.password);
       await changeSelf(deps, me, 'person.password-changed', { passwordHash });
       await deps.store.people.endSessions(me.person.id, me.session.id);
@@ -103,10 +108,10 @@ const ownRoutes: readonly AnsweredRoute[] = [
   route('DELETE', '/console/api/password', {
     gate: 'session',
     summary: "Removes one's own password; a passkey must be there.",
-    body: Type.Object({ current: Type.Optional(Password) }, closed),
+    body: Type.Object(PRESENCE, closed),
     answer: async (deps, { body, signedIn, address }) => {
       const me = signedIn();
-      await requireCurrent(deps, me, body.current, address);
+      await requirePresence(deps, me, body, address);
       if ((await deps.store.people.passkeys(me.person.id)).length === 0)
         throw new GatewayError('conflict', 'Without a password you need a passkey: add one first.');
       await changeSelf(deps, me, 'person.password-removed', { passwordHash: null });
@@ -164,22 +169,37 @@ const ownRoutes: readonly AnsweredRoute[] = [
 
 export const PROFILE_ROUTES: readonly AnsweredRoute[] = [signInRoute, ...ownRoutes];
 
-/** A link has just proved who the person is. */
+/** A sign-in has just proved who the person is. */
 const FRESH_MS = 15 * 60_000;
 
-/** Who finds an open browser must not be able to take it over. Throws `sign_in_failed`. */
-async function requireCurrent(
+/** Who finds an open browser must not be able to take it over. Throws `sign_in_failed`, `permission_denied`. */
+export async function requirePresence(
   deps: HttpDeps,
-  { person, session }: SignedIn,
-  current: string | undefined,
+  me: SignedIn,
+  { current, confirmation }: { current?: string; confirmation?: string },
   address: string,
 ): Promise<void> {
-  const isFreshLink = session.way === 'link' && session.at > deps.now() - FRESH_MS;
-  if (person.passwordHash === undefined || isFreshLink) return;
-  const { throttle, passwords } = peopleOf(deps);
+  const { person, session } = me;
+  const { throttle, passwords, passkeys } = peopleOf(deps);
+  if (confirmation !== undefined) {
+    if (await passkeys.useConfirmation(me, confirmation)) return;
+    throw signInFailed();
+  }
+  const isFresh = session.at > deps.now() - FRESH_MS;
+  if (person.passwordHash === undefined) return isFresh ? undefined : requireNothingElse(deps, person);
+  if (isFresh && (session.way === 'link' || session.way === 'passkey')) return;
   await throttle.attempt(person.id, address);
   if (!(await passwords.fits(current ?? '', person.passwordHash))) throw signInFailed();
   await throttle.succeeded(person.id, address);
+}
+
+/** Without a password there is none to ask for. */
+async function requireNothingElse({ store }: HttpDeps, { id, oidc }: PersonRow): Promise<void> {
+  if (oidc === undefined && (await store.people.passkeys(id)).length === 0) return;
+  throw new GatewayError(
+    'permission_denied',
+    'This needs a sign-in of the last 15 minutes: confirm it with a passkey, or sign out and sign in again.',
+  );
 }
 
 async function changeSelf(

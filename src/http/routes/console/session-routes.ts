@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { auditRow } from '../../../access/audit.ts';
 import { PERMISSIONS, type Permission } from '../../../access/permissions.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
+import { canUsePasskeys } from '../../../people/relying-party.ts';
 import type { SignedIn, Way } from '../../../people/sessions.ts';
 import type { PersonRow } from '../../../store/people.ts';
 import { writeTime } from '../../fields.ts';
@@ -23,7 +24,8 @@ export const SESSION_ROUTES: readonly AnsweredRoute[] = [
       const secret = sessionSecret(headers, isOnTls(deps));
       const found = secret === undefined ? undefined : await sessions.find(secret);
       const shown = found ? await showSession(deps, found) : { person: null };
-      return uncached({ ...shown, ways });
+      const passkeys = canUsePasskeys(headers, isOnTls(deps), deps.settings.publicUrl);
+      return uncached({ ...shown, ways: { ...ways, passkeys } });
     },
   }),
   route('POST', '/console/api/sign-in/link', {

@@ -2,11 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Passkey } from '../../api/passkeys.ts';
-import { SESSION } from '../../api/session.ts';
+import { SESSION, useSession } from '../../api/session.ts';
 import type { Page } from '../../api/types.ts';
 import { dateOf } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel } from '../../parts/basic.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
 import { words } from './words.ts';
 
@@ -14,7 +15,10 @@ export function Passkeys() {
   const t = useWords(words);
   const client = useQueryClient();
   const passkeys = useQuery({ queryKey: ['passkeys'], queryFn: () => ask<Page<Passkey>>('/console/api/passkeys') });
+  const me = useSession();
+  const { person, session } = me;
   const [name, setName] = useState('');
+  const [current, setCurrent] = useState('');
   const [error, setError] = useState<unknown>();
   const again = () =>
     Promise.all([
@@ -24,16 +28,16 @@ export function Passkeys() {
   const add = async (event: FormEvent) => {
     event.preventDefault();
     try {
-      const { addPasskey } = await import('../../api/passkeys.ts');
-      await addPasskey(name);
+      const { addPasskey, showPresence } = await import('../../api/passkeys.ts');
+      await addPasskey(name, await showPresence(me, current));
       setName('');
+      setCurrent('');
       setError(undefined);
       await again();
     } catch (reason) {
       setError(reason);
     }
   };
-  const remove = (id: string) => ask(`/console/api/passkeys/${id}`, { method: 'DELETE' }).then(again, setError);
   return (
     <Panel title={t('passkeys')} id="p-passkeys">
       <div className="in form">
@@ -44,20 +48,7 @@ export function Passkeys() {
             ) : (
               <ul className="keys">
                 {data.map((passkey) => (
-                  <li key={passkey.id}>
-                    <span>
-                      <span className="strong">{passkey.name}</span>{' '}
-                      <span className="dimmer">{dateOf(passkey.createdAt)}</span>
-                    </span>
-                    <button
-                      type="button"
-                      className="btn"
-                      aria-label={t('removePasskey', { name: passkey.name })}
-                      onClick={() => void remove(passkey.id)}
-                    >
-                      {t('remove')}
-                    </button>
-                  </li>
+                  <PasskeyLine key={passkey.id} passkey={passkey} onDone={again} onError={setError} />
                 ))}
               </ul>
             )
@@ -72,6 +63,18 @@ export function Passkeys() {
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
+          {person.hasPassword && (
+            <input
+              className="in1"
+              type="password"
+              autoComplete="current-password"
+              aria-label={t('current')}
+              placeholder={t('current')}
+              required={session.way === 'password' && person.passkeys === 0}
+              value={current}
+              onChange={(event) => setCurrent(event.target.value)}
+            />
+          )}
           <button type="submit" className="btn">
             {t('addPasskey')}
           </button>
@@ -79,5 +82,73 @@ export function Passkeys() {
         <FormError error={error} />
       </div>
     </Panel>
+  );
+}
+
+interface LineProps {
+  passkey: Passkey;
+  onDone: () => unknown;
+  onError: (reason: unknown) => void;
+}
+
+function PasskeyLine({ passkey, onDone, onError }: LineProps) {
+  const { id, name, createdAt, usedAt, isSynced, host } = passkey;
+  const t = useWords(words);
+  const [next, setNext] = useState<string>();
+  const [asking, setAsking] = useState(false);
+  const facts = [
+    t('added', { date: dateOf(createdAt) }),
+    usedAt === null ? t('unused') : t('used', { date: dateOf(usedAt) }),
+    t(isSynced ? 'synced' : 'oneDevice'),
+    ...(host === location.hostname ? [] : [host]),
+  ];
+  const path = `/console/api/passkeys/${id}`;
+  const rename = (event: FormEvent) => {
+    event.preventDefault();
+    void ask(path, { method: 'PATCH', body: { name: next } })
+      .then(onDone, onError)
+      .then(() => setNext(undefined));
+  };
+  if (next !== undefined)
+    return (
+      <li>
+        <form className="with" onSubmit={rename}>
+          <input
+            className="in1"
+            aria-label={t('renamePasskey', { name })}
+            required
+            value={next}
+            onChange={(event) => setNext(event.target.value)}
+          />
+          <button type="submit" className="btn">
+            {t('save')}
+          </button>
+        </form>
+      </li>
+    );
+  return (
+    <li>
+      <span>
+        <span className="strong">{name}</span>
+        <span className="sub">{facts.join(' · ')}</span>
+      </span>
+      <span className="row">
+        <button type="button" className="btn" aria-label={t('renamePasskey', { name })} onClick={() => setNext(name)}>
+          {t('rename')}
+        </button>
+        <button type="button" className="btn" aria-label={t('removePasskey', { name })} onClick={() => setAsking(true)}>
+          {t('remove')}
+        </button>
+      </span>
+      {asking && (
+        <Confirm
+          title={t('removePasskey', { name })}
+          effect={t('removeText')}
+          action={t('remove')}
+          onConfirm={() => ask(path, { method: 'DELETE' }).then(onDone)}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </li>
   );
 }

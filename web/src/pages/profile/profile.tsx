@@ -137,7 +137,8 @@ function Password() {
   const t = useWords(words);
   const c = useWords(common);
   const client = useQueryClient();
-  const { person } = useSession();
+  const me = useSession();
+  const { person } = me;
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [error, setError] = useState<unknown>();
@@ -145,10 +146,9 @@ function Password() {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     try {
-      await ask('/console/api/password', {
-        method: 'PUT',
-        body: { password: next, ...(person.hasPassword && { current }) },
-      });
+      const { showPresence } = await import('../../api/passkeys.ts');
+      const presence = await showPresence(me, current);
+      await ask('/console/api/password', { method: 'PUT', body: { password: next, ...presence } });
       await client.invalidateQueries({ queryKey: SESSION });
       setCurrent('');
       setNext('');
@@ -168,7 +168,7 @@ function Password() {
               label={t('current')}
               type="password"
               autoComplete="current-password"
-              required
+              required={person.passkeys === 0}
               value={current}
               onChange={(event) => setCurrent(event.target.value)}
             />
