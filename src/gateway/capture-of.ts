@@ -1,14 +1,9 @@
 /** Begins the capture of a call's request and reply. */
 import type { CaptureMode } from '../canonical/capture-mode.ts';
-import type { Answer } from '../http1/answer.ts';
 import type { Capture } from '../telemetry/captures/capture.ts';
 import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { attemptedWith } from './redaction.ts';
-
-/** The answer, of which what is sent is captured. */
-export const captured = (capture: Capture | undefined, answer: Answer): Answer =>
-  capture === undefined ? answer : capture.answer(answer);
 
 /** `undefined`: nothing of the call is stored. */
 export function captureOf(

@@ -14,7 +14,7 @@ import { boundCall } from './admit/call-bounds.ts';
 import { explain } from './admit/explain.ts';
 import { answered } from './answered.ts';
 import { type CallContext, conclude, type PendingCall } from './call-context.ts';
-import { captured, captureOf } from './capture-of.ts';
+import { captureOf } from './capture-of.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -178,6 +178,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
       return underWay.size + entering;
     },
   };
+}
+
+/** The answer, of which what is sent is captured. */
+function captured(capture: Capture | undefined, answer: Answer): Answer {
+  return capture ? capture.answer(answer) : answer;
 }
 
 function whenGone(client: Client, gone: () => void): void {

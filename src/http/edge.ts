@@ -28,7 +28,7 @@ import { ANSWERED_ROUTES, CONSOLE_ROUTES, RELAYED_ROUTES } from './routes.ts';
 import { callerOfPerson, hasSession, personOf } from './signed-in.ts';
 import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
-import { nothingAt, noWebSocket, pathMeant, refuseNotOffered, withoutAlias } from './unrouted.ts';
+import { nothingAt, noWebSocket, pathMeant, refuseNotOffered } from './unrouted.ts';
 
 export interface Edge {
   /** Answers a request. Never throws or rejects. */
@@ -245,6 +245,13 @@ function encodedPath(sent: string): GatewayError {
     'not_found',
     `There is no route for ${sent}: only parameters of a path may be percent-encoded.`,
   );
+}
+
+/** A prefix that Groq's clients use for the same paths. */
+const ALIAS = '/openai';
+
+function withoutAlias(path: string): string {
+  return path.startsWith('/openai/v1/') ? path.slice(ALIAS.length) : path;
 }
 
 /** The path of a request target. Invalid escapes are kept as they are. */

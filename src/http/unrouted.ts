@@ -1,13 +1,6 @@
 /** Errors for requests without a route: wrong method, endpoints that are not offered, and wrong base URLs. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** A prefix that Groq's clients use for the same paths. */
-const ALIAS = '/openai';
-
-export function withoutAlias(path: string): string {
-  return path.startsWith('/openai/v1/') ? path.slice(ALIAS.length) : path;
-}
-
 /** Endpoints of the served API formats that this service does not offer, with their names. */
 const NOT_OFFERED: readonly { at: RegExp; what: string; instead?: string }[] = [
   { at: /^\/v1\/messages\/batches(\/|$)/, what: 'Message batches', instead: 'Send the calls one by one.' },

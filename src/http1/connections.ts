@@ -282,7 +282,7 @@ class Connection implements Source, ReplySink {
     // Only a request without an answer is sent again.
     this.request = undefined;
     current.begin(status, headers);
-    this.receiver = receiverFor(current, headers, this);
+    this.receiver = headers.has('content-encoding') ? receiverFor(current, headers, this) : current;
   }
 
   body(bytes: Uint8Array): void {

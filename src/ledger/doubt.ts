@@ -5,7 +5,7 @@
 import type { Call, ChatCall } from '../canonical/call.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './pricing/charge.ts';
 import { allTokens, choices } from './pricing/quote.ts';
 import { estimateTokens } from './tokens/estimate-tokens.ts';
 import { estimatedUsage } from './tokens/estimated-usage.ts';

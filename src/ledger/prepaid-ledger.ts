@@ -14,7 +14,7 @@ import {
   type Ledger,
   type ProcessStatus,
 } from './ledger.ts';
-import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
+import { MAXIMUM_CALL_COST } from './pricing/charge.ts';
 import { createRetryQueue, type LateStep, type RetryQueue } from './retry-queue.ts';
 import { createStrayHolds, type StrayHolds } from './stray-holds.ts';
 

@@ -3,8 +3,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
-import { charge } from './pricing/charge.ts';
-import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
+import { charge, MAXIMUM_CALL_COST } from './pricing/charge.ts';
 
 /** A call whose bill differs from its usage times price. */
 export interface ChargeDifference {

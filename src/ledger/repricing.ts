@@ -2,8 +2,7 @@
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Store } from '../store/store.ts';
-import { charge } from './pricing/charge.ts';
-import { MAXIMUM_CALL_COST } from './pricing/maximum-cost.ts';
+import { charge, MAXIMUM_CALL_COST } from './pricing/charge.ts';
 
 /** Of one model, or of all. */
 export interface Repriced {

@@ -2,6 +2,7 @@
 import type { Admitted } from '../../access/limits.ts';
 import { SCOPE_OF } from '../../access/scopes.ts';
 import type { Money } from '../../canonical/money.ts';
+import { isTextOnly } from '../../canonical/text-only.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import type { Hold, HoldRequest } from '../../ledger/ledger.ts';
 import { CallContext, type PendingCall } from '../call-context.ts';
@@ -42,7 +43,8 @@ export function admission(deps: GatewayDeps, pending: PendingCall): Admission | 
   // The first attempt follows at once. If the process dies from now on, the input is charged.
   request.sentAt = at;
   request.checkpoint = checkpoint;
-  const media = addressedMedia(ready.candidate.call, deps.guard, deps.settings.maxMediaBytes);
+  const { call } = ready.candidate;
+  const media = isTextOnly(call) ? undefined : addressedMedia(call, deps.guard, deps.settings.maxMediaBytes);
   const pace = deps.access.admit(caller, pending.id, tokens);
   if (media || pace instanceof Promise) return withMedia(deps, { pending, request, ready, pace, media, chain });
   return { pending, request, ready, pace, media, chain };

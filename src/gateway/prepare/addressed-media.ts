@@ -2,7 +2,6 @@
 import type { Call, Image, ImageCall, Media, Message, Part } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json } from '../../canonical/json.ts';
-import { isTextOnly } from '../../canonical/text-only.ts';
 import type { GuardedFetch } from '../../transport/guarded-fetch.ts';
 import { mediaTypeOf } from './media-type.ts';
 
@@ -107,9 +106,8 @@ export class AddressedMedia {
   }
 }
 
-/** `undefined`: the call names no media by URL, as most do. */
+/** `undefined`: the call names no media by URL, as most do. A conversation of texts alone is not asked. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
-  if (isTextOnly(call)) return undefined;
   const found: Named[] = [];
   if (call.kind === 'chat') for (const message of call.messages) collect(message.parts, found);
   else if (call.kind === 'image') found.push(...imagesOf(call).filter(isNamed));

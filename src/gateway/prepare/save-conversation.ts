@@ -9,11 +9,6 @@ import { type CallContext, type Conclusion, conclude } from '../call-context.ts'
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { reportsIn } from '../settle/own-figures.ts';
 
-/** Whether the reply is stored. */
-export function isStored({ call }: CallContext): boolean {
-  return call.kind === 'chat' && call.thread?.replyId !== undefined;
-}
-
 /** Stores the reply and its signatures; `undefined`: there is nothing to store. Never rejects: a failure becomes a warning. */
 export function saveReply(deps: GatewayDeps, context: CallContext, writer: Writer): Promise<void> | undefined {
   const { call, collector } = context;

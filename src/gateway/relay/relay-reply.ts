@@ -7,10 +7,10 @@ import type { Frame, Writer } from '../../dialects/dialect.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { Client } from '../../http1/client-request.ts';
 import { allFrames, errorIn, hasReasoning, hasUsage, joinBytes, type Upstream } from '../attempt/upstream.ts';
-import { type CallContext, type Conclusion, collectReasoning } from '../call-context.ts';
+import { type CallContext, type Conclusion, collectReasoning, conclude } from '../call-context.ts';
 import { CLIENT_GONE } from '../client-gone.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
-import { concludeAndSave, isStored } from '../prepare/save-conversation.ts';
+import { concludeAndSave } from '../prepare/save-conversation.ts';
 import { publicError } from '../redaction.ts';
 import { mayBeDisputed } from '../settle/doubt.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
@@ -76,8 +76,12 @@ export function settleReply(
   { hasLeft }: Client,
 ): Promise<Money> {
   const conclusion: Conclusion = hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
-  const isDoubted = isStored(context) && frames.some((frame) => mayBeDisputed(context, frame));
-  return concludeAndSave(deps, context, hasLeft ? undefined : writer, conclusion, isDoubted);
+  const { call, collector } = context;
+  const isStored = call.kind === 'chat' && call.thread?.replyId !== undefined;
+  // Of most calls nothing is kept.
+  if (hasLeft || (!isStored && !collector)) return conclude(deps, context, conclusion);
+  const isDoubted = isStored && frames.some((frame) => mayBeDisputed(context, frame));
+  return concludeAndSave(deps, context, writer, conclusion, isDoubted);
 }
 
 /** What the client is sent. */

@@ -1,12 +1,15 @@
 /** Computes the cost of a call: usage times price. */
 import { type Money, type Pico, RateSum, timesFactor } from '../../canonical/money.ts';
-import type { Price } from '../../canonical/price.ts';
+import type { Price, Tier, TokenRates } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { pricePiece, ratesFor } from './rates.ts';
+import { pricePiece } from './pieces.ts';
 
 /** Tokens assumed for an image without reported tokens: Gemini's figure for one megapixel. */
 const IMAGE_TOKENS = 1290;
 const PICO_PER_NANO = 1000n;
+
+/** A provider's report above this is wrong, and the call is charged its hold. */
+export const MAXIMUM_CALL_COST: Money = 10_000_000n * 10n ** 9n;
 
 /** A pure function. Rounds the charge at list price up to the nano-USD, and that times the factor of a price group again. */
 export function charge(usage: Usage, price: Price): Money {
@@ -92,4 +95,24 @@ export function countedCalls({ searches, videos }: Usage): number {
 /** A provider's figure as a whole number of units. Invalid and negative figures become 0. */
 export function units(count: number | undefined): number {
   return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
+}
+
+/** The rates for a call with this number of input tokens. */
+export function ratesFor(price: Price, input: number): TokenRates {
+  return price.tiers ? tieredRates(price, price.tiers, input) : price;
+}
+
+function tieredRates(price: Price, tiers: readonly Tier[], input: number): TokenRates {
+  const tier = tiers.findLast(({ from }) => input >= from);
+  return tier ? { ...price, ...tier } : price;
+}
+
+/**
+ * What caches have saved of a call, those of the provider and the gateway's own: what the same tokens cost at the same price if none of them is read from or written to a cache, minus what was charged. Negative
+ * where writing a cache cost more than reading it saved. 0 where there was no cache.
+ */
+export function savedBy(usage: Usage, price: Price, charged: Money): Money {
+  const { source, cachedInput, cacheWrite, cacheWriteHour } = usage;
+  if (source !== 'cached' && !cachedInput && !cacheWrite && !cacheWriteHour) return 0n;
+  return charge({ ...usage, source: 'reported', cachedInput: 0, cacheWrite: 0, cacheWriteHour: 0 }, price) - charged;
 }

@@ -2,8 +2,8 @@
 import type { Pico } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { chargedImages, chargedToolCalls, countedCalls, units } from './charge.ts';
-import { pricePiece, ratesFor } from './rates.ts';
+import { chargedImages, chargedToolCalls, countedCalls, ratesFor, units } from './charge.ts';
+import { pricePiece } from './pieces.ts';
 
 /** `quantity` times `rate` is `amount`, in pico-USD. Seconds are counted in milliseconds. */
 export interface ChargeItem {

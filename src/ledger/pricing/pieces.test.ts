@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../test/helpers/chat-call.ts';
 import { imageCall } from '../../../test/helpers/image-call.ts';
+import { askedPiece, highestPiece } from './pieces.ts';
 import { quote } from './quote.ts';
-import { askedPiece, highestPiece } from './rates.ts';
 
 test('quality and size of images are read from the call', () => {
   expect(askedPiece(imageCall({ size: { pixels: { width: 64, height: 32 } }, quality: 'high' }))).toEqual({

@@ -4,7 +4,8 @@ import { pixelsOf } from '../../canonical/image-size.ts';
 import { type Money, type Pico, RateSum, roundUp, timesFactor } from '../../canonical/money.ts';
 import type { Price, TokenRates } from '../../canonical/price.ts';
 import { estimateTokens, type InputEstimate } from '../tokens/estimate-tokens.ts';
-import { askedPiece, highestPiece, ratesFor } from './rates.ts';
+import { ratesFor } from './charge.ts';
+import { askedPiece, highestPiece } from './pieces.ts';
 
 /** Additional maximum usage that the gateway derives from the request, for each choice or image. */
 export interface Extras {

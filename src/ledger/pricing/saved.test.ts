@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test';
 import { fc } from '../../../test/helpers/property.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { charge } from './charge.ts';
-import { savedBy } from './saved.ts';
+import { charge, savedBy } from './charge.ts';
 
 /** Pico-USD per token: an input token costs 3000 nano-USD. */
 const PRICE: Price = {

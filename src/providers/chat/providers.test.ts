@@ -4,7 +4,7 @@ import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../
 import type { ChatCall } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { providerDialectNamed } from '../../dialects/index.ts';
-import { memberPatches } from '../../dialects/shared/adjust-members.ts';
+import { memberPatches } from '../../dialects/shared/adjust.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { PROVIDERS, providerOf } from '../index.ts';
 import { type Outgoing, type Provider, type Signing, spokenDialect, type Target } from '../provider.ts';

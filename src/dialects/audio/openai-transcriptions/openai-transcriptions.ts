@@ -2,7 +2,7 @@
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
-import { memberPatches } from '../../shared/adjust-members.ts';
+import { memberPatches } from '../../shared/adjust.ts';
 import { memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { billableFields } from '../../shared/money/form-money.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';

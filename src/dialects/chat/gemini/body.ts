@@ -1,7 +1,7 @@
 /** Brings a request body to the one spelling that the readers expect: checked, in camelCase, without nulls. */
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { patchedMembers } from '../../shared/adjust-members.ts';
+import { patchedMembers } from '../../shared/adjust.ts';
 import { type Billable, billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseObject, wrong } from '../../shared/request-body.ts';
 import { type SchemaFault, validatorOf } from '../../shared/validator.ts';

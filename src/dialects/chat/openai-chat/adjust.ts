@@ -3,9 +3,10 @@
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
-import type { ModelQuirks } from '../../dialect.ts';
+import type { ModelQuirks, Quirks } from '../../dialect.ts';
 import type { Adjustment } from '../../shared/adjust.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { freeTextSchema, wrapFreeText } from '../request/free-text.ts';
 import { callIds } from './call-ids.ts';
 import { schemaHint, writeOutput } from './write-output.ts';
@@ -194,4 +195,14 @@ function thinkingContent(text: string, content: Json): Json {
   const thinking = { type: 'thinking', thinking: [{ type: 'text', text }] };
   if (Array.isArray(content)) return [thinking, ...content];
   return content === null || content === '' ? [thinking] : [thinking, { type: 'text', text: content }];
+}
+
+/**
+ * Whether the model wants its earlier reasoning back. If the provider has its own member for reasoning, its models reason. With other providers a model reasons only if the
+ * call asks for it.
+ */
+export function wantsSignatures({ reasoning }: ChatCall, model: string, quirks: Quirks): boolean {
+  const { reasoningField } = quirksOf(quirks, model);
+  if (reasoningField === 'none') return false;
+  return reasoningField !== undefined || (reasoning !== undefined && reasoning.effort !== 'none');
 }

@@ -3,10 +3,10 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_CHAT } from '../names.ts';
+import { wantsSignatures } from './adjust.ts';
 import { passCall } from './pass-call.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
-import { wantsSignatures } from './reasoning-models.ts';
 import { createWriter } from './write-reply.ts';
 import { writeCall } from './write-request.ts';
 

@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { patchMembers } from '../../wire/json.ts';
-import { patchedMembers } from '../adjust-members.ts';
+import { patchedMembers } from '../adjust.ts';
 import { repeatingSettings } from './repeated-members.ts';
 
 /**

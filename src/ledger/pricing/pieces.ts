@@ -1,18 +1,8 @@
-/** Selects the rates of a price that apply to a call. */
+/** Prices of images and videos by size and quality. */
 import type { Call } from '../../canonical/call.ts';
 import { writePixels } from '../../canonical/image-size.ts';
 import type { Money } from '../../canonical/money.ts';
-import type { PiecePrice, Price, Tier, TokenRates } from '../../canonical/price.ts';
-
-/** The rates for a call with this number of input tokens. */
-export function ratesFor(price: Price, input: number): TokenRates {
-  return price.tiers ? tieredRates(price, price.tiers, input) : price;
-}
-
-function tieredRates(price: Price, tiers: readonly Tier[], input: number): TokenRates {
-  const tier = tiers.findLast(({ from }) => input >= from);
-  return tier ? { ...price, ...tier } : price;
-}
+import type { PiecePrice } from '../../canonical/price.ts';
 
 /** A generated image or video, by its requested size and quality. */
 export interface Piece {
