@@ -4,6 +4,7 @@ import type { Dialect } from '../../dialect.ts';
 import { anthropicError } from '../../shared/error-bodies.ts';
 import { anthropicLimitHeaders } from '../../shared/rate-limit-headers.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
+import { asksToThink } from '../request/reasoning-effort.ts';
 import { readError } from './errors.ts';
 import { passCall } from './pass-call.ts';
 import { createReader } from './read-reply.ts';
@@ -15,8 +16,7 @@ export const anthropicMessages: Dialect<ChatCall> = {
   name: ANTHROPIC_MESSAGES,
   kind: 'chat',
   returnsSignatures: true,
-  wantsSignatures: ({ reasoning }) =>
-    reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
+  wantsSignatures: asksToThink,
   singleChoice: true,
   supportsMediaUrls: ['image', 'document'],
   readCall,

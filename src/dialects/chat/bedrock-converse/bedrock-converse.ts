@@ -2,6 +2,7 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { ProviderDialect } from '../../dialect.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
+import { asksToThink } from '../request/reasoning-effort.ts';
 import { readError } from './errors.ts';
 import { createReader } from './read-reply.ts';
 import { writeCall } from './write-request.ts';
@@ -10,8 +11,7 @@ export const bedrockConverse: ProviderDialect<ChatCall> = {
   name: BEDROCK_CONVERSE,
   kind: 'chat',
   singleChoice: true,
-  wantsSignatures: ({ reasoning }) =>
-    reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
+  wantsSignatures: asksToThink,
   writeCall,
   reader: createReader,
   readError,

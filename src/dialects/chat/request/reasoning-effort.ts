@@ -1,5 +1,5 @@
 /** Converts between reasoning efforts and token budgets, for models that know only one of them. */
-import type { Effort, Reasoning } from '../../../canonical/call.ts';
+import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { Json } from '../../../canonical/json.ts';
 
 /** The efforts of OpenAI's formats. */
@@ -7,6 +7,11 @@ export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'ma
 
 export function isEffort(word: Json | undefined): word is Effort {
   return EFFORTS.some((effort) => effort === word);
+}
+
+/** Whether the call asks a Claude model to think, which then signs its thinking. */
+export function asksToThink({ reasoning }: ChatCall): boolean {
+  return reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0;
 }
 
 /** The smallest thinking budget that Claude models accept (Anthropic API reference, "Extended thinking"). */
