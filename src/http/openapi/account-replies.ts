@@ -1,9 +1,8 @@
 /** Schemas of requests and responses for models, providers and the OpenAPI document itself. */
 import { type TObject, Type } from 'typebox';
 import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
+import { some, text } from './reply-fields.ts';
 
-const text = () => Type.String();
-const some = Type.Optional;
 const orNull = () => Type.Union([Type.String(), Type.Null()]);
 
 const OpenAiModel = Type.Object(

@@ -1,12 +1,8 @@
 /** Response schemas for chat, non-streaming and streaming. */
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
 import { named } from '../fields.ts';
-
-const text = () => Type.String();
-const count = () => Type.Integer({ minimum: 0 });
-const some = Type.Optional;
-const orNull = (schema: TSchema) => some(Type.Union([schema, Type.Null()]));
+import { count, orNull, some, text } from './reply-fields.ts';
 
 export const Usage = named('Usage', {
   prompt_tokens: count(),

@@ -1,12 +1,8 @@
 /** Response schemas for images, audio, embeddings, reranking and videos. */
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
 import { named } from '../fields.ts';
-
-const text = () => Type.String();
-const count = () => Type.Integer({ minimum: 0 });
-const some = Type.Optional;
-const orNull = (schema: TSchema) => some(Type.Union([schema, Type.Null()]));
+import { count, orNull, some, text } from './reply-fields.ts';
 
 const ImagesUsage = Type.Object({}, { $name: 'ImagesUsage', $about: 'Tokens of the text and of the images.' });
 
