@@ -87,7 +87,8 @@ async function startCounted(upstream: string, folder: string) {
       hear = resolve;
       child.send(message);
     });
-  return { url: await addressIn(child.stdout), ask, stop: () => child.kill() };
+  // Nothing of it is kept, and a stop in order waits for connections that `fetch` keeps open.
+  return { url: await addressIn(child.stdout), ask, stop: () => child.kill('SIGKILL') };
 }
 
 /** The address that the service prints once it listens. What it prints later is read too, so that it never waits. */
