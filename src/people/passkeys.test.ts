@@ -164,7 +164,12 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
 
   test('a new one needs a verified person at this origin, and its maker is not read', async () => {
     const { passkeys, me, add } = await start();
-    for (const change of [{ isVerified: false }, { origin: 'https://evil.test' }, { crossOrigin: true }])
+    for (const change of [
+      { isVerified: false },
+      { origin: 'https://evil.test' },
+      { crossOrigin: true },
+      { padding: 1600 },
+    ])
       expect(await failure(add(Object.assign(newPasskeyDevice(HERE.origin), change)))).toMatchObject(FAILED);
     const { options, ceremony } = await passkeys.startAdding(me, HERE);
     expect(options.pubKeyCredParams.map(({ alg }) => alg)).toEqual([-8, -7, -257]);

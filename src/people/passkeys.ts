@@ -59,6 +59,8 @@ const MOST_PASSKEYS = 20;
 const ALGORITHMS = [-8, -7, -257] as const;
 /** WebAuthn level 3, 4: a credential ID has at most 1023 bytes. */
 const LONGEST_CREDENTIAL = Math.ceil((1023 * 4) / 3);
+/** In base64url: an RSA key of 8192 bits takes 1,400 characters. */
+const LONGEST_KEY = 2048;
 
 /** What the row of a ceremony has. */
 interface Begun extends Expected {
@@ -132,7 +134,8 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
       const expected = await take('passkey-new', ceremony, me);
       if (!expected) throw signInFailed();
       const made = await webauthn.verifyNew({ expected, response, algorithms: ALGORITHMS });
-      if (!made || made.credential.length > LONGEST_CREDENTIAL) throw signInFailed();
+      if (!made || made.credential.length > LONGEST_CREDENTIAL || made.publicKey.length > LONGEST_KEY)
+        throw signInFailed();
       const { id: person } = me.person;
       if ((await people.passkeys(person)).length >= MOST_PASSKEYS) throw tooMany();
       const { transports = [] } = response.response;

@@ -126,66 +126,70 @@ test.skipIf(!CHROMIUM)('a payload is read when somebody asks for it, once, and i
   expect(await show.count()).toBe(0);
 });
 
-test.skipIf(!CHROMIUM)('a passkey is set up at the first start, signs in, confirms and is removed', async () => {
-  // Passkeys need the name of a host.
-  const url = gateway.url.replace('127.0.0.1', 'localhost');
-  const own = await openPage(browser, { bypassCSP: true, reducedMotion: 'reduce' });
-  const { page } = own;
-  const devices = await page.context().newCDPSession(page);
-  await devices.send('WebAuthn.enable');
-  const kind = { protocol: 'ctap2', transport: 'internal' } as const;
-  const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true };
-  const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
-    options: { ...kind, ...abilities, automaticPresenceSimulation: true },
-  });
-  const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
-  const button = (name: string) => page.getByRole('button', { name, exact: true });
-  const ann = { name: 'Ann', role: 'owner' };
-  const { link } = await gateway.admin<{ link: { path: string } }>('POST', '/people', ann);
-  await page.goto(url + link.path);
-  await button('Add a passkey instead').click();
-  await title('Playground').waitFor();
-  await page.goto(`${url}/console/profile`);
-  await button('Sign out').click();
-  await button('Use a passkey').click();
-  await title('Overview').waitFor();
+test.skipIf(!CHROMIUM)(
+  'a passkey is set up at the first start, signs in, confirms and is removed',
+  async () => {
+    // Passkeys need the name of a host.
+    const url = gateway.url.replace('127.0.0.1', 'localhost');
+    const own = await openPage(browser, { bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = own;
+    const devices = await page.context().newCDPSession(page);
+    await devices.send('WebAuthn.enable');
+    const kind = { protocol: 'ctap2', transport: 'internal' } as const;
+    const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true };
+    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+      options: { ...kind, ...abilities, automaticPresenceSimulation: true },
+    });
+    const title = (name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const ann = { name: 'Ann', role: 'owner' };
+    const { link } = await gateway.admin<{ link: { path: string } }>('POST', '/people', ann);
+    await page.goto(url + link.path);
+    await button('Add a passkey instead').click();
+    await title('Playground').waitFor();
+    await page.goto(`${url}/console/profile`);
+    await button('Sign out').click();
+    await button('Use a passkey').click();
+    await title('Overview').waitFor();
 
-  const { id: account } = await gateway.admin<{ id: string }>('POST', '/accounts', { name: 'to-remove' });
-  const { id: key } = await gateway.admin<{ id: string }>('POST', '/keys', { account, name: 'doomed' });
-  await page.goto(`${url}/console/keys?open=${key}`);
-  await button('Delete key').click();
-  const dialog = page.getByRole('dialog');
-  expect(await dialog.getByRole('button', { name: 'Delete key', exact: true }).isDisabled()).toBe(true);
-  expect(await violationsOf(page)).toEqual([]);
-  // Nobody touches the device: the key stays.
-  await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
-  await button('Confirm with a passkey instead').click();
-  await page.getByText('No passkey was used').waitFor();
-  await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
-  await button('Confirm with a passkey instead').click();
-  await dialog.waitFor({ state: 'detached' });
-  const { data: keys } = await gateway.admin<{ data: { name: string }[] }>('GET', `/keys?account=${account}`);
-  expect(keys).toEqual([]);
+    const { id: account } = await gateway.admin<{ id: string }>('POST', '/accounts', { name: 'to-remove' });
+    const { id: key } = await gateway.admin<{ id: string }>('POST', '/keys', { account, name: 'doomed' });
+    await page.goto(`${url}/console/keys?open=${key}`);
+    await button('Delete key').click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('button', { name: 'Delete key', exact: true }).isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    // Nobody touches the device: the key stays.
+    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+    await button('Confirm with a passkey instead').click();
+    await page.getByText('No passkey was used').waitFor();
+    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+    await button('Confirm with a passkey instead').click();
+    await dialog.waitFor({ state: 'detached' });
+    const { data: keys } = await gateway.admin<{ data: { name: string }[] }>('GET', `/keys?account=${account}`);
+    expect(keys).toEqual([]);
 
-  await page.goto(`${url}/console/profile`);
-  await page.getByRole('button', { name: 'Rename the passkey' }).click();
-  await page.getByRole('textbox', { name: 'Rename the passkey' }).fill('Desk');
-  await button('Save').last().click();
-  await button('Remove the passkey Desk').click();
-  expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
-  await dialog.getByText('Without a passkey you need a password').waitFor();
-  await button('Cancel').click();
-  await page.getByLabel('New password').fill('a long enough password');
-  await button('Set password').click();
-  await button('Change password').waitFor();
-  await button('Remove the passkey Desk').click();
-  await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
-  await page.getByText('None yet.').waitFor();
-  // The browser logs each answer that is an error.
-  expect(own.complaints.filter((text) => !text.includes('409'))).toEqual([]);
-  await page.context().close();
-});
+    await page.goto(`${url}/console/profile`);
+    await page.getByRole('button', { name: 'Rename the passkey' }).click();
+    await page.getByRole('textbox', { name: 'Rename the passkey' }).fill('Desk');
+    await button('Save').last().click();
+    await button('Remove the passkey Desk').click();
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await dialog.getByText('Without a passkey you need a password').waitFor();
+    await button('Cancel').click();
+    await page.getByLabel('New password').fill('a long enough password');
+    await button('Set password').click();
+    await button('Change password').waitFor();
+    await button('Remove the passkey Desk').click();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('None yet.').waitFor();
+    // The browser logs each answer that is an error.
+    expect(own.complaints.filter((text) => !text.includes('409'))).toEqual([]);
+    await page.context().close();
+  },
+  120_000,
+);
 
 test.skipIf(!CHROMIUM)('the ledger is proved, and Chinese is chosen from the palette', async () => {
   const { page } = visit;

@@ -42,6 +42,8 @@ export function newPasskeyDevice(origin: string, kind: DeviceKey = 'ES256') {
   /** Tests change these as a broken or hostile device would. */
   const device = {
     ...{ origin, type: '', crossOrigin: false, userHandle: '' },
+    /** Of the key: bytes that no algorithm has. */
+    padding: 0,
     ...{ counter: 0, counts: true, isVerified: true, isSyncable: false, isSynced: false },
   };
 
@@ -68,7 +70,9 @@ export function newPasskeyDevice(origin: string, kind: DeviceKey = 'ES256') {
     create(options: Shown & { rp: { id?: string }; user: { id: string } }, format = 'none', statement = new Map()) {
       device.userHandle = options.user.id;
       const length = Buffer.of(0, id.length);
-      const credential = Buffer.concat([Buffer.alloc(16), length, id, isoCBOR.encode(coseOf(kind, publicKey))]);
+      const key = coseOf(kind, publicKey);
+      if (device.padding > 0) key.set(-70_000, new Uint8Array(device.padding));
+      const credential = Buffer.concat([Buffer.alloc(16), length, id, isoCBOR.encode(key)]);
       const authData = new Uint8Array(authenticatorData(options.rp.id ?? '', HAS_CREDENTIAL, credential));
       const attestation = new Map<string, string | Map<string, string> | Uint8Array>([
         ['fmt', format],

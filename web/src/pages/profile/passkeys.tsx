@@ -128,10 +128,10 @@ function PasskeyLine({ passkey, onDone, onError }: LineProps) {
     );
   return (
     <li>
-      <span>
-        <span className="strong">{name}</span>
-        <span className="sub">{facts.join(' · ')}</span>
-      </span>
+      <div>
+        <div className="strong">{name}</div>
+        <div className="dimmer">{facts.join(' · ')}</div>
+      </div>
       <span className="row">
         <button type="button" className="btn" aria-label={t('renamePasskey', { name })} onClick={() => setNext(name)}>
           {t('rename')}
