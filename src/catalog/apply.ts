@@ -105,7 +105,14 @@ export async function applyCatalogue(
     if (!before) changes.models.added.push(entry.name);
     else if (repriced) changes.models.repriced.push(entry.name);
     if (before && Bun.deepEquals(before, row)) return;
-    await store.saveModel(row, options.audit?.('model', row.name, { before: version?.components, after: components }));
+    await store.changeModels([
+      {
+        name: row.name,
+        // Prices that were scheduled, adopted or cancelled since the rows were read stay so.
+        change: (stored) => (stored && before ? withPricesOf(stored, row, repriced, now) : row),
+        audit: options.audit?.('model', row.name, { before: version?.components, after: components }),
+      },
+    ]);
     if (before && !Bun.deepEquals({ ...before, priceId, scheduled }, row)) changes.models.changed.push(entry.name);
   }
 
@@ -115,6 +122,13 @@ export async function applyCatalogue(
     const provider = catalogue.providers.find((written) => written.name === name) ?? providers.get(name);
     return provider?.type ?? 'modelport';
   }
+}
+
+/** The row with the prices that are stored, and its own from now on if it has a new one. */
+function withPricesOf(stored: ModelRow, row: ModelRow, repriced: boolean, now: number): ModelRow {
+  const { priceId, scheduled } = repriced ? withPriceId(stored, row.priceId, now) : stored;
+  const { scheduled: _, ...rest } = row;
+  return { ...rest, priceId, ...(scheduled && { scheduled }) };
 }
 
 /** Credentials are never shown completely, so an entry without them keeps the stored ones. Another provider never gets them. */

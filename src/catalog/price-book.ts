@@ -84,55 +84,62 @@ export function createPriceBook({ store, guard, now }: PriceBookSettings): Price
         });
       }
       const compared = await compare(asked);
-      if (compared.fingerprint !== fingerprint) {
-        const sentence = 'Prices or the price file have changed since they were compared: compare them again.';
-        throw new GatewayError('conflict', sentence, { param: 'fingerprint' });
-      }
-      const rows = new Map((await store.models()).map((row) => [row.name, row]));
-      const adopted: AdoptedPrice[] = [];
-      for (const difference of chosen(compared, models)) {
-        const row = rows.get(difference.model);
-        if (!row) continue;
-        const id = newId('price_');
-        const { model, priceId, before, after, source, asOf } = difference;
-        const components = writeComponents(after);
-        const file = `${compared.source} ${asOf}`;
-        await store.savePrice({
-          id,
-          model,
-          components,
-          createdAt: at,
-          source: file,
-          ...(from !== undefined && { effectiveAt: from }),
-        });
-        const was = { priceId, price: writePeoplesPrice(before) };
-        const is = { priceId: id, price: writePeoplesPrice(after), file, source, from: new Date(from ?? at) };
-        await store.saveModel(withPriceId(row, id, at, from), audit(model, was, is));
-        adopted.push({ ...difference, newPriceId: id });
-      }
+      if (compared.fingerprint !== fingerprint) throw changedMeanwhile();
+      const adopted = chosen(compared, models).map((difference) => ({ ...difference, newPriceId: newId('price_') }));
+      // All of them or none, on rows as they are: another admin may change the same models now.
+      await store.changeModels(
+        adopted.map(({ model, priceId, newPriceId: id, before, after, source, asOf, scheduled }) => {
+          const file = `${compared.source} ${asOf}`;
+          const was = { priceId, price: writePeoplesPrice(before) };
+          const is = { priceId: id, price: writePeoplesPrice(after), file, source, from: new Date(from ?? at) };
+          return {
+            name: model,
+            change(row) {
+              const isSame = row && priceIdAt(row, at) === priceId && Bun.deepEquals(row.scheduled, scheduled);
+              if (!isSame) throw changedMeanwhile();
+              return withPriceId(row, id, at, from);
+            },
+            price: {
+              ...{ id, model, components: writeComponents(after), createdAt: at, source: file },
+              ...(from !== undefined && { effectiveAt: from }),
+            },
+            audit: audit(model, was, is),
+          };
+        }),
+      );
       return adopted;
     },
 
     async cancel(priceId, audit) {
       const version = await store.price(priceId);
-      const row = (await store.models()).find(({ scheduled }) => scheduled?.some((one) => one.priceId === priceId));
-      const planned = row?.scheduled?.find((one) => one.priceId === priceId);
-      if (!version || !row || !planned) {
-        throw new GatewayError('not_found', `There is no scheduled price "${priceId}".`, { param: 'id' });
-      }
+      const plannedIn = (row: ModelRow | undefined) => row?.scheduled?.find((one) => one.priceId === priceId);
+      const unknown = () => new GatewayError('not_found', `There is no scheduled price "${priceId}".`, { param: 'id' });
+      const row = (await store.models()).find((one) => plannedIn(one));
+      const planned = plannedIn(row);
+      if (!version || !row || !planned) throw unknown();
       if (planned.from <= now()) {
         throw new GatewayError('conflict', `The price "${priceId}" has begun: adopt or set another one.`);
       }
-      const { scheduled = [], ...rest } = row;
-      const left = scheduled.filter((one) => one !== planned);
-      const before = {
-        priceId,
-        price: writePeoplesPrice(readComponents(version.components)),
-        from: new Date(planned.from),
-      };
-      await store.saveModel({ ...rest, ...(left.length > 0 && { scheduled: left }) }, audit(row.name, before));
+      const price = writePeoplesPrice(readComponents(version.components));
+      await store.changeModels([
+        {
+          name: row.name,
+          change(stored) {
+            if (!stored || !plannedIn(stored)) throw unknown();
+            const { scheduled = [], ...rest } = stored;
+            const left = scheduled.filter((one) => one.priceId !== priceId);
+            return { ...rest, ...(left.length > 0 && { scheduled: left }) };
+          },
+          audit: audit(row.name, { priceId, price, from: new Date(planned.from) }),
+        },
+      ]);
     },
   };
+}
+
+function changedMeanwhile(): GatewayError {
+  const sentence = 'Prices or the price file have changed since they were compared: compare them again.';
+  return new GatewayError('conflict', sentence, { param: 'fingerprint' });
 }
 
 const nameOf = ({ source = RELEASE, prices }: PriceSource) => (prices === undefined ? source : 'file');

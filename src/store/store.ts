@@ -10,6 +10,7 @@ import type { HourlyFileStore } from './hourly-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { SchemaState } from './migration-plan.ts';
+import type { ModelChange } from './model-change.ts';
 import type { OverviewStore } from './overview.ts';
 import type { PeopleStore } from './people.ts';
 import type { PriceGroupRow, PriceRow } from './price-rows.ts';
@@ -150,6 +151,8 @@ export interface Store
   reencryptProviders(which?: 'all' | 'plain'): Promise<number>;
   removeProvider(name: string, audit?: Audit<ProviderRow>): Promise<boolean>;
   saveModel(model: ModelRow, audit?: Audit<ModelRow>): Promise<void>;
+  /** Changes rows as they are, in one transaction, so that nothing of what others save at the same time is lost. */
+  changeModels(changes: readonly ModelChange[]): Promise<void>;
   models(): Promise<ModelRow[]>;
   removeModel(name: string, audit?: Audit<ModelRow>): Promise<boolean>;
 

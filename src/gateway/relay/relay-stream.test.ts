@@ -4,9 +4,11 @@ import type { SentRequest } from '../../../test/helpers/fake-transport.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../../canonical/errors.ts';
+import { charge } from '../../ledger/pricing/charge.ts';
 import { admit } from '../admit/admit.ts';
 import { attempt } from '../attempt/attempt.ts';
 import type { CallContext } from '../call-context.ts';
+import { rivalCost, withRival } from '../settle/rival.ts';
 import { IdleStreams } from './idle-streams.ts';
 import { StreamRelay } from './relay-stream.ts';
 
@@ -209,4 +211,23 @@ test('silence is filled after the time set, and not before', async () => {
   at.relay.tick(sentAt + 10_000, 10_000);
   expect(at.sink.text.length).toBeGreaterThan(text.length);
   expect(at.sink.text.slice(text.length)).toStartWith(':');
+});
+
+test('the checkpoint of a hedged stream in a price group is rounded up once, as its charge is', async () => {
+  const at = await streaming();
+  const { context } = at;
+  context.model = { ...context.model, price: { ...context.model.price, factor: 1_000_001n } };
+  const sent = { target: undefined, sendings: 1, cancellation: { sent: true } };
+  context.rival = { asked: sent, beside: sent } as unknown as NonNullable<CallContext['rival']>;
+  const checkpoints: bigint[] = [];
+  at.deps.ledger = { ...at.deps.ledger, checkpoint: (_, cost) => void checkpoints.push(cost) };
+  at.relay.tick(performance.now(), 1e9);
+  const used = context.meter.soFar();
+  const other = rivalCost(context.rival, context)!;
+  expect(checkpoints).toEqual([charge(withRival(used, context.rival!, other), context.model.price)]);
+  expect(charge(used, context.model.price) + other.cost - checkpoints[0]!).toBe(1n);
+  // A usage report may claim anything: at most what is held for this request, and the other.
+  context.covered = 5n;
+  at.relay.tick(performance.now(), 1e9);
+  expect(checkpoints[1]).toBe(5n + other.cost);
 });

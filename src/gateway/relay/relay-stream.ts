@@ -3,7 +3,6 @@ import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
 import { warningComment } from '../../dialects/chat/reply/losses.ts';
 import type { Frame, Writer } from '../../dialects/dialect.ts';
 import type { Answer, ByteSink, ByteSource } from '../../http1/answer.ts';
-import { charge } from '../../ledger/pricing/charge.ts';
 import { errorIn, type Flow, type FrameTaker, flowOf, joinBytes, type Upstream } from '../attempt/upstream.ts';
 import { type CallContext, type Conclusion, conclude, isFinished, watch } from '../call-context.ts';
 import { abortCall, CLIENT_GONE, limitDrain } from '../client-gone.ts';
@@ -12,7 +11,7 @@ import { concludeAndSave, saveReply } from '../prepare/save-conversation.ts';
 import { publicError } from '../redaction.ts';
 import { mayBeDisputed } from '../settle/doubt.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
-import { rivalCost } from '../settle/rival.ts';
+import { costSoFar } from '../settle/rival.ts';
 import type { IdleStreams } from './idle-streams.ts';
 import { addReplyWarnings, attemptsComment, costComment, replyHeaders, skipWarning } from './reply-headers.ts';
 
@@ -145,11 +144,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   /** Sends a keep-alive where nothing was sent for a while, and writes down what the call has cost so far. */
   tick(now: number, keepAliveMs: number): void {
     if (this.context.meter.delivered) {
-      const cost = charge(this.context.meter.soFar(), this.context.model.price);
-      // An early usage report may claim anything. If this process dies, at most the hold is charged.
-      const { hold, covered, rival } = this.context;
-      const other = rivalCost(rival, this.context)?.cost ?? 0n;
-      this.deps.ledger.checkpoint(hold, (cost < covered ? cost : covered) + other);
+      this.deps.ledger.checkpoint(this.context.hold, costSoFar(this.context));
     }
     if (this.hasSent) {
       this.hasSent = false;

@@ -39,3 +39,22 @@ export function withRival(used: Usage, { asked: { target } }: Rival, { usage, co
   const { provider = '', model: targetModel = '' } = target ?? {};
   return { ...used, hedge: { provider, targetModel, cost: writeMoney(cost), usage } };
 }
+
+interface CallSoFar {
+  call: Call;
+  model: { price: Price };
+  meter: { soFar(): Usage };
+  /** The part of the hold that covers this model. */
+  covered: Money;
+  rival: Rival | undefined;
+}
+
+/** What a stream is charged if its process dies now, computed as its settlement is. */
+export function costSoFar({ call, model, meter, covered, rival }: CallSoFar): Money {
+  const used = meter.soFar();
+  const own = charge(used, model.price);
+  const other = rivalCost(rival, { call, model });
+  // An early usage report may claim anything: at most the hold is charged.
+  if (own >= covered) return covered + (other?.cost ?? 0n);
+  return rival && other ? charge(withRival(used, rival, other), model.price) : own;
+}

@@ -1,10 +1,10 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { FallbackRow, ModelRow, TargetRow } from '../catalog-rows.ts';
-import { type Database, insertInto, putInto, type Steps, sql, where } from '../database.ts';
+import { type Database, insertInto, putInto, type Statement, type Steps, sql, where } from '../database.ts';
 import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../price-rows.ts';
 import type { Store } from '../store.ts';
-import { NOTICE, putNamed, removeRow } from './audit-table.ts';
+import { NOTICE, noticed, putNamed, removeRow } from './audit-table.ts';
 
 interface PriceColumns {
   id: string;
@@ -54,18 +54,11 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 
   return {
     price,
-    /** A saved version never changes: saving the same again is allowed, other content under its id is refused. */
-    async savePrice({ id, model, components, createdAt, effectiveAt, source }) {
-      const columns = { id, model, components, created_at: createdAt, effective_at: effectiveAt, source };
-      await db.steps(function* () {
-        yield sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`;
-        const [saved] = (yield sql`SELECT * FROM prices WHERE id = ${id}`) as PriceColumns[];
-        if (saved?.components !== components || saved.model !== model) {
-          throw new GatewayError('conflict', `Price version "${id}" exists and cannot be changed: save a new version.`);
-        }
+    savePrice: (version) =>
+      db.steps(function* () {
+        yield* savedPrice(version);
         yield NOTICE;
-      });
-    },
+      }),
     async prices({ limit, model, after }) {
       const conditions = [
         model === undefined ? undefined : sql`model = ${model}`,
@@ -79,29 +72,55 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
   };
 }
 
-export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
+/** The step that saves a version. It never changes: saving the same again is allowed, other content under its id is refused. */
+function* savedPrice({ id, model, components, createdAt, effectiveAt, source }: PriceRow): Steps<void> {
+  const columns = { id, model, components, created_at: createdAt, effective_at: effectiveAt, source };
+  yield sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`;
+  const [saved] = (yield sql`SELECT * FROM prices WHERE id = ${id}`) as PriceColumns[];
+  if (saved?.components !== components || saved.model !== model) {
+    throw new GatewayError('conflict', `Price version "${id}" exists and cannot be changed: save a new version.`);
+  }
+}
+
+function putModel(model: ModelRow): Statement {
+  const { strategy, retries, affinity, firstTokenMs, hedge, capture } = model;
+  return putInto('models', 'name', {
+    name: model.name,
+    kind: model.kind,
+    price_id: model.priceId,
+    max_output_tokens: model.maxOutputTokens,
+    context_tokens: model.contextTokens,
+    max_images: model.maxImages,
+    display_name: model.displayName,
+    owned_by: model.ownedBy,
+    on_disconnect: model.onDisconnect,
+    created_at: model.createdAt,
+    targets: JSON.stringify(model.targets),
+    aliases: model.aliases && JSON.stringify(model.aliases),
+    fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
+    continuation: model.continuation,
+    scheduled: model.scheduled && JSON.stringify(model.scheduled),
+    routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge, capture }),
+  });
+}
+
+export function modelTable(db: Database): Pick<Store, 'saveModel' | 'changeModels' | 'models' | 'removeModel'> {
   return {
-    saveModel(model, audit) {
-      const { strategy, retries, affinity, firstTokenMs, hedge, capture } = model;
-      const columns = {
-        name: model.name,
-        kind: model.kind,
-        price_id: model.priceId,
-        max_output_tokens: model.maxOutputTokens,
-        context_tokens: model.contextTokens,
-        max_images: model.maxImages,
-        display_name: model.displayName,
-        owned_by: model.ownedBy,
-        on_disconnect: model.onDisconnect,
-        created_at: model.createdAt,
-        targets: JSON.stringify(model.targets),
-        aliases: model.aliases && JSON.stringify(model.aliases),
-        fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
-        continuation: model.continuation,
-        scheduled: model.scheduled && JSON.stringify(model.scheduled),
-        routing: JSON.stringify({ strategy, retries, affinity, firstTokenMs, hedge, capture }),
-      };
-      return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
+    saveModel: (model, audit) => db.steps(putNamed('models', model, putModel(model), toModel, audit)),
+    changeModels(changes) {
+      // In one order, so that two transactions never wait for each other.
+      const inOrder = [...changes].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return db.steps(function* (): Steps<void> {
+        for (const { name, change, price, audit } of inOrder) {
+          // Locks the row: what others save meanwhile waits.
+          const [old] = (yield sql`UPDATE models SET name = name WHERE name = ${name} RETURNING *`) as ModelColumns[];
+          const before = old && toModel(old);
+          const after = change(before);
+          if (price) yield* savedPrice(price);
+          yield putModel(after);
+          yield* noticed(audit, before, after);
+        }
+      });
     },
     models: async () => (await db.all<ModelColumns>(sql`SELECT * FROM models ORDER BY name`)).map(toModel),
     removeModel: (name, audit) => db.steps(removeRow('models', 'name', name, toModel, audit)),
