@@ -1,7 +1,7 @@
 /** The measurements of one gateway in one round, and of the upstream alone, which are subtracted. */
 import type { Load, LoadReport } from './load.ts';
 import { loopMicroseconds, spentBy, treeUse } from './processes.ts';
-import { type Endpoint, load, type Running } from './running.ts';
+import { type Endpoint, load, type Running, untilAnswers } from './running.ts';
 import { type Pace, writeRequest } from './workload.ts';
 
 /** All figures by name; NaN if not measured. */
@@ -93,9 +93,12 @@ export async function measurePeer(
 
   const requests = await withCpu(peer, () => closedLoad(peer, seconds));
   const chunks = await withCpu(peer, () => heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
+  await untilAnswers(peer);
   const paced = await pacedLoad(peer, seconds);
+  await untilAnswers(peer);
   const streamed = await streamedLoad(peer, seconds);
 
+  await untilAnswers(peer);
   const memory = sampleMemory(peer);
   const held = await heldStreams(peer, HELD_STREAMS, HELD_EVERY_MS, seconds);
   const highest = memory.stop();
@@ -174,6 +177,7 @@ function heldStreams(endpoint: Endpoint, streams: number, everyMs: number, secon
 }
 
 async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
+  await untilAnswers(peer);
   const now = () => ({
     at: performance.now(),
     peer: treeUse(peer.pid).cpuMicroseconds,

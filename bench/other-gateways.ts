@@ -63,7 +63,7 @@ const litellm: Peer = {
   isOther: true,
   does: 'checks the master key and computes the cost of a call; no accounts, budgets or record of calls, which need its database',
   settings:
-    "a worker for each core, LITELLM_MODE=PRODUCTION, LITELLM_LOG=ERROR, and the settings of its page on production (set_verbose off, request_timeout 600); Python's uvicorn with uvloop",
+    "a worker for each core with a health check of 120 s, LITELLM_MODE=PRODUCTION, LITELLM_LOG=ERROR, and the settings of its page on production (set_verbose off, request_timeout 600); Python's uvicorn with uvloop",
   missing: litellmInstall.missing,
   version: async () => LITELLM_VERSION,
   launch(place) {
@@ -75,6 +75,8 @@ const litellm: Peer = {
         ...['--config', configuration],
         ...['--host', '127.0.0.1', '--port', String(place.port)],
         ...['--num_workers', String(coreCount())],
+        // With uvicorn's 5 s, a busy machine ends workers that are still starting, again and again.
+        ...['--timeout_worker_healthcheck', '120'],
       ],
       environment: {
         LITELLM_MODE: 'PRODUCTION',

@@ -73,7 +73,9 @@ export function withRatios(gateways: readonly GatewayResult[]): GatewayResult[] 
 function cell({ figures, ratios, name }: GatewayResult, { figure, digits }: (typeof ROWS)[number]): string {
   const value = Number.isNaN(figures[figure]) ? '-' : figures[figure].toFixed(digits);
   const ratio = ratios?.[figure];
-  return ratio === undefined || name === YARDSTICK ? value : `${value} (${ratio.toFixed(ratio < 10 ? 2 : 0)} x)`;
+  return ratio === undefined || Number.isNaN(ratio) || name === YARDSTICK
+    ? value
+    : `${value} (${ratio.toFixed(ratio < 10 ? 2 : 0)} x)`;
 }
 
 function cells({ gateways }: Result): string[][] {

@@ -81,6 +81,17 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
 
 const GOOD = 'good';
 
+const RECOVERY_BOUND_MS = 120_000;
+
+/** Resolves when it answers a request within 2 s: a slow gateway works on after its clients have gone, and would answer nothing of the next measurement. */
+export async function untilAnswers(endpoint: Endpoint): Promise<void> {
+  const until = performance.now() + RECOVERY_BOUND_MS;
+  for (let answer = await ask(endpoint); answer !== GOOD; answer = await ask(endpoint)) {
+    if (performance.now() > until) throw new Error(`it did not recover from the load (${answer})`);
+    await Bun.sleep(POLL_MS);
+  }
+}
+
 /** Sends one request: returns GOOD, or what came instead. */
 async function ask({ host = '127.0.0.1', port, path, headers }: Endpoint): Promise<string> {
   try {
