@@ -4,7 +4,7 @@ import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { type Claims, claimNamed, type OidcSettings } from './oidc-claims.ts';
 
 /** What the browser keeps between the start and the end of a sign-in. */
-export interface Attempt {
+export interface SignInAttempt {
   state: string;
   nonce: string;
   verifier: string;
@@ -18,9 +18,9 @@ export interface Identity {
 
 export interface OidcProvider {
   /** The provider's page, and what the browser must bring back. Throws `OidcFailure`. */
-  start(): Promise<{ url: string; attempt: Attempt }>;
+  start(): Promise<{ url: string; attempt: SignInAttempt }>;
   /** Who has signed in. `query`: of the request by which the provider sent the person back. Throws `OidcFailure`. */
-  finish(query: URLSearchParams, attempt: Attempt): Promise<Identity>;
+  finish(query: URLSearchParams, attempt: SignInAttempt): Promise<Identity>;
 }
 
 export type OidcProblem = 'provider_unavailable' | 'sign_in_failed';

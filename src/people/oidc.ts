@@ -7,7 +7,13 @@ import type { PersonRow } from '../store/people.ts';
 import type { Store } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { isInDomains, nameFromClaims, type OidcSettings, roleFromClaims, verifiedEmail } from './oidc-claims.ts';
-import { type Attempt, createOidcProvider, type Identity, OidcFailure, type OidcProblem } from './oidc-provider.ts';
+import {
+  createOidcProvider,
+  type Identity,
+  OidcFailure,
+  type OidcProblem,
+  type SignInAttempt,
+} from './oidc-provider.ts';
 import { roleOf } from './sessions.ts';
 
 /** Why nobody was signed in: the end of `#error=` on the sign-in page. */
@@ -21,8 +27,8 @@ export type OidcOutcome =
 /** The sign-in with the company's OpenID Connect provider, in two steps: `start` returns the provider's URL, `finish` reads the redirect back. */
 export interface Oidc {
   readonly name: string;
-  start(): Promise<{ url: string; attempt: Attempt } | { error: OidcError; cause: unknown }>;
-  finish(query: URLSearchParams, attempt: Attempt): Promise<OidcOutcome>;
+  start(): Promise<{ url: string; attempt: SignInAttempt } | { error: OidcError; cause: unknown }>;
+  finish(query: URLSearchParams, attempt: SignInAttempt): Promise<OidcOutcome>;
 }
 
 /** `guard` sends all requests to the provider. */

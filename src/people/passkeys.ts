@@ -14,7 +14,7 @@ import { hashSecret, newSecret } from './secrets.ts';
 import type { SignedIn } from './sessions.ts';
 import { signInFailed } from './sign-in-failed.ts';
 import { createWebauthn } from './webauthn.ts';
-import type { Expected } from './webauthn-worker.ts';
+import type { ExpectedAnswer } from './webauthn-worker.ts';
 
 export interface Ceremony<Options> {
   options: Options;
@@ -22,7 +22,7 @@ export interface Ceremony<Options> {
   ceremony: string;
 }
 
-export interface Used {
+export interface PasskeyAnswer {
   ceremony: string;
   response: AuthenticationResponseJSON;
 }
@@ -40,16 +40,16 @@ export interface Passkeys {
   add(me: Me, answer: { ceremony: string; response: RegistrationResponseJSON; name: string }): Promise<PasskeyRow>;
   startSignIn(at: RelyingParty): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>>;
   /** Whose passkey it is. Throws `sign_in_failed`. `failed`: called before with the person, as far as one is known. */
-  signIn(answer: Used, failed?: (person: PersonRow | undefined) => Promise<void>): Promise<UsedPasskey>;
+  signIn(answer: PasskeyAnswer, failed?: (person: PersonRow | undefined) => Promise<void>): Promise<UsedPasskey>;
   /** Throws `conflict` without a passkey for this host. */
   startConfirming(me: Me, at: RelyingParty): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>>;
   /** Verifies that the person of this session is here. Throws `sign_in_failed`. */
-  confirm(me: Me, answer: Used): Promise<{ passkey: PasskeyRow; confirmation: string; expiresAt: number }>;
+  confirm(me: Me, answer: PasskeyAnswer): Promise<{ passkey: PasskeyRow; confirmation: string; expiresAt: number }>;
   /** Whether the session has this confirmation; it is used up. */
   useConfirmation(me: Me, confirmation: string): Promise<boolean>;
 }
 
-type Kind = 'passkey-new' | 'passkey-sign-in' | 'passkey-confirm';
+type CeremonyKind = 'passkey-new' | 'passkey-sign-in' | 'passkey-confirm';
 const CONFIRMATION = 'passkey-confirmation';
 
 /** A person looks for a security key or a telephone meanwhile. */
@@ -63,7 +63,7 @@ const LONGEST_CREDENTIAL = Math.ceil((1023 * 4) / 3);
 const LONGEST_KEY = 2048;
 
 /** What the row of a ceremony has. */
-interface Begun extends Expected {
+interface Begun extends ExpectedAnswer {
   /** Only this session may finish it. */
   session?: string;
 }
@@ -86,7 +86,7 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
     return { secret: text, expiresAt };
   }
 
-  async function begin(kind: Kind, at: RelyingParty, me?: Me) {
+  async function begin(kind: CeremonyKind, at: RelyingParty, me?: Me) {
     const challenge = newSecret().text;
     const begun: Begun = { challenge, ...at, ...(me && { session: me.session.id }) };
     const { secret } = await put(kind, begun, me?.person.id);
@@ -94,14 +94,14 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
   }
 
   /** Used up, whatever comes of it. */
-  async function take(kind: Kind, ceremony: string, me?: Me): Promise<Expected | undefined> {
+  async function take(kind: CeremonyKind, ceremony: string, me?: Me): Promise<ExpectedAnswer | undefined> {
     const row = await people.takeToken(kind, hashSecret(ceremony), now());
     if (!row || row.person !== me?.person.id) return undefined;
     const { session, ...expected } = JSON.parse(row.body) as Begun;
     return session === me?.session.id ? expected : undefined;
   }
 
-  async function verifyUse(expected: Expected, passkey: PasskeyRow, response: AuthenticationResponseJSON) {
+  async function verifyUse(expected: ExpectedAnswer, passkey: PasskeyRow, response: AuthenticationResponseJSON) {
     const { id, host, counter } = passkey;
     const { userHandle } = response.response;
     // Browsers give no handle where the credential was named to them.

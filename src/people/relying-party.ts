@@ -8,13 +8,13 @@ export interface RelyingParty {
   origin: string;
 }
 
-type Headers = Pick<globalThis.Headers, 'get' | 'has'>;
+type OriginHeaders = Pick<globalThis.Headers, 'get' | 'has'>;
 
 /**
  * The relying party is the page that asks. With `publicUrl` only its pages count, whatever the request says. Without it the page's origin
  * counts, which was compared with the host before (`refuseOtherOrigin`). Throws `invalid_request`.
  */
-export function relyingPartyOf(headers: Headers, publicUrl: string | undefined): RelyingParty {
+export function relyingPartyOf(headers: OriginHeaders, publicUrl: string | undefined): RelyingParty {
   const url = URL.parse(headers.get('origin') ?? '');
   if (!url || !isPlace(url)) throw refusal('Passkeys need https and the name of a host, or localhost.');
   if (publicUrl === undefined || url.origin === URL.parse(publicUrl)?.origin)
@@ -26,7 +26,7 @@ export function relyingPartyOf(headers: Headers, publicUrl: string | undefined):
  * Whether to offer passkeys to this browser. Browsers send `sec-fetch-site` only where the connection is safe, so it also tells where a
  * proxy ends TLS. Nothing depends on the answer but what the sign-in page shows.
  */
-export function canUsePasskeys(headers: Headers, isOnTls: boolean, publicUrl: string | undefined): boolean {
+export function canUsePasskeys(headers: OriginHeaders, isOnTls: boolean, publicUrl: string | undefined): boolean {
   if (publicUrl !== undefined) {
     const url = URL.parse(publicUrl);
     return url !== null && isPlace(url);

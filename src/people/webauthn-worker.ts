@@ -11,7 +11,7 @@ const helpers = require('@simplewebauthn/server/helpers') as typeof import('@sim
 declare const self: Worker;
 
 /** What the answer must be made for. */
-export interface Expected {
+export interface ExpectedAnswer {
   /** In base64url. */
   challenge: string;
   origin: string;
@@ -29,13 +29,18 @@ export interface NewCredential {
 
 export type UsedCredential = Pick<NewCredential, 'counter' | 'isSynced'>;
 
-export type Verification =
-  | { kind: 'new'; expected: Expected; response: RegistrationResponseJSON; algorithms: readonly number[] }
-  | { kind: 'used'; expected: Expected; response: AuthenticationResponseJSON; known: Omit<NewCredential, 'isSynced'> };
+export type PasskeyCheck =
+  | { kind: 'new'; expected: ExpectedAnswer; response: RegistrationResponseJSON; algorithms: readonly number[] }
+  | {
+      kind: 'used';
+      expected: ExpectedAnswer;
+      response: AuthenticationResponseJSON;
+      known: Omit<NewCredential, 'isSynced'>;
+    };
 
 export interface VerificationAsked {
   id: number;
-  asked: Verification;
+  asked: PasskeyCheck;
 }
 
 export interface VerificationAnswered {
@@ -50,7 +55,7 @@ self.onmessage = async ({ data: { id, asked } }: MessageEvent<VerificationAsked>
   self.postMessage({ id, ...(verified && { verified }) } satisfies VerificationAnswered);
 };
 
-async function verify(asked: Verification): Promise<NewCredential | UsedCredential | undefined> {
+async function verify(asked: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
   const { expected, response } = asked;
   // The console is never in the frame of another page (`frame-ancestors`). The library allows it where a browser does not name the page.
   if (helpers.decodeClientDataJSON(response.response.clientDataJSON).crossOrigin) return undefined;

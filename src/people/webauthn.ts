@@ -2,17 +2,17 @@
 import { startThread, workerProgram } from '../canonical/worker-program.ts';
 import type {
   NewCredential,
+  PasskeyCheck,
   UsedCredential,
-  Verification,
   VerificationAnswered,
   VerificationAsked,
 } from './webauthn-worker.ts';
 
 export interface Webauthn {
   /** What a new passkey consists of. `undefined`: something of the answer is wrong. Rejects if the thread fails. */
-  verifyNew(asked: Omit<Extract<Verification, { kind: 'new' }>, 'kind'>): Promise<NewCredential | undefined>;
+  verifyNew(asked: Omit<Extract<PasskeyCheck, { kind: 'new' }>, 'kind'>): Promise<NewCredential | undefined>;
   /** The state of the passkey after its use. `undefined`: something of the answer is wrong. Rejects if the thread fails. */
-  verifyUse(asked: Omit<Extract<Verification, { kind: 'used' }>, 'kind'>): Promise<UsedCredential | undefined>;
+  verifyUse(asked: Omit<Extract<PasskeyCheck, { kind: 'used' }>, 'kind'>): Promise<UsedCredential | undefined>;
   /** Whether the thread is running. */
   readonly isLoaded: boolean;
 }
@@ -74,7 +74,7 @@ export function createWebauthn({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Web
     for (const id of [...pending.keys()]) take(id)?.reject(new Error(`A passkey could not be verified: ${reason}`));
   }
 
-  function ask(asked: Verification): Promise<NewCredential | UsedCredential | undefined> {
+  function ask(asked: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
     clearTimeout(idle);
     const id = ++last;
     return new Promise((resolve, reject) => {

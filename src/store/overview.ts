@@ -12,7 +12,7 @@ export interface OverviewLine {
   tokens: number;
 }
 
-export interface OverviewSums {
+export interface OverviewResult {
   /** Slots of the span's step that have calls, oldest first, of both periods. `slot`: the first. */
   steps: { slot: number; figures: OverviewFigures }[];
   /** The models that cost most in the period. */
@@ -20,7 +20,7 @@ export interface OverviewSums {
 }
 
 export interface OverviewStore {
-  overview(span: OverviewSpan, most: number): Promise<OverviewSums>;
+  overview(span: OverviewSpan, most: number): Promise<OverviewResult>;
   /** The keys and accounts that cost most. `calls`: how many calls the period has, as far as the sums say. */
   topSpenders(
     span: OverviewSpan,

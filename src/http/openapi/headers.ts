@@ -2,7 +2,7 @@
 import type { Documented } from '../route.ts';
 import type { Operation, RequestHeader } from './operation.ts';
 
-interface Header {
+interface DescribedHeader {
   description: string;
   required?: true;
   schema: { type: 'string' | 'integer'; enum?: string[] };
@@ -11,7 +11,7 @@ interface Header {
 
 const TEXT = { type: 'string' } as const;
 
-const REQUEST: { readonly [name in RequestHeader]: Header } = {
+const REQUEST: { readonly [name in RequestHeader]: DescribedHeader } = {
   'anthropic-version': {
     description: 'The version of the Anthropic format. `vendor1-version` is the same header.',
     required: true,
@@ -36,7 +36,7 @@ const REQUEST: { readonly [name in RequestHeader]: Header } = {
   },
 };
 
-const RESPONSE: { readonly [name: string]: Header } = {
+const RESPONSE: { readonly [name: string]: DescribedHeader } = {
   'x-request-id': {
     description: 'The id of the request, and of its call: `GET /v1/calls/{id}`.',
     required: true,

@@ -2,14 +2,14 @@
 import { auditRow } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Oidc, OidcError, OidcOutcome } from '../../../people/oidc.ts';
-import type { Attempt } from '../../../people/oidc-provider.ts';
+import type { SignInAttempt } from '../../../people/oidc-provider.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { cookieIn } from '../../session-cookie.ts';
 import { isOnTls } from '../../signed-in.ts';
 import { beginSession, peopleOf, refuseForeign } from './session-routes.ts';
 
-type Asked = Pick<RouteRequest<unknown, unknown>, 'headers' | 'address' | 'url'>;
+type OidcRequest = Pick<RouteRequest<unknown, unknown>, 'headers' | 'address' | 'url'>;
 
 export const OIDC_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/console/api/sign-in/oidc', {
@@ -46,7 +46,7 @@ function oidcOf(deps: HttpDeps): Oidc {
   throw new GatewayError('not_found', 'There is no OIDC provider (MODELPORT_OIDC_ISSUER).');
 }
 
-function isForeign(deps: HttpDeps, asked: Asked): boolean {
+function isForeign(deps: HttpDeps, asked: OidcRequest): boolean {
   try {
     refuseForeign(deps, asked, 'GET');
     return false;
@@ -56,7 +56,7 @@ function isForeign(deps: HttpDeps, asked: Asked): boolean {
 }
 
 /** Written where the provider has said who it was, or the throttle permits: others could fill the audit log. */
-async function failed(deps: HttpDeps, { address }: Asked, done: Failed): Promise<Response> {
+async function failed(deps: HttpDeps, { address }: OidcRequest, done: Failed): Promise<Response> {
   const { throttle } = peopleOf(deps);
   const isCounted = await throttle.attempt(`oidc ${address}`, address).then(
     () => true,
@@ -95,13 +95,13 @@ const ATTEMPT_SECONDS = 600;
 const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})$/;
 
 /** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. */
-function attemptCookie(deps: HttpDeps, attempt: Attempt | undefined): string {
+function attemptCookie(deps: HttpDeps, attempt: SignInAttempt | undefined): string {
   const value = attempt ? `${attempt.state}.${attempt.nonce}.${attempt.verifier}` : '';
   const parts = [`${cookieName(deps)}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax'];
   return [...parts, ...(isOnTls(deps) ? ['Secure'] : []), `Max-Age=${attempt ? ATTEMPT_SECONDS : 0}`].join('; ');
 }
 
-function attemptOf(deps: HttpDeps, { headers }: Asked): Attempt | undefined {
+function attemptOf(deps: HttpDeps, { headers }: OidcRequest): SignInAttempt | undefined {
   const [, state, nonce, verifier] = ATTEMPT.exec(cookieIn(headers.get('cookie') ?? '', cookieName(deps)) ?? '') ?? [];
   return state && nonce && verifier ? { state, nonce, verifier } : undefined;
 }
