@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MAX_JSON_DEPTH } from './canonical/json.ts';
-import { type Money, readMoney } from './canonical/money.ts';
+import type { Money } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { readCertificate } from './config/certificate.ts';
@@ -16,6 +16,7 @@ import {
   type ListenPlace,
   LONGEST_MS,
   readAddress,
+  readAmount,
   readKey,
   readListen,
   readMs,
@@ -207,7 +208,7 @@ export function loadConfig(
     limitsWithoutRedis: readWord(env, 'MODELPORT_LIMITS_WITHOUT_REDIS', ['open', 'closed'] as const),
     ...readOperator(env),
     ...readKeys(env),
-    startingCredit: readCredit(env),
+    startingCredit: readAmount(env, 'MODELPORT_STARTING_CREDIT'),
     sandbox: readSandbox(env),
     timeLimits: readTimeLimits(env),
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
@@ -380,13 +381,6 @@ const MOST_PROCESSES = 256;
 function readProcesses(env: Environment): number | 'auto' {
   if (readSetting(env, 'MODELPORT_PROCESSES') === 'auto') return 'auto';
   return readWhole(env, 'MODELPORT_PROCESSES', 1, MOST_PROCESSES);
-}
-
-function readCredit(env: Environment): Money {
-  const text = readSetting(env, 'MODELPORT_STARTING_CREDIT');
-  const amount = readMoney(text);
-  if (amount !== undefined && amount >= 0n) return amount;
-  throw new SettingError(`MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "${text}".`);
 }
 
 function freeze<T>(value: T): T {

@@ -19,7 +19,7 @@ import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { createLink, ensureOwner, FIRST_LINK_MS } from './people/links.ts';
-import { createPeople } from './people/people.ts';
+import { createPeople, type People } from './people/people.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
 import { applyConfiguredCatalogue, createReload } from './reload.ts';
@@ -28,6 +28,7 @@ import { openServers, type Servers } from './servers.ts';
 import { misspeltVariables, startListing } from './start-listing.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
 import type { Store } from './store/store.ts';
+import { sendMail } from './transport/send-mail.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -122,7 +123,7 @@ async function serveAlone(
     ...app,
     applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
     rotateSecrets: () => rotateSecrets(config, app.store),
-    people: config.console && createPeople({ ...config.console, store: app.store, guard: app.guard, now: Date.now }),
+    people: openPeople(config, app),
     pages: config.console && createPages(pagesBeside(Bun.main)),
     dialect: dialectNamed,
     readiness: createReadiness({ ask: () => readinessOf(app) }),
@@ -181,6 +182,10 @@ async function serveAlone(
   stopWatchdog?.();
   link?.close();
   return 0;
+}
+
+function openPeople({ console }: Config, { store, guard, reportError }: App): People | undefined {
+  return console && createPeople({ ...console, store, guard, mail: { sendMail, reportError }, now: Date.now });
 }
 
 /** A provider is missing without a word if its key has another name. */

@@ -1,8 +1,10 @@
 /** Settings of the console. */
 import type { OidcSettings } from '../people/oidc-claims.ts';
+import type { RegistrationSettings } from '../people/registration.ts';
 import type { SessionTimes } from '../people/sessions.ts';
 import { readOidc } from './oidc-settings.ts';
 import { readOn, readWhole } from './read-settings.ts';
+import { readRegistration } from './registration-settings.ts';
 import type { Environment } from './setting-error.ts';
 
 export interface ConsoleSettings {
@@ -10,6 +12,8 @@ export interface ConsoleSettings {
   times: SessionTimes;
   /** Absent: nobody signs in by OIDC. */
   oidc?: OidcSettings;
+  /** Absent: nobody registers. */
+  registration?: RegistrationSettings;
 }
 
 /** Absent: there is no console. */
@@ -17,6 +21,7 @@ export function readConsole(env: Environment): { console?: ConsoleSettings } {
   const idleMs = readWhole(env, 'MODELPORT_SESSION_IDLE_HOURS', 1, 8760) * 3_600_000;
   const longestMs = readWhole(env, 'MODELPORT_SESSION_DAYS', 1, 365) * 86_400_000;
   const oidc = readOidc(env);
-  const console = { times: { idleMs, longestMs }, ...(oidc && { oidc }) };
+  const registration = readRegistration(env);
+  const console = { times: { idleMs, longestMs }, ...(oidc && { oidc }), ...(registration && { registration }) };
   return readOn(env, 'MODELPORT_CONSOLE') ? { console } : {};
 }

@@ -1,5 +1,6 @@
 /** Parses single settings of the environment. An invalid one throws SettingError. */
 import { readRange } from '../access/cidr.ts';
+import { type Money, readMoney } from '../canonical/money.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
@@ -29,6 +30,14 @@ export function readWhole(env: Environment, setting: Setting, least: number, mos
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new SettingError(`${setting} must be a whole number from ${least} to ${most}, not "${text}".`);
+}
+
+/** An amount of USD, not negative. */
+export function readAmount(env: Environment, setting: Setting): Money {
+  const text = readSetting(env, setting);
+  const amount = readMoney(text);
+  if (amount !== undefined && amount >= 0n) return amount;
+  throw new SettingError(`${setting} must be an amount in USD such as 10 or 2.50, not "${text}".`);
 }
 
 export const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);

@@ -24,6 +24,7 @@ import { PAGE_ROUTES } from './routes/console/page-routes.ts';
 import { PASSKEY_ROUTES } from './routes/console/passkey-routes.ts';
 import { PLAYGROUND_ROUTES } from './routes/console/playground-routes.ts';
 import { PROFILE_ROUTES } from './routes/console/profile-routes.ts';
+import { REGISTRATION_ROUTES } from './routes/console/registration-routes.ts';
 import { SESSION_ROUTES } from './routes/console/session-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from './routes/public/call-routes.ts';
@@ -242,6 +243,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
 export const CONSOLE_ROUTES: readonly AnsweredRoute[] = [
   ...SESSION_ROUTES,
   ...OIDC_ROUTES,
+  ...REGISTRATION_ROUTES,
   ...PROFILE_ROUTES,
   ...PASSKEY_ROUTES,
   ...OWN_ACCOUNT_ROUTES,

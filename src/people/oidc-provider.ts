@@ -52,8 +52,8 @@ const MOST_BYTES = 1_000_000;
 const RETRY_MS = 3000;
 /** Endpoints of a provider change rarely. */
 const KNOWN_MS = 3_600_000;
-/** Callbacks that are being checked at the same time: each sends requests to the provider. */
-const AT_ONCE = 20;
+/** Callbacks that are being checked at the same time: each sends requests to the provider. So many that a client alone hardly keeps out others. */
+const AT_ONCE = 200;
 
 /** Loaded on first use: few gateways have an OIDC provider. */
 const library = () => import('openid-client');

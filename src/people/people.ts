@@ -8,6 +8,12 @@ import { createOidc, type Oidc } from './oidc.ts';
 import type { OidcSettings } from './oidc-claims.ts';
 import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPasswords, type PasswordAlgorithm, type Passwords } from './passwords.ts';
+import {
+  createRegistration,
+  type Registration,
+  type RegistrationDeps,
+  type RegistrationSettings,
+} from './registration.ts';
 import { createSessions, type Sessions, type SessionTimes, type Way } from './sessions.ts';
 import { signInFailed } from './sign-in-failed.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
@@ -21,6 +27,8 @@ export interface People {
   readonly throttle: Throttle;
   /** Absent: there is no OIDC provider. */
   readonly oidc?: Oidc;
+  /** Absent: nobody registers. */
+  readonly registration?: Registration;
   /** The person of a link, which is used up. Throws `sign_in_failed`. */
   openLink(token: string): Promise<{ person: PersonRow; way: Way }>;
   /** A link for a person, or for the first owner. `actor`: the admin key, or the person who asks. */
@@ -36,6 +44,9 @@ export interface SignInWays {
   oidc?: { name: string };
 }
 
+/** Sends mail, and tells the operator where it could not. */
+export type MailDeps = Pick<RegistrationDeps, 'sendMail' | 'reportError'>;
+
 /** What the module needs. `now` returns milliseconds since 1970. */
 export interface PeopleDeps {
   store: Store;
@@ -45,18 +56,25 @@ export interface PeopleDeps {
   /** Absent: there is no OIDC provider. */
   oidc?: OidcSettings | undefined;
   guard: Pick<GuardedFetch, 'send'>;
+  /** Absent: nobody registers. */
+  registration?: RegistrationSettings | undefined;
+  mail: MailDeps;
   now(): number;
 }
 
-export function createPeople({ store, times, passwords, oidc: settings, guard, now }: PeopleDeps): People {
+export function createPeople(deps: PeopleDeps): People {
+  const { store, times, guard, mail, now } = deps;
   const { people } = store;
-  const oidc = settings && createOidc(settings, { store, guard, now });
+  const passwords = createPasswords(deps.passwords);
+  const oidc = deps.oidc && createOidc(deps.oidc, { store, guard, now });
+  const registration = deps.registration && createRegistration(deps.registration, { store, passwords, ...mail, now });
   return {
     sessions: createSessions(people, times, now),
     ways: { password: true, ...(oidc && { oidc: { name: oidc.name } }) },
     ...(oidc && { oidc }),
+    ...(registration && { registration }),
     passkeys: createPasskeys(people, now),
-    passwords: createPasswords(passwords),
+    passwords,
     throttle: createThrottle(people, now),
     async openLink(token) {
       const used = await useLink(people, token, now());

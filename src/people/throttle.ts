@@ -57,7 +57,7 @@ function subjectsOf(name: string, address: string): [both: string, ofName: strin
 }
 
 /** One client has all addresses of an IPv6 network of 64 bits. */
-const networkOf = (address: string): string =>
+export const networkOf = (address: string): string =>
   address.includes(':') && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address;
 
 function tooMany(waitMs: number): GatewayError {

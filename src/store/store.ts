@@ -16,6 +16,7 @@ import type { PeopleStore } from './people.ts';
 import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
 import type { RefusedCallRow } from './refused-call-row.ts';
+import type { RegistrationStore } from './registrations.ts';
 import type {
   AccountChange,
   AccountRow,
@@ -81,7 +82,8 @@ export interface Store
     RepairStore,
     BackupStore,
     BilledStore,
-    OverviewStore {
+    OverviewStore,
+    RegistrationStore {
   /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
   /** Whether the database has the schema of this code, and what is missing. Throws if it does not answer. */

@@ -33,6 +33,7 @@ type OwnWay =
   | 'verify'
   | 'repair'
   | 'begin'
+  | 'register'
   | 'tidy'
   | keyof BackupStore;
 

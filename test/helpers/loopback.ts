@@ -27,6 +27,7 @@ import { createRepricings } from '../../src/ledger/repricing.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
 import type { OidcSettings } from '../../src/people/oidc-claims.ts';
 import { createPeople } from '../../src/people/people.ts';
+import type { RegistrationSettings } from '../../src/people/registration.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
@@ -34,13 +35,8 @@ import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
+import { sendMail } from '../../src/transport/send-mail.ts';
 import type { TestDatabase } from './engines.ts';
-
-/** Passwords cost as little as the algorithm permits. */
-const PEOPLE = {
-  times: { idleMs: 3_600_000, longestMs: 86_400_000 },
-  passwords: { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 },
-} as const;
 
 interface ConsoleOptions {
   hasConsole?: boolean;
@@ -48,6 +44,7 @@ interface ConsoleOptions {
   /** The clock of sessions and sign-ins. */
   peopleNow?: () => number;
   oidc?: OidcSettings;
+  registration?: RegistrationSettings;
 }
 
 const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
@@ -114,6 +111,13 @@ const LOOPBACK_GUARD = createGuardedFetch({
   timeoutMs: 10_000,
 });
 
+/** Passwords cost as little as the algorithm permits. */
+const PEOPLE = {
+  times: { idleMs: 3_600_000, longestMs: 86_400_000 },
+  guard: LOOPBACK_GUARD,
+  passwords: { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 },
+} as const;
+
 /** Nothing is captured without a gateway. */
 const NO_CAPTURES = { read: () => Promise.resolve(undefined) };
 
@@ -139,7 +143,7 @@ const serveOver = (deps: HttpDeps) =>
 /** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(
   database?: TestDatabase['settings'],
-  { hasConsole = true, pages, peopleNow = Date.now, oidc }: ConsoleOptions = {},
+  { hasConsole = true, pages, peopleNow = Date.now, ...ways }: ConsoleOptions = {},
 ): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
@@ -159,6 +163,7 @@ export async function startLoopback(
         return row;
       },
     });
+  const mail = { sendMail, reportError: (sentence: string) => void troubles.push(sentence) };
   const deps: HttpDeps = {
     store,
     ledger,
@@ -169,7 +174,7 @@ export async function startLoopback(
       ...NO_GATEWAY,
       explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
     },
-    people: hasConsole ? createPeople({ ...PEOPLE, store, oidc, guard: LOOPBACK_GUARD, now: peopleNow }) : undefined,
+    people: hasConsole ? createPeople({ ...PEOPLE, ...ways, store, mail, now: peopleNow }) : undefined,
     ...{ pages, dialect: dialectNamed },
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,

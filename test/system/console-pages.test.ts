@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { violationsOf } from '../helpers/axe.ts';
 import { CHROMIUM, openBrowser, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts';
 
 if (!CHROMIUM) console.log('The pages of the console are skipped: there is no Chromium (set CHROMIUM to its path).');
 
@@ -13,12 +14,23 @@ const PATHS = [
   ...['/alerts?tab=rules', '/audit', '/profile', '/settings', '/playground', '/tasks'],
 ].map((path) => `/console${path}`);
 
+/** A provider that nobody can reach, and registration. */
+const ENVIRONMENT = {
+  ...{ MODELPORT_PUBLIC_URL: 'http://models.example.test', MODELPORT_OIDC_ISSUER: 'http://127.0.0.1:9' },
+  ...{ MODELPORT_OIDC_CLIENT_ID: 'modelport', MODELPORT_OIDC_NAME: 'Test SSO' },
+  ...{ MODELPORT_REGISTRATION: 'on', MODELPORT_REGISTRATION_CREDIT: '1.5' },
+};
+
+let smtp: SmtpServer;
 let gateway: GatewayProcess;
 let browser: Browser;
 
 beforeAll(async () => {
   if (!CHROMIUM) return;
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  smtp = await startSmtpServer();
+  [gateway, browser] = await Promise.all([startGateway({ environment: ENVIRONMENT }), openBrowser()]);
+  const mail = { name: 'mail', type: 'email', server: `smtp://127.0.0.1:${smtp.port}`, from: 'gateway@example.test' };
+  await gateway.admin('POST', '/alerts/channels', { ...mail, to: ['ops@example.test'], rules: [] });
   const caller = await gateway.newCaller();
   for (const content of ['Hello', '[[fail 503]]']) {
     await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -31,6 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await gateway?.stop();
+  smtp?.stop();
 });
 
 async function signedIn(options: Parameters<typeof openPage>[1]): Promise<Visit> {
@@ -46,6 +59,46 @@ async function settle({ page }: Visit, path: string): Promise<void> {
   await page.locator('main h1').waitFor();
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
 }
+
+test.skipIf(!CHROMIUM).each(['en-GB', 'zh-CN'])(
+  'people register themselves and see a provider that is down, in %s',
+  async (locale) => {
+    const isChinese = locale === 'zh-CN';
+    const colorScheme = isChinese ? 'dark' : 'light';
+    const visit = await openPage(browser, { locale, colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = visit;
+    await page.goto(`${gateway.url}/console/`);
+    await page.getByRole('link', { name: 'Test SSO' }).click();
+    await page.getByText(isChinese ? '登录服务暂时没有响应' : 'The sign-in provider does not answer').waitFor();
+    await page.getByRole('button', { name: '$1.50' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: '$1.50' }).click();
+    await page.getByRole('heading', { level: 1, name: isChinese ? '注册账户' : 'Create an account' }).waitFor();
+    const address = `${locale.toLowerCase()}@example.test`;
+    await page.getByRole('textbox').fill(address);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: address }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    let mail: string | undefined;
+    while (mail === undefined) {
+      mail = smtp.mails.find(({ to }) => to.includes(address))?.data;
+      await Bun.sleep(5);
+    }
+    const token = /#register=3D([\w-]{43})|#register=([\w-]{43})/.exec(mail.replace(/=\r\n/g, '')) ?? [];
+    await page.goto('about:blank');
+    await page.goto(`${gateway.url}/console/#register=${token[1] ?? token[2]}`);
+    await page.getByLabel(isChinese ? '姓名' : 'Name').fill('Ann');
+    await page.getByLabel(isChinese ? '密码' : 'Password', { exact: true }).fill('correct horse battery');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('$1.50').first().waitFor();
+    expect(await gateway.verify()).toMatchObject({ ok: true });
+    expect(visit.complaints).toEqual([]);
+    await page.context().close();
+  },
+  300_000,
+);
 
 test.skipIf(!CHROMIUM).each(['light', 'dark'] as const)(
   'axe finds no violation in the %s theme',

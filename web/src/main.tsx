@@ -48,7 +48,7 @@ function Console() {
     return session.error ? <Failed error={session.error} retry={() => void session.refetch()} /> : null;
   const { person } = session.data;
   // A one-time link wins over a session that is still there.
-  if (!person || fragment.link) {
+  if (!person || fragment.link || fragment.register) {
     return <SignInPage ways={session.data.ways} fragment={fragment} onDone={enter} />;
   }
   // Where neither passwords nor passkeys are on, there is nothing to set up.

@@ -280,4 +280,18 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   ALTER TABLE passkeys ADD COLUMN is_syncable bigint NOT NULL DEFAULT 0;
   ALTER TABLE passkeys ADD COLUMN is_synced bigint NOT NULL DEFAULT 0;
   `,
+  // Who has registered, so that each mailbox gets one credit, and what was given away on each day.
+  `
+  CREATE TABLE registrations (
+    mailbox text COLLATE "C" PRIMARY KEY,
+    person text COLLATE "C" NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    at bigint NOT NULL
+  );
+  CREATE TABLE registration_days (
+    day bigint PRIMARY KEY,
+    people bigint NOT NULL,
+    credit bigint NOT NULL
+  );
+  `,
 ];

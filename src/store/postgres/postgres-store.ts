@@ -10,6 +10,7 @@ import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
+import { outcomeOf, registrationSteps } from '../tables/registration-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
 import { backUpPostgres, restorePostgres } from './backup.ts';
 import { openConnection, type PostgresSettings } from './connection.ts';
@@ -64,6 +65,16 @@ export function openPostgresStore(settings: PostgresSettings, cipher: Credential
         await decideUnderLock(run, steps);
         return true;
       }),
+
+    register(registration) {
+      const work = db.transact(async (run) => {
+        const asked = registrationSteps(registration);
+        let step = asked.next();
+        while (!step.done) step = asked.next(await run(step.value));
+        if (step.value.length > 0) await decideUnderLock(run, step.value);
+      });
+      return outcomeOf(work);
+    },
 
     tidy: (now, keepFrom) => tidyCalls(db, now, keepFrom),
   };

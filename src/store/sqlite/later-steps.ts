@@ -318,4 +318,18 @@ export const LATER_STEPS: readonly MigrationStep[] = [
   ALTER TABLE passkeys ADD COLUMN is_syncable INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE passkeys ADD COLUMN is_synced INTEGER NOT NULL DEFAULT 0;
   `,
+  // Who has registered, so that each mailbox gets one credit, and what was given away on each day.
+  `
+  CREATE TABLE registrations (
+    mailbox TEXT PRIMARY KEY,
+    person TEXT NOT NULL,
+    account TEXT NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE registration_days (
+    day INTEGER PRIMARY KEY,
+    people INTEGER NOT NULL,
+    credit INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

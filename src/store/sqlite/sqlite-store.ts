@@ -12,6 +12,7 @@ import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
+import { outcomeOf, registrationSteps } from '../tables/registration-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
 import { backUpSqlite, restoreSqlite } from './backup.ts';
 import { createCheckpointer } from './checkpointer.ts';
@@ -80,6 +81,17 @@ export async function openSqliteStore(
         tables().apply(steps);
         return true;
       }),
+
+    register(registration) {
+      checkpointer.writes();
+      const work = db.transact(() => {
+        const asked = registrationSteps(registration);
+        let step = asked.next();
+        while (!step.done) step = asked.next(db.run(step.value));
+        tables().apply(step.value);
+      });
+      return outcomeOf(work);
+    },
 
     async tidy(now, keepFrom) {
       await db.transact(() => db.run(forgetRefused(now)));

@@ -57,12 +57,7 @@ export function peopleTable(db: Database, cipher: CredentialCipher | undefined):
     createPerson: (person, audit) =>
       db.steps(function* () {
         yield* refuseTaken(person.id, person);
-        yield insertInto('people', {
-          id: person.id,
-          created_at: person.createdAt,
-          ...changedColumns(person),
-        });
-        yield* replaceMemberships(person.id, person.accounts);
+        yield* insertPerson(person);
         yield* recorded(audit, undefined, person);
       }),
     person: (id) => first(sql`people.id = ${id}`),
@@ -188,6 +183,11 @@ function* refuseTaken(id: string, { email, oidc }: PersonChange): Steps<void> {
       yield sql`SELECT id FROM people WHERE oidc_issuer = ${oidc.issuer} AND oidc_subject = ${oidc.subject} AND id <> ${id}`;
     if (taken.length > 0) throw new GatewayError('conflict', 'Somebody has this identity already.');
   }
+}
+
+export function* insertPerson(person: PersonRow): Steps<void> {
+  yield insertInto('people', { id: person.id, created_at: person.createdAt, ...changedColumns(person) });
+  yield* replaceMemberships(person.id, person.accounts);
 }
 
 function* replaceMemberships(person: string, accounts: readonly string[]): Steps<void> {

@@ -14,6 +14,9 @@ export interface Ways {
   passkeys: boolean;
   /** Absent: there is no company sign-in. */
   oidc?: { name: string };
+  /** Whether people may register themselves, and what their account has then. */
+  registration?: boolean;
+  registrationCredit?: string | null;
 }
 
 export interface Person {

@@ -1,13 +1,15 @@
 /** One-time links stand in the fragment of the address, which no server and no log sees. */
 export interface Fragment {
   link?: string;
+  /** The token of a registration. */
+  register?: string;
   error?: string;
 }
 
 export function readFragment(hash: string): Fragment {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const found: Fragment = {};
-  for (const name of ['link', 'error'] as const) {
+  for (const name of ['link', 'register', 'error'] as const) {
     const value = given.get(name);
     if (value) found[name] = value;
   }

@@ -14,7 +14,7 @@ import { peopleOf, refuseForeign, showSelf, signIn } from './session-routes.ts';
 
 const LEAST_PASSWORD = 12;
 const Password = Type.String({ maxLength: 200, description: 'a password of up to 200 characters' });
-const NewPassword = Type.String({
+export const NewPassword = Type.String({
   minLength: LEAST_PASSWORD,
   maxLength: 200,
   description: `a password of ${LEAST_PASSWORD} to 200 characters`,

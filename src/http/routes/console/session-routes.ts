@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { auditRow } from '../../../access/audit.ts';
 import { PERMISSIONS, type Permission } from '../../../access/permissions.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
+import { writeMoney } from '../../../canonical/money.ts';
 import { canUsePasskeys } from '../../../people/relying-party.ts';
 import type { SignedIn, Way } from '../../../people/sessions.ts';
 import type { PersonRow } from '../../../store/people.ts';
@@ -20,11 +21,12 @@ export const SESSION_ROUTES: readonly AnsweredRoute[] = [
     gate: 'open',
     summary: 'Shows who is signed in, and the ways to sign in.',
     answer: async (deps, { headers }) => {
-      const { sessions, ways } = peopleOf(deps);
+      const { sessions } = peopleOf(deps);
       const secret = sessionSecret(headers, isOnTls(deps));
       const found = secret === undefined ? undefined : await sessions.find(secret);
       const shown = found ? await showSession(deps, found) : { person: null };
       const passkeys = canUsePasskeys(headers, isOnTls(deps), deps.settings.publicUrl);
+      const ways = await shownWays(deps, found !== undefined);
       return uncached({ ...shown, ways: { ...ways, passkeys } });
     },
   }),
@@ -77,6 +79,14 @@ export const SESSION_ROUTES: readonly AnsweredRoute[] = [
     },
   }),
 ];
+
+/** Who is signed in does not register. */
+async function shownWays(deps: HttpDeps, isSignedIn: boolean): Promise<object> {
+  const { ways, registration } = peopleOf(deps);
+  const isOpen = !isSignedIn && registration !== undefined && (await registration.isOpen());
+  const credit = isOpen && registration.credit > 0n ? writeMoney(registration.credit) : null;
+  return { ...ways, registration: isOpen, registrationCredit: credit };
+}
 
 export function peopleOf({ people }: HttpDeps): NonNullable<HttpDeps['people']> {
   if (people) return people;

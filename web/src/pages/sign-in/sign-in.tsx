@@ -10,6 +10,7 @@ import { FormError } from '../../parts/states.tsx';
 import type { Fragment } from '../../shell/fragment.ts';
 import { Example } from './example.tsx';
 import { PasswordForm } from './password-form.tsx';
+import { ConfirmBox, RegisterBox, RegisterLink } from './register.tsx';
 import { words } from './words.ts';
 
 interface Props {
@@ -23,7 +24,7 @@ export function SignInPage(props: Props) {
     <div className="gate">
       <main id="main">
         <GateHead />
-        <Gate {...props} />
+        <GateBox {...props} />
         <GateFoot />
       </main>
       <Example />
@@ -64,7 +65,16 @@ function GateFoot() {
   );
 }
 
-function Gate({ ways, fragment, onDone: enter }: Props) {
+/** Signing in, registering, or the end of a registration. */
+function GateBox(props: Props) {
+  const [isRegistering, setRegistering] = useState(false);
+  const { fragment, onDone } = props;
+  if (fragment.register !== undefined) return <ConfirmBox token={fragment.register} onDone={onDone} />;
+  if (isRegistering) return <RegisterBox onBack={() => setRegistering(false)} />;
+  return <Gate {...props} onRegister={() => setRegistering(true)} />;
+}
+
+function Gate({ ways, fragment, onDone: enter, onRegister }: Props & { onRegister: () => void }) {
   const t = useWords(words);
   const [note, setNote] = useState(fragment.error && t(ERRORS[fragment.error] ?? 'failed'));
   const [following, setFollowing] = useState(fragment.link !== undefined);
@@ -89,6 +99,7 @@ function Gate({ ways, fragment, onDone: enter }: Props) {
       <QuickWays ways={ways} onDone={enter} />
       {(ways.passkeys || ways.oidc) && ways.password && <div className="or">{t('or')}</div>}
       {ways.password && <PasswordForm onDone={enter} />}
+      {ways.registration && <RegisterLink credit={ways.registrationCredit} onOpen={onRegister} />}
       <LockedOut />
     </div>
   );
