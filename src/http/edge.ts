@@ -10,6 +10,7 @@ import type { RequestFault } from '../http1/request-fault.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import { CONTENT_TYPES, formatFor } from '../telemetry/metrics/exposition.ts';
 import { answerJson, answerResponse } from './answers.ts';
+import { BegunCall } from './begun-call.ts';
 import { readBody } from './body.ts';
 import { createBodyCheck, createQueryCheck } from './checked.ts';
 import { type AddressOf, createAddressReader } from './client-address.ts';
@@ -103,12 +104,6 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
     return surface !== 'operator' && !isOperatorPath(path);
   }
 
-  function failed(method: string, path: string, thrown: unknown): Answer {
-    const error = asGatewayError(thrown);
-    if (error.code === 'internal_error') deps.reportError(`${method} ${path} failed.`, error.cause);
-    return failure(method, path, error);
-  }
-
   return {
     async answer(request) {
       const path = withoutAlias(pathOf(request.target));
@@ -116,7 +111,7 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
       try {
         done = await respond(request, path);
       } catch (thrown) {
-        done = failed(request.method, path, thrown);
+        done = failed(deps, request, thrown);
       }
       deps.metrics.answered(done.status);
       return request.headers.has('origin') && isForBrowsers(path) ? shareWithBrowser(done) : done;
@@ -170,8 +165,10 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     caller: Caller | undefined,
     load: Load,
     person?: SignedIn,
+    begun?: BegunCall,
   ) => {
     const done = await row.answer(deps, {
+      begun,
       path,
       query: readQuery(queryOf(request.target)),
       body: checkBody?.(await read(request, load)),
@@ -198,7 +195,12 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     reply.headers['x-request-id'] = newId('req_');
     return person ? privately(reply) : reply;
   };
-  return async (request, path, as) => {
+  const handle = async (
+    request: ClientRequest,
+    path: { [name: string]: string },
+    as: Caller | undefined,
+    begun?: BegunCall,
+  ): Promise<Answer> => {
     const isPerson = row.gate === 'session' || (row.gate === 'admin' && hasSession(deps, request));
     const person = isPerson ? await personOf(deps, request, row) : undefined;
     const hasKey = !as && !person && (row.gate === 'caller' || row.gate === 'admin');
@@ -209,14 +211,35 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
       if (caller && row.gate === 'admin' && row.method !== 'GET') reportChange(deps, row, caller, path);
       return done;
     }
+    begun?.sentBy(caller);
     deps.access.allowScope(caller, row.scope);
     const load = deps.access.enter(caller, request.body.length ?? 0);
     try {
-      return await answered(request, path, caller, load);
+      return await answered(request, path, caller, load, undefined, begun);
     } finally {
       load.end();
     }
   };
+  const { begins } = row;
+  if (!begins) return handle;
+  return async (request, path, as) => {
+    const format = begins(request.target);
+    if (format === undefined) return handle(request, path, as);
+    const begun = new BegunCall(deps, format);
+    try {
+      return await handle(request, path, as, begun);
+    } catch (thrown) {
+      return failed(deps, request, thrown, begun.failed(thrown));
+    }
+  };
+}
+
+/** `id`: by which the call is found, if it is recorded. */
+function failed(deps: HttpDeps, { method, target }: ClientRequest, thrown: unknown, id?: string): Answer {
+  const path = withoutAlias(pathOf(target));
+  const error = asGatewayError(thrown);
+  if (error.code === 'internal_error') deps.reportError(`${method} ${path} failed.`, error.cause);
+  return failure(method, path, error, undefined, id);
 }
 
 /** What a person sees must not be kept by the browser or a proxy. */
@@ -293,8 +316,14 @@ function takes(router: Router<EdgeRoute>, method: string, path: string): boolean
 }
 
 /** The error response in the format of the path's API. */
-function failure(method: string, path: string, error: GatewayError, headers?: { [name: string]: string }): Answer {
-  const { status, body, headers: errorHeaders } = errorWriterFor(method, path)(error, newId('req_'));
+function failure(
+  method: string,
+  path: string,
+  error: GatewayError,
+  headers?: { [name: string]: string },
+  id = newId('req_'),
+): Answer {
+  const { status, body, headers: errorHeaders } = errorWriterFor(method, path)(error, id);
   return { status, headers: { ...errorHeaders, ...headers }, body };
 }
 

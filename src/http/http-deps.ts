@@ -54,7 +54,7 @@ export interface HttpDeps {
   /** Whether the process can take calls now. */
   readiness(): Promise<Readiness>;
   metrics: Pick<Metrics, 'answered' | 'called' | 'write'>;
-  events: Pick<Events, 'configChanged'>;
+  events: Events;
   alerts: Pick<Alerts, 'refresh' | 'test' | 'check'>;
   /** Stored requests and replies of calls. */
   captures: Pick<Captures, 'read'>;

@@ -66,7 +66,10 @@ export const RECEIPT = {
 const PICO_DIGITS = 12;
 
 /** Usage times list price, component by component; of an account in a price group also the sum of that, and the factor. */
-export async function chargeOf(store: Store, { usage, priceId, cost }: CallRow): Promise<object> {
+export async function chargeOf(
+  store: Store,
+  { usage, priceId, cost }: Pick<CallRow, 'usage' | 'priceId' | 'cost'>,
+): Promise<object> {
   const version = usage && priceId !== '' && cost > 0n ? await store.price(priceId) : undefined;
   if (!usage || !version) return { charge: [] };
   const price = readComponents(version.components);
@@ -80,7 +83,7 @@ export async function chargeOf(store: Store, { usage, priceId, cost }: CallRow):
   return { charge, listCost: writeMoney(listCharge(usage, price)), priceFactor: writeFactor(price.factor) };
 }
 
-export async function entriesOf(store: Store, { id }: CallRow): Promise<object[]> {
+export async function entriesOf(store: Store, { id }: Pick<CallRow, 'id'>): Promise<object[]> {
   return (await store.entriesOfCall(id)).map(({ seq, kind, amount, balanceAfter, at, note }) => ({
     seq,
     kind,

@@ -4,6 +4,7 @@ import type { Caller } from '../access/access.ts';
 import type { Permission } from '../access/permissions.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { SignedIn } from '../people/sessions.ts';
+import type { BegunCall } from './begun-call.ts';
 import type { Carriers } from './client-key.ts';
 import type { HttpDeps } from './http-deps.ts';
 
@@ -53,6 +54,8 @@ export interface AnsweredRoute extends Documented {
   /** The scope that a key needs. Absent: keys with scopes are refused. */
   scope: Scope | undefined;
   answer: RouteHandler<unknown, unknown>;
+  /** The API format of the call that this request begins, which is recorded also if it is refused; `undefined`: it begins none. */
+  begins?: (target: string) => string | undefined;
 }
 
 /** The response body, or a complete Response if it is not JSON with status 200. */
@@ -73,6 +76,8 @@ export interface RouteRequest<Query, Body> {
   read(): Promise<Uint8Array>;
   /** The client's address. */
   readonly address: string;
+  /** Of a route that begins calls. */
+  readonly begun?: BegunCall | undefined;
   /** Throws if the route is open to everybody: then there is no caller. */
   caller: Caller;
   /** Who is signed in. Throws on routes of other gates, and if the request has a key. */
@@ -96,6 +101,7 @@ interface RouteParts<Q extends TObject, B extends TSchema> {
   body?: B;
   reply?: TSchema;
   answer: RouteHandler<Static<Q>, Static<B>>;
+  begins?: (target: string) => string | undefined;
 }
 
 export const NO_QUERY = Type.Object({});
@@ -119,6 +125,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     ...(options.reading && { reading: options.reading }),
     query: options.query ?? NO_QUERY,
     body: options.body,
+    ...(options.begins && { begins: options.begins }),
     // Safe: query and body were validated against these schemas.
     answer: options.answer as RouteHandler<unknown, unknown>,
   };

@@ -4,6 +4,7 @@ import type { Money } from '../canonical/money.ts';
 import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
+import type { CallTrace } from '../telemetry/events.ts';
 import { receiptOf } from '../telemetry/receipt.ts';
 import { siblingsOf, together } from './group.ts';
 import { type Held, save } from './held-task.ts';
@@ -83,8 +84,30 @@ export async function conclude(
   task: Payable,
   cost: Money,
   outcome: CallRow['outcome'],
-  { usage, error }: Ending = {},
+  ending: Ending = {},
 ): Promise<void> {
+  const { call, trace } = recordOf(deps, task, cost, outcome, ending);
+  await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
+  trace.record = call;
+  deps.events.taskEnded(trace, call);
+}
+
+/** The record of a task that goes on. */
+export type RunningCall = Omit<CallRow, 'outcome'> & { outcome: 'running' };
+
+/** `undefined`: the task has ended. */
+export function runningCall(deps: Pick<TaskDeps, 'events' | 'now'>, task: Task): RunningCall | undefined {
+  if (isOver(task)) return undefined;
+  return { ...recordOf(deps, task, 0n, 'ok', {}).call, outcome: 'running' };
+}
+
+function recordOf(
+  deps: Pick<TaskDeps, 'events' | 'now'>,
+  task: Payable,
+  cost: Money,
+  outcome: CallRow['outcome'],
+  { usage, error }: Ending,
+): { call: CallRow; trace: CallTrace } {
   const trace = traceOf(deps.events, task);
   if (error) trace.error = new GatewayError('upstream_failed', error.message);
   const receipt = receiptOf(trace);
@@ -111,7 +134,5 @@ export async function conclude(
     ...(receipt.tags && { tags: receipt.tags }),
     receipt: JSON.stringify(receipt),
   };
-  await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
-  trace.record = call;
-  deps.events.taskEnded(trace, call);
+  return { call, trace };
 }

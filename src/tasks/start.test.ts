@@ -47,6 +47,9 @@ test('the record of a task has its attempts, and they are counted and exported a
   expect(spans.map(({ name }) => name)).toEqual(['video_generation traced', 'video_generation m']);
   expect(spans[0]?.parentSpanId).toBe('b7ad6b7169203331');
   expect(spans[1]?.parentSpanId).toBe(spans[0]?.spanId);
+  // The provider continues the trace below the attempt.
+  const start = bench.upstream.journal('/traced/').find(({ method }) => method === 'POST');
+  expect(start?.headers.traceparent).toBe(`00-${TRACE}-${spans[1]?.spanId}-01`);
 });
 
 /** Makes the database refuse this statement while `work` runs. */

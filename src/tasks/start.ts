@@ -103,13 +103,14 @@ async function attempt(
   }
   // As late as possible: after this, a crash leaves a start of unknown result.
   held.task = { ...held.task, sent: true };
-  attemptBegins(deps, held, videoTarget);
+  const headers = { ...outgoing.headers };
+  attemptBegins(deps, held, videoTarget, headers);
   if (!(await save(deps, held, deps.now()))) return undefined;
   let started: Started;
   let status = 0;
   try {
     const ask = { ...held.task.ask, images: request.images };
-    const answered = await sendOnce(deps, outgoing);
+    const answered = await sendOnce(deps, { ...outgoing, headers });
     ({ status } = answered);
     if (UNANSWERED.has(status)) throw unanswered();
     started = boundedStart(videoTarget.video.readStart(answered, ask));

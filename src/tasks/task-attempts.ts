@@ -31,8 +31,13 @@ export function traceOf(events: Events, task: TracedTask): CallTrace {
   return trace;
 }
 
-/** A request to start the task is about to be sent. */
-export function attemptBegins(deps: TaskDeps, held: Held, { choice, target }: VideoTarget): void {
+/** A request to start the task is about to be sent, with these headers. */
+export function attemptBegins(
+  deps: TaskDeps,
+  held: Held,
+  { choice, target }: VideoTarget,
+  headers: { [name: string]: string },
+): void {
   attemptEnds(deps, held, 0, new GatewayError('upstream_failed', 'The gateway ended before the provider answered.'));
   const { id, provider, type, model } = choice;
   const attempt: AttemptRecord = {
@@ -48,7 +53,10 @@ export function attemptBegins(deps: TaskDeps, held: Held, { choice, target }: Vi
   };
   const { tried = [] } = held.task;
   held.task = { ...held.task, tried: [...tried, attempt].slice(-MOST_KEPT) };
-  deps.events.attemptStarted(traceOf(deps.events, held.task), attempt);
+  const trace = traceOf(deps.events, held.task);
+  deps.events.attemptStarted(trace, attempt);
+  deps.events.taskAttempted(trace);
+  trace.span?.propagate(attempt, headers);
 }
 
 /** The provider has accepted the task, or the attempt failed. `status`: of the response; 0: none came. */

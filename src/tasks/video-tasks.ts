@@ -12,12 +12,13 @@ import { unknownModel } from '../gateway/admit/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { labelsOf, NO_LABELS, type RequestHeaders } from '../telemetry/call-labels.ts';
 import { cancel } from './cancel.ts';
-import { conclude, fail } from './finish.ts';
+import { conclude, fail, type RunningCall, runningCall } from './finish.ts';
 import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
 import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
+import { noRemix, unfinished, unknown } from './video-errors.ts';
 import { quoteVideo } from './video-price.ts';
 import { withQuality, withTakenSize } from './video-quality.ts';
 import { nameOf, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
@@ -33,6 +34,8 @@ export interface Submission {
   strict: boolean;
   /** Of the request: the trace that it belongs to, and what its sender says about it. */
   headers?: RequestHeaders;
+  /** Told the id of the task when its hold is taken: then it has a record of its own, also if it is refused. */
+  held?(id: string): void;
 }
 
 /** The video tasks of callers. A task of another account does not exist for a caller. */
@@ -41,6 +44,8 @@ export interface VideoTasks {
   create(submission: Submission): Promise<Task>;
   /** Throws `not_found` if it does not exist or belongs to another account. */
   find(caller: Caller, id: string): Promise<Task>;
+  /** The record of a task that goes on. `undefined`: there is none, or it has ended and `calls` has its record. */
+  running(id: string): Promise<RunningCall | undefined>;
   list(caller: Caller, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<Task[]>;
   /** Cancels a running task if its provider can; otherwise throws `conflict`. */
   remove(caller: Caller, id: string): Promise<void>;
@@ -81,6 +86,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     try {
       const group = groupFor(task, count);
       await holdAll(group, caller);
+      submission.held?.(task.id);
       const begun = begin(group, asked, targets, idempotencyKey, fingerprint);
       underWay.add(begun);
       return await begun.finally(() => underWay.delete(begun));
@@ -94,8 +100,10 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const holds = await Promise.allSettled(group.map((task) => deps.ledger.hold(holdFor(task, caller))));
     const refused = holds.find((hold) => hold.status === 'rejected');
     if (!refused) return;
+    const { code, message, status } = asGatewayError(refused.reason);
     for (const [place, hold] of holds.entries())
-      if (hold.status === 'fulfilled') await conclude(deps, group[place]!, 0n, 'refused');
+      if (hold.status === 'fulfilled')
+        await conclude(deps, group[place]!, 0n, 'refused', { error: { code, message, status } });
     throw refused.reason;
   }
 
@@ -192,6 +200,10 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   return {
     create,
     find,
+    async running(id) {
+      const row = await deps.store.tasks.task(id);
+      return row && runningCall(deps, readTask(row));
+    },
     async drain(boundMs) {
       await settledWithin(underWay, boundMs);
     },
@@ -284,25 +296,6 @@ async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): 
   if (!videoTarget?.video.remix) throw noRemix();
   if (first.state !== 'completed' || first.handle === undefined) throw unfinished();
   return { videoTarget, source: first.handle };
-}
-
-function unknown(id: string): GatewayError {
-  return new GatewayError(
-    'not_found',
-    `There is no video \`${id}\`: the id of a task is in the response to its order.`,
-    { param: 'task_id' },
-  );
-}
-
-function unfinished(): GatewayError {
-  const sentence = 'Only a finished video can be remixed: read its status until it is `completed`.';
-  return new GatewayError('conflict', sentence, { param: 'id' });
-}
-
-function noRemix(): GatewayError {
-  return new GatewayError('invalid_request', "This video's model cannot remix: create a video with the whole prompt.", {
-    param: 'id',
-  });
 }
 
 /** The length is always set, so that the price is known; so is the quality, if there is a choice. */

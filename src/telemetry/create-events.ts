@@ -26,6 +26,7 @@ export function createEvents(sinks: readonly EventSink[], failed: (thrown: unkno
     attemptAnswered: fan(sinks.map((sink) => sink.attemptAnswered?.bind(sink))),
     attemptEnded: fan(sinks.map((sink) => sink.attemptEnded?.bind(sink))),
     ended: fan(sinks.map((sink) => sink.ended?.bind(sink))),
+    taskAttempted: one(sinks.map((sink) => sink.taskAttempted?.bind(sink))),
     taskEnded: fan(sinks.map((sink) => sink.taskEnded?.bind(sink))),
     cooldown: one(sinks.map((sink) => sink.cooldown?.bind(sink))),
     configChanged: one(sinks.map((sink) => sink.configChanged?.bind(sink))),

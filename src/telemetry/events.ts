@@ -32,6 +32,8 @@ export interface EventSink {
   attemptEnded?(call: CallTrace, attempt: AttemptRecord): void;
   /** An admitted call has ended and its hold is settled; `outcome` of the record is `disputed` where the usage report was not believed. */
   ended?(call: CallTrace, record: CallRow): void;
+  /** A task is about to be started at a provider: its trace gets the span that the provider continues. */
+  taskAttempted?(task: CallTrace): void;
   /** A task, such as a video, has ended and its hold is settled. */
   taskEnded?(task: CallTrace, record: CallRow): void;
   /** A target or a credential is not used for a while, or is used again. */

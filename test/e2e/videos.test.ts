@@ -105,6 +105,8 @@ describe('every format', () => {
     const stage = await sandboxStage();
     const video = (await (await stage.post('/v1/videos', { model: stage.model, prompt: SOON })).json()) as VideoView;
     expect(video.seconds).toBe('4');
+    const running = await (await get(stage, `/v1/calls/${video.id}`)).json();
+    expect(running).toMatchObject({ id: video.id, outcome: 'running', hold: '0.4', cost: '0' });
     await watch(scene.gateway.url, stage, video.id);
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
   }, 60_000);
@@ -136,6 +138,31 @@ describe('refused orders: nothing held, and only refusals recorded', () => {
     expect(error.message).toBeString();
     if (param) expect(error.param).toBe(param);
     expect(await stage.settled()).toEqual([]);
+    const id = answer.headers.get('x-request-id');
+    const receipt = await (await get(stage, `/v1/calls/${id}`)).json();
+    expect(receipt).toMatchObject({
+      id,
+      outcome: 'refused',
+      status: answer.status,
+      error: { code: error.code },
+      cost: '0',
+    });
+  });
+
+  test('a key that nobody knows, and a body that is neither JSON nor a form', async () => {
+    const stage = await sandboxStage();
+    const receiptOf = async (key: string, body: string) => {
+      const answer = await fetch(`${scene.gateway.url}/v1/videos`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body,
+      });
+      return scene.gateway.admin('GET', `/calls/${answer.headers.get('x-request-id')}`);
+    };
+    const unknown = await receiptOf('sk-that-nobody-has-made-000000000000', JSON.stringify(members));
+    expect(unknown).toMatchObject({ outcome: 'refused', status: 401, error: { code: 'invalid_api_key' } });
+    const unread = await receiptOf(stage.caller.key, '{"prompt": ');
+    expect(unread).toMatchObject({ outcome: 'refused', status: 400, key: expect.stringMatching(/^key_/) });
   });
 
   test('a body that is neither JSON nor a form', async () => {

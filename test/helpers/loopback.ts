@@ -99,7 +99,14 @@ interface AdminAnswer {
 }
 
 const noVideos = () => Promise.reject(new Error('no videos'));
-const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos, drain: noVideos };
+const NO_VIDEOS: VideoTasks = {
+  create: noVideos,
+  find: noVideos,
+  running: async () => undefined,
+  list: noVideos,
+  remove: noVideos,
+  drain: noVideos,
+};
 
 /** These routes need no gateway: a call that arrives there is a fault. */
 const NO_GATEWAY = { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() };

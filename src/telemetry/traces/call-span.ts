@@ -1,4 +1,5 @@
 /** The span of one call, and those of its attempts. It exists only while traces are exported. */
+import { hash } from 'node:crypto';
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
 import type { RequestHeaders } from '../call-labels.ts';
 import type { Sampler } from './sampler.ts';
@@ -16,20 +17,28 @@ export class CallSpan {
   private firstId = '';
   private others: Map<AttemptRecord, string> | undefined;
 
-  constructor(headers: RequestHeaders | undefined, sampler: Sampler) {
+  /** Of a task, its id: any process may start and end it, so all of them must compute the same identifiers. */
+  private readonly seed: string | undefined;
+
+  constructor(headers: RequestHeaders | undefined, sampler: Sampler, seed?: string) {
     const parent = headers && readParent(headers);
-    this.traceId = parent?.traceId ?? newTraceId();
+    this.seed = seed;
+    this.traceId = parent?.traceId ?? (seed === undefined ? newTraceId() : idFrom(seed, 32));
     this.parentSpanId = parent?.spanId;
     this.state = parent?.state ?? '';
     this.isSampled = sampler.samples(this.traceId, parent);
   }
 
   get spanId(): string {
-    this.ownId ??= newSpanId();
+    this.ownId ??= this.seed === undefined ? newSpanId() : idFrom(`${this.seed} span`, 16);
     return this.ownId;
   }
 
   idOf(attempt: AttemptRecord): string {
+    if (this.seed !== undefined) {
+      const { startedAt, target, credential } = attempt;
+      return idFrom(`${this.seed} ${startedAt} ${target.id} ${credential}`, 16);
+    }
     if (attempt === this.first) return this.firstId;
     if (!this.first) {
       this.first = attempt;
@@ -48,3 +57,6 @@ export class CallSpan {
     if (this.state !== '') headers.tracestate = this.state;
   }
 }
+
+/** So many hexadecimal digits. */
+const idFrom = (text: string, digits: number): string => hash('sha256', text, 'hex').slice(0, digits);

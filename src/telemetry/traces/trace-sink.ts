@@ -41,9 +41,11 @@ export function createTraceSink({ sampler, slowMs, export: exportSpan }: TraceSi
       exportSpan(writeSpan(refusedSpan(call, span, durationMs)));
     },
     ended,
-    // Any process may end a task, so its spans have no identifiers before.
+    taskAttempted(task) {
+      task.span = new CallSpan(task.headers, sampler, task.id);
+    },
     taskEnded(task, record) {
-      task.span = new CallSpan(task.headers, sampler);
+      task.span = new CallSpan(task.headers, sampler, task.id);
       ended(task, record);
     },
   };

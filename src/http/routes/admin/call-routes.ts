@@ -6,6 +6,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
+import type { RunningCall } from '../../../tasks/finish.ts';
 import { readReceipt } from '../../../telemetry/stored-receipt.ts';
 import {
   listOf,
@@ -74,7 +75,9 @@ const CALL = {
   upstreamDialect: Type.String(),
   stream: Type.Boolean(),
   status: Type.Integer(),
-  outcome: Type.String({ description: `one of ${OUTCOMES.join(', ')}` }),
+  outcome: Type.String({
+    description: `one of ${OUTCOMES.join(', ')}; running: of a video that is still generated, where one call is shown`,
+  }),
   errorCode: Type.Optional(Type.String()),
   provisional: Type.Optional(
     Type.Boolean({
@@ -134,9 +137,9 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     permission: 'calls:read',
     summary: 'Shows one call with its receipt, by the x-request-id of its response.',
     reply: CallWithReceipt,
-    answer: async ({ store, refusals }, { path }) => {
+    answer: async ({ store, refusals, videos }, { path }) => {
       await refusals.flush();
-      const call = await store.call(path.id ?? '');
+      const call = (await store.call(path.id ?? '')) ?? (await videos.running(path.id ?? ''));
       if (!call) throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
       const [written, charge, entries] = await Promise.all([
         withDispute(store, call),
@@ -197,7 +200,7 @@ async function filterOf(
   };
 }
 
-async function withDispute(store: Store, call: CallRow): Promise<object> {
+async function withDispute(store: Store, call: CallRow | RunningCall): Promise<object> {
   const { saved, providerCost, receipt: _, tags: __, ...rest } = call;
   const amounts = {
     cost: writeMoney(call.cost),
@@ -205,6 +208,6 @@ async function withDispute(store: Store, call: CallRow): Promise<object> {
     ...(saved !== undefined && { saved: writeMoney(saved) }),
   };
   const written = { ...rest, at: writeTime(call.at), ...amounts };
-  const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
+  const dispute = call.outcome === 'disputed' ? await disputeOf(store, call as CallRow) : undefined;
   return dispute ? { ...written, dispute: writeDispute(dispute) } : written;
 }

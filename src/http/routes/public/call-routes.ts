@@ -14,7 +14,7 @@ const OwnCall = named('OwnCall', {
   model: Type.String(),
   stream: Type.Boolean(),
   status: Type.Integer(),
-  outcome: Type.String(),
+  outcome: Type.String({ description: '`running`: of a video that is still generated' }),
   cost: Usd,
   usage: Type.Optional(Type.Object({})),
   durationMs: Type.Number(),
@@ -31,9 +31,9 @@ export const OWN_CALL_ROUTES: readonly AnsweredRoute[] = [
     scope: 'balance',
     summary: "Shows one of the account's calls, by the x-request-id of its response: usage, charge, what happened.",
     reply: OwnCall,
-    answer: async ({ store, refusals, settings }, { path, caller }) => {
+    answer: async ({ store, refusals, settings, videos }, { path, caller }) => {
       await refusals.flush();
-      const call = await store.call(path.id ?? '');
+      const call = (await store.call(path.id ?? '')) ?? (await videos.running(path.id ?? ''));
       if (!call || call.account !== caller.account)
         throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
       const { admittedMs: _, route: __, attempts, ...receipt } = readReceipt(call);

@@ -22,6 +22,7 @@ const JimengQuery = Type.Object({ Action: text(), Version: text() });
 type Any = RouteRequest<unknown, unknown>;
 
 const FORM = 'Starts the generation of a video. As a form (multipart/form-data) or as JSON.';
+const JIMENG_START = 'CVSync2AsyncSubmitTask';
 const URL_WHEN_FINISHED = 'Shows the progress of a video, and its URL when finished.';
 
 /** What the route says of a request, besides its body. */
@@ -58,6 +59,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'video',
     summary: 'Generates a video again with another prompt, if its model supports that.',
+    begins: () => openaiVideos.name,
     answer: remix,
   }),
   startRoute('/v1/video/generations', videoGenerations, FORM),
@@ -72,6 +74,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
       summary:
         '`Action=CVSync2AsyncSubmitTask` starts the generation of a video, `Action=CVSync2AsyncGetResult` shows its progress.',
       query: JimengQuery,
+      begins: (target) => (target.includes(`Action=${JIMENG_START}`) ? jimengVideos.name : undefined),
       answer: answerJimeng,
     }),
   ),
@@ -88,7 +91,7 @@ function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
 
 function startRoute(path: string, format: VideoFormat, summary: string, how?: How): AnsweredRoute {
   const answer = (deps: HttpDeps, asked: Any) => create(deps, asked, format, how);
-  return route('POST', path, { gate: 'caller', scope: 'video', summary, answer });
+  return route('POST', path, { gate: 'caller', scope: 'video', summary, answer, begins: () => format.name });
 }
 
 function progressRoute(path: string, format: VideoFormat, summary: string): AnsweredRoute {
@@ -111,7 +114,12 @@ async function fieldsOf({ read, headers }: Any): Promise<JsonObject> {
 }
 
 async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: VideoAsk): Promise<Response> {
-  const { headers, caller } = asked;
+  const { headers, caller, begun } = asked;
+  begun?.trace.asks(
+    { model: ask.model, stream: false, ...(ask.user !== undefined && { user: ask.user }) },
+    headers,
+    true,
+  );
   const idempotencyKey = headers.get('idempotency-key');
   const task = await deps.videos.create({
     caller,
@@ -120,6 +128,7 @@ async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: Video
     headers,
     strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
+    ...(begun && { held: (id) => begun.held(id) }),
   });
   const view = viewOf(deps, task, asked);
   const reply = Response.json(format.writeCreated?.(view) ?? format.writeTask(view));
@@ -192,7 +201,7 @@ async function answerJimeng(
   const { Action: action, Version: version } = asked.query;
   if (!action) throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
   if (!version) throw missing('Version', 'such as 2022-08-31');
-  if (action === 'CVSync2AsyncSubmitTask') return create(deps, asked, jimengVideos);
+  if (action === JIMENG_START) return create(deps, asked, jimengVideos);
   if (action !== 'CVSync2AsyncGetResult') throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
   const { task_id: id } = await fieldsOf(asked);
   if (typeof id !== 'string')
