@@ -77,6 +77,27 @@ test.skipIf(!CHROMIUM)('a new key is shown once, and its first call leads to a r
   await receipt.waitFor({ state: 'detached' });
 });
 
+test.skipIf(!CHROMIUM)('the overview shows all calls of the period, in at most 120 KB of script', async () => {
+  const { page } = visit;
+  await signInByLink(visit, gateway.url, '/console/');
+  const panel = (name: string) => page.getByRole('region', { name, exact: true });
+  await panel('Models').getByRole('link', { name: 'sandbox-chat' }).waitFor();
+  await panel('Keys').getByRole('link', { name: 'staging' }).waitFor();
+  await panel('Tokens by kind').getByRole('cell', { name: 'Output' }).waitFor();
+  const { current } = await gateway.admin<{ current: { calls: number } }>('GET', '/overview');
+  expect(await page.locator('.figure').nth(1).locator('dd').first().textContent()).toContain(String(current.calls));
+  const scripts = await page.evaluate<{ name: string; encodedBodySize: number }[]>(
+    "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))",
+  );
+  const texts = await Promise.all(scripts.map(async ({ name }) => (await fetch(name)).text()));
+  // Charts are loaded on demand.
+  const counted = scripts.filter((_, index) => !texts[index]?.includes('u-over'));
+  expect(counted.length).toBeGreaterThan(2);
+  const bytes = counted.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+  expect(bytes).toBeGreaterThan(60_000);
+  expect(bytes).toBeLessThanOrEqual(120_000);
+});
+
 test.skipIf(!CHROMIUM)('every page has one heading and one main part, and nothing complains', async () => {
   const { page, complaints } = visit;
   const menu = page.getByRole('navigation', { name: 'Main' });

@@ -196,3 +196,43 @@ export interface UsageReport {
   data: UsageGroup[];
   total: Omit<UsageGroup, 'group'>;
 }
+
+export interface Quantiles {
+  p50: number;
+  p95: number;
+}
+
+export interface OverviewFigures {
+  calls: number;
+  failed: number;
+  errorRate?: number;
+  spend: string;
+  saved: string;
+  tokens: { input: number; cachedInput: number; cacheWrite: number; output: number; reasoning: number };
+  cacheShare?: number;
+  firstTokenMs?: Quantiles;
+  durationMs?: Quantiles;
+}
+
+export interface OverviewLine {
+  account: string;
+  name?: string;
+  calls: number;
+  spend: string;
+  tokens: number;
+}
+
+export interface Overview {
+  from: string;
+  to: string;
+  before: { from: string; to: string };
+  stepSeconds: number;
+  current: OverviewFigures;
+  previous: OverviewFigures;
+  series: ({ at: string } & OverviewFigures)[];
+  previousSeries: { at: string; calls: number; spend: string }[];
+  models: ({ model: string } & OverviewFigures)[];
+  keys: ({ key: string } & OverviewLine)[];
+  accounts: OverviewLine[];
+  holds: { open: number; amount: string; oldestAt?: string };
+}

@@ -53,10 +53,12 @@ export function change(value: number | undefined): string {
   return `${value < 0 ? '−' : '+'}${text}`;
 }
 
-/** `0.62 s`, `12.4 s`, `3 min`. */
+/** `4 ms`, `0.62 s`, `12.40 s`, `3 min`. */
 export function duration(milliseconds: number | undefined): string {
   if (milliseconds === undefined) return '–';
-  const unit = currentLanguage() === 'zh' ? { s: '秒', min: '分钟' } : { s: 's', min: 'min' };
+  const unit = currentLanguage() === 'zh' ? { ms: '毫秒', s: '秒', min: '分钟' } : { ms: 'ms', s: 's', min: 'min' };
+  // As seconds they would read 0.00.
+  if (milliseconds < 10) return `${Math.round(milliseconds)} ${unit.ms}`;
   const seconds = milliseconds / 1000;
   if (seconds < 100) return `${seconds.toFixed(2)} ${unit.s}`;
   return `${count(Math.round(seconds / 60))} ${unit.min}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readPeriod, readSearch, spanOf, withFilter } from './filters.ts';
+import { beginningOf, readPeriod, readSearch, spanOf, withFilter } from './filters.ts';
 
 test('the address keeps the known filters that have a value', () => {
   expect(readSearch(['status', 'model', 'tag'], { status: 502, model: 'a b', tag: '', other: 'x' })).toEqual({
@@ -20,4 +20,12 @@ test('the period before has the same length', () => {
   expect(from.toISOString()).toBe('2026-11-15T08:00:00.000Z');
   expect(readPeriod('2y', '24h')).toBe('24h');
   expect(readPeriod('90d', '24h')).toBe('90d');
+});
+
+test('figures begin with a whole hour or day', () => {
+  const now = Date.parse('2026-11-22T08:20:00Z');
+  expect(beginningOf('1h', now).toISOString()).toBe('2026-11-22T07:20:00.000Z');
+  expect(beginningOf('24h', now).toISOString()).toBe('2026-11-21T09:00:00.000Z');
+  expect(beginningOf('7d', now).toISOString()).toBe('2026-11-16T00:00:00.000Z');
+  expect(beginningOf('90d', now).toISOString()).toBe('2026-08-25T00:00:00.000Z');
 });

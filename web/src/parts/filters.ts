@@ -43,3 +43,11 @@ export function spanOf(period: Period, now: number): { from: Date; to: Date; bef
   const length = LENGTHS[period];
   return { from: new Date(now - length), to: new Date(now), before: new Date(now - 2 * length) };
 }
+
+/** Where the figures of the period begin: with a slot of the sums they are read from, so that all its steps are whole. */
+export function beginningOf(period: Period, now: number): Date {
+  const length = LENGTHS[period];
+  if (period === '1h') return new Date(now - length);
+  const step = period === '24h' ? HOUR : 24 * HOUR;
+  return new Date(Math.floor(now / step) * step + step - length);
+}

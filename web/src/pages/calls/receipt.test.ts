@@ -3,7 +3,7 @@ import { translate } from '../../i18n/words.ts';
 import { readMoved } from '../accounts/move-money.tsx';
 import { lastsUntil } from '../home/lasts.ts';
 import { stateOf } from '../keys/state.ts';
-import { fillBuckets, percentile, sampleOf } from '../overview/sums.ts';
+import { fillBuckets, stepsOf } from '../overview/sums.ts';
 import { barsOf } from './attempts.tsx';
 import { statusOf } from './status.ts';
 import { words } from './words.ts';
@@ -52,27 +52,7 @@ test('only an adjustment may take money away, and nothing moves nothing', () => 
   expect(readMoved('0.00', 'adjustments')).toBeUndefined();
 });
 
-test('figures of the overview: percentiles, error rate without refused calls, hours without calls', () => {
-  expect(percentile([], 0.5)).toBeUndefined();
-  expect(percentile([3, 1, 2], 0.5)).toBe(2);
-  const row = {
-    id: '',
-    account: '',
-    key: '',
-    at: '',
-    model: '',
-    dialect: '',
-    stream: false,
-    status: 200,
-    cost: '0',
-    durationMs: 10,
-  };
-  const sample = sampleOf([
-    { ...row, outcome: 'ok', usage: { input: 100, cachedInput: 25, output: 5 } },
-    { ...row, outcome: 'failed' },
-    { ...row, outcome: 'refused' },
-  ]);
-  expect(sample).toMatchObject({ errorRate: 0.5, cacheShare: 0.25, size: 3 });
+test('steps of a chart: hours without calls are zero, each beside the one before', () => {
   const hour = 3_600_000;
   const group = {
     group: '',
@@ -87,5 +67,32 @@ test('figures of the overview: percentiles, error rate without refused calls, ho
     { at: 0, spend: 0, calls: 0 },
     { at: hour, spend: 0.5, calls: 2 },
     { at: 2 * hour, spend: 0, calls: 0 },
+  ]);
+  const figures = {
+    calls: 3,
+    failed: 0,
+    spend: '0.25',
+    saved: '0',
+    tokens: { input: 0, cachedInput: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    firstTokenMs: { p50: 100, p95: 200 },
+  };
+  const time = (hours: number) => new Date(hours * hour).toISOString();
+  const steps = stepsOf({
+    from: time(2),
+    to: new Date(3.5 * hour).toISOString(),
+    before: { from: time(0), to: time(1) },
+    stepSeconds: 3600,
+    current: figures,
+    previous: figures,
+    series: [{ at: time(3), ...figures }],
+    previousSeries: [{ at: time(0), calls: 1, spend: '0.125' }],
+    models: [],
+    keys: [],
+    accounts: [],
+    holds: { open: 0, amount: '0' },
+  });
+  expect(steps).toEqual([
+    { at: 2 * hour, spend: 0, calls: 0, before: 0.125, p50: null, p95: null },
+    { at: 3 * hour, spend: 0.25, calls: 3, before: 0, p50: 100, p95: 200 },
   ]);
 });

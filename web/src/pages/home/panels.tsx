@@ -8,7 +8,7 @@ import type { Period } from '../../parts/filters.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
 import { KeyStatus } from '../keys/keys.tsx';
-import { topGroups } from '../overview/tables.tsx';
+import { topGroups } from '../overview/sums.ts';
 import { useOwnUsage } from './use-home.ts';
 import { words } from './words.ts';
 

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useAccounts, useHealth } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { compareMoney, shortMoney, sumMoney } from '../../format/money.ts';
-import { percent } from '../../format/numbers.ts';
+import type { Overview } from '../../api/types.ts';
+import { compareMoney, shortMoney } from '../../format/money.ts';
+import { ago, count, percent } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
 import { common } from '../../parts/words.ts';
@@ -13,7 +14,7 @@ const LOW = '1';
 const MOST = 5;
 
 /** Targets in cooldown, accounts that run dry, holds that are open. */
-export function Attention() {
+export function Attention({ holds }: { holds: Overview['holds'] }) {
   const t = useWords(words);
   const c = useWords(common);
   const may = useMay();
@@ -23,8 +24,7 @@ export function Attention() {
   const low = accounts
     .filter(({ available, disabledAt }) => !disabledAt && compareMoney(available, LOW) < 0)
     .slice(0, MOST);
-  const held = sumMoney(accounts.map(({ held }) => held));
-  const hasHolds = compareMoney(held, '0') > 0;
+  const hasHolds = holds.open > 0;
   const items = cooling.length + low.length + (hasHolds ? 1 : 0);
   return (
     <Panel title={t('attention')} id="c-todo" width={4} beside={<span className="dimmer">{items}</span>}>
@@ -57,7 +57,13 @@ export function Attention() {
             <li>
               <div>
                 <Status s="idle">{t('holds')}</Status>
-                <p className="dim">{t('holdsText', { amount: shortMoney(held) })}</p>
+                <p className="dim">
+                  {t('holdsText', {
+                    n: count(holds.open),
+                    amount: shortMoney(holds.amount),
+                    age: ago(holds.oldestAt ?? '', Date.now()),
+                  })}
+                </p>
               </div>
               <Link to="/accounts">{t('view')}</Link>
             </li>

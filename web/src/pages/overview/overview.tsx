@@ -1,5 +1,6 @@
 /** Overview: what the gateway did in a period, beside the period before, and what needs somebody. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import type { Overview } from '../../api/types.ts';
 import { changePercent, shortMoney } from '../../format/money.ts';
 import { change, count, dayOf, duration, fullTime, percent, shortTime } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
@@ -9,9 +10,9 @@ import { Plot, Spark } from '../../parts/plot.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
 import { Attention } from './attention.tsx';
-import { type Bucket, fillBuckets, latencyBuckets, STEPS, sampleOf } from './sums.ts';
-import { AccountsPanel, ModelsPanel, TokensPanel } from './tables.tsx';
-import { isHourly, type Overview, useOverview } from './use-overview.ts';
+import { type Step, stepsOf } from './sums.ts';
+import { AccountsPanel, KeysPanel, ModelsPanel, TokensPanel } from './tables.tsx';
+import { useOverview } from './use-overview.ts';
 import { words } from './words.ts';
 
 const route = getRouteApi('/');
@@ -41,14 +42,14 @@ export function OverviewPage() {
 function Body({ data, period }: { data: Overview; period: Period }) {
   const t = useWords(words);
   const c = useWords(common);
-  const step = STEPS[isHourly(period) ? 'hour' : 'day'];
-  const now = fillBuckets(data.current.data, data.from, data.to, step);
-  const before = fillBuckets(data.beforeReport.data, data.before, data.from, step);
-  const writeTime = (at: number) => (isHourly(period) ? fullTime(at) : dayOf(at));
+  const steps = stepsOf(data);
+  const areDays = data.stepSeconds === 86_400;
+  const times = steps.map(({ at }) => at);
+  const writeTime = (at: number) => (areDays ? dayOf(at) : fullTime(at));
+  const writeAxis = (at: number) => (period === '1h' || period === '24h' ? shortTime(at) : dayOf(at));
   return (
     <>
-      <Figures facts={factsOf(data, now, t, c)} />
-      {data.isSample && <p className="dimmer">{t('sample', { n: count(data.calls.length) })}</p>}
+      <Figures facts={factsOf(data, steps, t, c)} />
       <div className="grid">
         <Panel
           title={t('spendOverTime')}
@@ -65,37 +66,40 @@ function Body({ data, period }: { data: Overview; period: Period }) {
             <Plot
               label={t('spendLabel')}
               height="15rem"
-              times={now.map(({ at }) => at)}
+              times={times}
               series={[
-                { label: t('beforeSeries'), values: now.map((_, at) => before[at]?.spend ?? null), isBefore: true },
-                { label: t('now'), values: now.map(({ spend }) => spend) },
+                { label: t('beforeSeries'), values: steps.map(({ before }) => before), isBefore: true },
+                { label: t('now'), values: steps.map(({ spend }) => spend) },
               ]}
               write={(value) => shortMoney(value.toFixed(9))}
               writeTime={writeTime}
-              writeAxis={(at) => (period === '1h' || period === '24h' ? shortTime(at) : dayOf(at))}
+              writeAxis={writeAxis}
             />
           </div>
         </Panel>
-        <Attention />
-        <ModelsPanel report={data.models} />
-        <AccountsPanel report={data.accounts} />
-        <Latency data={data} />
-        <TokensPanel calls={data.calls} />
+        <Attention holds={data.holds} />
+        <ModelsPanel models={data.models} />
+        <AccountsPanel accounts={data.accounts} />
+        <KeysPanel keys={data.keys} />
+        <TokensPanel figures={data.current} />
+        <Latency steps={steps} writeTime={writeTime} writeAxis={writeAxis} />
       </div>
     </>
   );
 }
 
-const PARTS = 24;
+interface LatencyProps {
+  steps: readonly Step[];
+  writeTime: (at: number) => string;
+  writeAxis: (at: number) => string;
+}
 
-function Latency({ data }: { data: Overview }) {
+function Latency({ steps, writeTime, writeAxis }: LatencyProps) {
   const t = useWords(words);
-  const { times, p50, p95 } = latencyBuckets(data.calls, PARTS);
   return (
     <Panel
       title={t('latency')}
       id="c-lat"
-      width={6}
       beside={
         <div className="legend">
           <span>p50</span>
@@ -104,20 +108,20 @@ function Latency({ data }: { data: Overview }) {
       }
     >
       <div className="in">
-        {times.length === 0 ? (
+        {steps.every(({ p50 }) => p50 === null) ? (
           <p className="dim">{t('none')}</p>
         ) : (
           <Plot
             label={t('latencyLabel')}
             height="10.5rem"
-            times={times}
+            times={steps.map(({ at }) => at)}
             series={[
-              { label: 'p50', values: p50 },
-              { label: 'p95', values: p95 },
+              { label: 'p50', values: steps.map(({ p50 }) => p50) },
+              { label: 'p95', values: steps.map(({ p95 }) => p95) },
             ]}
             write={duration}
-            writeTime={fullTime}
-            writeAxis={shortTime}
+            writeTime={writeTime}
+            writeAxis={writeAxis}
           />
         )}
       </div>
@@ -126,52 +130,53 @@ function Latency({ data }: { data: Overview }) {
 }
 
 function factsOf(
-  data: Overview,
-  buckets: readonly Bucket[],
+  { current, previous }: Overview,
+  steps: readonly Step[],
   t: Translate<typeof words>,
   c: Translate<typeof common>,
 ): readonly Fact[] {
-  const { total } = data.current;
-  const was = data.beforeReport.total;
-  const sample = sampleOf(data.calls);
-  const callChange = was.calls === 0 ? undefined : ((total.calls - was.calls) / was.calls) * 100;
+  const callChange = previous.calls === 0 ? undefined : ((current.calls - previous.calls) / previous.calls) * 100;
   const flat = (value: number | undefined) => <small className="flat">{change(value)}</small>;
   return [
     {
       label: c('spend'),
       value: (
         <>
-          {shortMoney(total.cost)} {flat(changePercent(total.cost, was.cost))}
+          {shortMoney(current.spend)} {flat(changePercent(current.spend, previous.spend))}
         </>
       ),
-      note: t('before', { value: shortMoney(was.cost) }),
-      spark: <Spark values={buckets.map(({ spend }) => spend)} />,
+      note: t('before', { value: shortMoney(previous.spend) }),
+      spark: <Spark values={steps.map(({ spend }) => spend)} />,
     },
     {
       label: c('calls'),
       value: (
         <>
-          {count(total.calls)} {flat(callChange)}
+          {count(current.calls)} {flat(callChange)}
         </>
       ),
-      note: t('before', { value: count(was.calls) }),
-      spark: <Spark values={buckets.map(({ calls }) => calls)} />,
+      note: t('before', { value: count(previous.calls) }),
+      spark: <Spark values={steps.map(({ calls }) => calls)} />,
     },
-    { label: t('errorRate'), value: percent(sample.errorRate, 2), note: ' ' },
+    {
+      label: t('errorRate'),
+      value: percent(current.errorRate, 2),
+      note: t('before', { value: percent(previous.errorRate, 2) }),
+    },
     {
       label: t('firstToken'),
-      value: duration(sample.firstToken.p50),
-      note: t('p95', { value: duration(sample.firstToken.p95) }),
+      value: duration(current.firstTokenMs?.p50),
+      note: t('p95', { value: duration(current.firstTokenMs?.p95) }),
     },
     {
       label: t('duration'),
-      value: duration(sample.duration.p50),
-      note: t('p95', { value: duration(sample.duration.p95) }),
+      value: duration(current.durationMs?.p50),
+      note: t('p95', { value: duration(current.durationMs?.p95) }),
     },
     {
       label: t('cacheShare'),
-      value: percent(sample.cacheShare),
-      note: t('savedBy', { value: shortMoney(total.saved) }),
+      value: percent(current.cacheShare),
+      note: t('savedBy', { value: shortMoney(current.saved) }),
     },
   ];
 }

@@ -1,43 +1,6 @@
-/** What the figures are made of: sums of the usage report, and percentiles of a sample of calls. Pure. */
-import type { CallRow, UsageGroup } from '../../api/types.ts';
-import { chartValue } from '../../format/money.ts';
-
-/** The value below which the share `p` of the values lies; undefined without values. */
-export function percentile(values: readonly number[], p: number): number | undefined {
-  if (values.length === 0) return undefined;
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))];
-}
-
-const FAILURES = new Set(['failed', 'broken', 'interrupted']);
-
-export interface Sample {
-  size: number;
-  errorRate: number | undefined;
-  firstToken: { p50: number | undefined; p95: number | undefined };
-  duration: { p50: number | undefined; p95: number | undefined };
-  cacheShare: number | undefined;
-}
-
-/** Refused calls reached no provider: they count neither as calls nor as errors of the service. */
-export function sampleOf(calls: readonly CallRow[]): Sample {
-  const served = calls.filter(({ outcome }) => outcome !== 'refused');
-  const first = served.flatMap(({ firstByteMs }) => (firstByteMs === undefined ? [] : [firstByteMs]));
-  const durations = served.filter(({ outcome }) => outcome === 'ok').map(({ durationMs }) => durationMs);
-  const input = total(served, 'input');
-  return {
-    size: calls.length,
-    errorRate:
-      served.length === 0 ? undefined : served.filter(({ outcome }) => FAILURES.has(outcome)).length / served.length,
-    firstToken: { p50: percentile(first, 0.5), p95: percentile(first, 0.95) },
-    duration: { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) },
-    cacheShare: input === 0 ? undefined : total(served, 'cachedInput') / input,
-  };
-}
-
-function total(calls: readonly CallRow[], member: 'input' | 'cachedInput'): number {
-  return calls.reduce((sum, { usage }) => sum + (usage?.[member] ?? 0), 0);
-}
+/** The steps of a chart. Pure. */
+import type { Overview, UsageGroup, UsageReport } from '../../api/types.ts';
+import { chartValue, compareMoney } from '../../format/money.ts';
 
 export interface Bucket {
   at: number;
@@ -65,23 +28,37 @@ export function fillBuckets(
 
 export const STEPS = { hour: HOUR, day: 24 * HOUR } as const;
 
-/** Median and 95th percentile of the first token by time, for the chart. */
-export function latencyBuckets(
-  calls: readonly CallRow[],
-  parts: number,
-): { times: number[]; p50: (number | null)[]; p95: (number | null)[] } {
-  const timed = calls.filter(({ firstByteMs }) => firstByteMs !== undefined);
-  const ats = timed.map(({ at }) => Date.parse(at));
-  const [from, to] = [Math.min(...ats), Math.max(...ats)];
-  if (timed.length === 0) return { times: [], p50: [], p95: [] };
-  const step = Math.max(1, Math.ceil((to - from + 1) / parts));
-  const groups: number[][] = Array.from({ length: parts }, () => []);
-  for (const [index, { firstByteMs }] of timed.entries()) {
-    groups[Math.floor(((ats[index] as number) - from) / step)]?.push(firstByteMs as number);
+const SHOWN = 6;
+
+/** The groups with the highest spending first. */
+export const topGroups = ({ data }: UsageReport): readonly UsageGroup[] =>
+  [...data].sort((a, b) => compareMoney(b.cost, a.cost)).slice(0, SHOWN);
+
+/** A step of the overview beside the same step of the period before. Times are null where no call has one. */
+export interface Step extends Bucket {
+  before: number;
+  p50: number | null;
+  p95: number | null;
+}
+
+/** All steps of the period, with zeros where nothing was. */
+export function stepsOf({ from, to, stepSeconds, before, series, previousSeries }: Overview): readonly Step[] {
+  const stepMs = stepSeconds * 1000;
+  const [start, shift] = [Date.parse(from), Date.parse(from) - Date.parse(before.from)];
+  const now = new Map(series.map((step) => [Date.parse(step.at), step]));
+  const earlier = new Map(previousSeries.map((step) => [Date.parse(step.at), step]));
+  const steps: Step[] = [];
+  for (let at = start; at < Date.parse(to); at += stepMs) {
+    const step = now.get(at);
+    const same = earlier.get(at - shift);
+    steps.push({
+      at,
+      spend: step ? chartValue(step.spend) : 0,
+      calls: step?.calls ?? 0,
+      before: same ? chartValue(same.spend) : 0,
+      p50: step?.firstTokenMs?.p50 ?? null,
+      p95: step?.firstTokenMs?.p95 ?? null,
+    });
   }
-  return {
-    times: groups.map((_, at) => from + at * step),
-    p50: groups.map((values) => percentile(values, 0.5) ?? null),
-    p95: groups.map((values) => percentile(values, 0.95) ?? null),
-  };
+  return steps;
 }

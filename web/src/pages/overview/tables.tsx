@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import type { CallRow, UsageGroup, UsageReport } from '../../api/types.ts';
-import { compareMoney, sharePercent, shortMoney } from '../../format/money.ts';
-import { count, percent, tokens } from '../../format/numbers.ts';
+import type { Overview, OverviewFigures } from '../../api/types.ts';
+import { sharePercent, shortMoney } from '../../format/money.ts';
+import { count, duration, percent, tokens } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Share } from '../../parts/basic.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -11,97 +11,148 @@ import { common } from '../../parts/words.ts';
 import { kindsOf } from './kinds.ts';
 import { words } from './words.ts';
 
-const SHOWN = 6;
+type ModelLine = Overview['models'][number];
+type AccountLine = Overview['accounts'][number];
+type KeyLine = Overview['keys'][number];
 
-/** The groups with the highest spending first. */
-export const topGroups = ({ data }: UsageReport): readonly UsageGroup[] =>
-  [...data].sort((a, b) => compareMoney(b.cost, a.cost)).slice(0, SHOWN);
+/** What keys and accounts have in common: calls, the bar, the money. */
+function useSpendColumns<Row extends { calls: number; spend: string }>(rows: readonly Row[]) {
+  const c = useWords(common);
+  const most = rows[0]?.spend ?? '0';
+  const calls: Column<Row> = {
+    id: 'calls',
+    head: c('calls'),
+    num: true,
+    drop: 'p1',
+    cell: ({ calls }) => count(calls),
+  };
+  const share: Column<Row> = {
+    id: 'share',
+    head: <span className="off">{c('share')}</span>,
+    drop: 'p3',
+    cell: ({ spend }) => <Share percent={sharePercent(spend, most)} />,
+  };
+  const spend: Column<Row> = {
+    id: 'spend',
+    head: c('spend'),
+    num: true,
+    className: 'strong',
+    cell: ({ spend }) => shortMoney(spend),
+  };
+  return { calls, share, spend };
+}
 
-export function ModelsPanel({ report }: { report: UsageReport }) {
+export function ModelsPanel({ models }: { models: readonly ModelLine[] }) {
   const t = useWords(words);
   const c = useWords(common);
-  const rows = topGroups(report);
-  const most = rows[0]?.cost ?? '0';
-  const columns: Column<UsageGroup>[] = [
+  const { calls, share, spend } = useSpendColumns(models);
+  const columns: Column<ModelLine>[] = [
     {
       id: 'model',
       head: c('model'),
-      cell: ({ group, calls }) => (
+      cell: ({ model, calls }) => (
         <>
-          <Link className="strong" to="/calls" search={{ model: group }}>
-            {group}
+          <Link className="strong" to="/calls" search={{ model }}>
+            {model}
           </Link>
           <span className="sub only-narrow">{count(calls)}</span>
         </>
       ),
     },
-    { id: 'calls', head: c('calls'), num: true, drop: 'p1', cell: ({ calls }) => count(calls) },
+    calls,
     {
-      id: 'tokens',
-      head: c('tokens'),
+      id: 'errors',
+      head: t('errors'),
       num: true,
       drop: 'p2',
       dim: true,
-      cell: (row) => tokens(row.input_tokens + row.output_tokens),
+      cell: ({ errorRate }) => percent(errorRate, 2),
     },
     {
-      id: 'share',
-      head: <span className="off">{c('share')}</span>,
-      drop: 'p3',
-      cell: ({ cost }) => <Share percent={sharePercent(cost, most)} />,
+      id: 'first',
+      head: t('first'),
+      num: true,
+      drop: 'p2',
+      dim: true,
+      cell: ({ firstTokenMs }) => duration(firstTokenMs?.p50),
     },
-    { id: 'spend', head: c('spend'), num: true, className: 'strong', cell: ({ cost }) => shortMoney(cost) },
+    share,
+    spend,
   ];
   return (
     <Panel title={t('models')} id="c-models" width={6} beside={<Link to="/models">{t('allModels')}</Link>}>
-      {rows.length === 0 ? (
+      {models.length === 0 ? (
         <Nothing />
       ) : (
-        <Table label={t('models')} columns={columns} rows={rows} rowKey={({ group }) => group} />
+        <Table label={t('models')} columns={columns} rows={models} rowKey={({ model }) => model} />
       )}
     </Panel>
   );
 }
 
-export function AccountsPanel({ report }: { report: UsageReport }) {
+export function AccountsPanel({ accounts }: { accounts: readonly AccountLine[] }) {
   const t = useWords(words);
   const c = useWords(common);
   const may = useMay();
-  const accounts = new Map(useAccounts(may('accounts:read')).data?.map((account) => [account.id, account]));
-  const rows = topGroups(report);
-  const most = rows[0]?.cost ?? '0';
-  const columns: Column<UsageGroup>[] = [
+  const known = new Map(useAccounts(may('accounts:read')).data?.map((account) => [account.id, account]));
+  const { calls, share, spend } = useSpendColumns(accounts);
+  const columns: Column<AccountLine>[] = [
     {
       id: 'account',
       head: c('account'),
-      cell: ({ group }) => (
-        <Link className="strong" to="/accounts" search={{ open: group }}>
-          {accounts.get(group)?.name ?? group}
+      cell: ({ account, name }) => (
+        <Link className="strong" to="/accounts" search={{ open: account }}>
+          {name ?? account}
         </Link>
       ),
     },
-    { id: 'calls', head: c('calls'), num: true, drop: 'p1', dim: true, cell: ({ calls }) => count(calls) },
+    { ...calls, dim: true },
     {
       id: 'balance',
       head: c('balance'),
       num: true,
       dim: true,
-      cell: ({ group }) => shortMoney(accounts.get(group)?.available),
+      cell: ({ account }) => shortMoney(known.get(account)?.available),
     },
-    {
-      id: 'share',
-      head: <span className="off">{c('share')}</span>,
-      drop: 'p1',
-      cell: ({ cost }) => <Share percent={sharePercent(cost, most)} />,
-    },
-    { id: 'spend', head: c('spend'), num: true, className: 'strong', cell: ({ cost }) => shortMoney(cost) },
+    { ...share, drop: 'p1' },
+    spend,
   ];
   return (
     <Panel title={t('accounts')} id="c-acc" width={6} beside={<Link to="/accounts">{t('allAccounts')}</Link>}>
-      {rows.length === 0 ? (
+      {accounts.length === 0 ? (
         <Nothing />
       ) : (
-        <Table label={t('accounts')} columns={columns} rows={rows} rowKey={({ group }) => group} />
+        <Table label={t('accounts')} columns={columns} rows={accounts} rowKey={({ account }) => account} />
+      )}
+    </Panel>
+  );
+}
+
+export function KeysPanel({ keys }: { keys: readonly KeyLine[] }) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const { calls, share, spend } = useSpendColumns(keys);
+  const columns: Column<KeyLine>[] = [
+    {
+      id: 'key',
+      head: c('key'),
+      cell: ({ key, name }) => (
+        <Link className="strong" to="/keys" search={{ open: key }}>
+          {name ?? key}
+        </Link>
+      ),
+    },
+    calls,
+    { id: 'tokens', head: c('tokens'), num: true, drop: 'p2', dim: true, cell: (row) => tokens(row.tokens) },
+    share,
+    spend,
+  ];
+  return (
+    <Panel title={t('keys')} id="c-keys" width={6} beside={<Link to="/keys">{t('allKeys')}</Link>}>
+      {keys.length === 0 ? (
+        <Nothing />
+      ) : (
+        <Table label={t('keys')} columns={columns} rows={keys} rowKey={({ key }) => key} />
       )}
     </Panel>
   );
@@ -118,10 +169,10 @@ function Nothing() {
 
 const COLOURS = { cachedInput: '--c1', input: '--c2', cacheWrite: '--c3', output: '--c4', reasoning: '--c5' } as const;
 
-export function TokensPanel({ calls }: { calls: readonly CallRow[] }) {
+export function TokensPanel({ figures }: { figures: OverviewFigures }) {
   const t = useWords(words);
   const c = useWords(common);
-  const { kinds, total } = kindsOf(calls);
+  const { kinds, total } = kindsOf(figures);
   const names = {
     cachedInput: t('cachedInput'),
     input: t('input'),
