@@ -51,6 +51,7 @@ import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
 import { type Captures, createCaptures } from './telemetry/captures/captures.ts';
 import { createEvents } from './telemetry/create-events.ts';
 import type { EventSink, Events } from './telemetry/events.ts';
+import { createLiveCalls, type LiveCalls } from './telemetry/live-calls.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
 import { createRefusedCalls, type RefusedCalls } from './telemetry/refused-calls.ts';
@@ -75,6 +76,7 @@ export interface App {
   metrics: Metrics;
   events: Events;
   refusals: RefusedCalls;
+  live: LiveCalls;
   alerts: Alerts;
   /** Absent: no hourly files of calls are written. */
   hourlyCalls: HourlyCalls | undefined;
@@ -136,10 +138,10 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   const lease = openProbeLease(config);
   const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
   const tracing = openTracing(config, transport, { version, instance: owner, lost: reportError });
-  const refusals = createRefusedCalls({ store, now, reportError });
+  const [refusals, live] = [createRefusedCalls({ store, now, reportError }), createLiveCalls()];
   const guard = openGuard(config);
   const alerts = openAlerts(guard, standing, { store, now, worker: owner, processStatusOf, reportError });
-  const events = openEvents(log, metrics, tracing, [refusals.sink, alerts.sink], reportError);
+  const events = openEvents(log, metrics, tracing, [refusals.sink, alerts.sink, live.sink], reportError);
   const catalog = openCatalog(defaults, store, log, lease, events);
   const memory = createMemory(store.kept, config.kept);
   const counter = createTokenCounter();
@@ -209,7 +211,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     gateway,
     metrics,
     events,
-    ...{ ...tasks, ...openPrices(store, guard, now), refusals, alerts },
+    ...{ ...tasks, ...openPrices(store, guard, now), refusals, alerts, live },
     apply,
     applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
     reportError,

@@ -318,6 +318,7 @@ function stopAsked(launcher: number | undefined): Promise<void> {
 /** Stops accepting requests, waits for active calls up to the limit, and settles everything. */
 async function stop({ drainMs }: Config, app: App, servers: Servers, log: Log): Promise<void> {
   log.info('stopping', { active: app.gateway.active });
+  app.live.close();
   const closing = servers.stop();
   // Calls that are then cut off are settled without waiting for token counts.
   const hurry = setTimeout(() => app.close(), drainMs + COUNTING_MS);

@@ -5,12 +5,13 @@ export function answerJson(value: object): Answer {
   return { status: 200, headers: { 'content-type': 'application/json;charset=utf-8' }, body: JSON.stringify(value) };
 }
 
-/** A body with a known length is streamed; any other is read completely first. */
+/** A body with a known length is streamed, and one that no proxy may hold back; any other is read completely first. */
 export async function answerResponse(response: Response): Promise<Answer> {
   const { status, body } = response;
   const headers = Object.fromEntries(response.headers);
   if (!body) return { status, headers, body: undefined };
-  return { status, headers, body: headers['content-length'] === undefined ? await response.bytes() : sourceOf(body) };
+  const isStreamed = headers['content-length'] !== undefined || headers['x-accel-buffering'] === 'no';
+  return { status, headers, body: isStreamed ? sourceOf(body) : await response.bytes() };
 }
 
 /** Reads the next piece when the previous one was sent. */

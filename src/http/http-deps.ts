@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Captures } from '../telemetry/captures/captures.ts';
 import type { Events } from '../telemetry/events.ts';
+import type { LiveCalls } from '../telemetry/live-calls.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import type { RefusedCalls } from '../telemetry/refused-calls.ts';
 import type { JsonBounds } from './json-scan.ts';
@@ -60,6 +61,8 @@ export interface HttpDeps {
   captures: Pick<Captures, 'read'>;
   /** Calls that were refused and may not be in the store yet. */
   refusals: Pick<RefusedCalls, 'flush'>;
+  /** Calls as they end in this process. */
+  live: LiveCalls;
   settings: EdgeSettings;
   /** All settings in force, for operators. */
   shownSettings(): readonly { name: string; value?: string; source: string; isSecret: boolean; isSet: boolean }[];

@@ -29,6 +29,8 @@ export interface Sessions {
   begin(person: Pick<PersonRow, 'id'>, way: Way, from: Origin): Promise<{ secret: string; session: SessionRow }>;
   /** The session of this secret, unless it or its person has ended. Read from the database each time: an ended session ends everywhere at once. */
   find(secret: string): Promise<SignedIn | undefined>;
+  /** What the session may do now; `undefined` if it has ended. Asking does not count as use. */
+  permissionsNow(session: Pick<SessionRow, 'hash'>): Promise<ReadonlySet<Permission> | undefined>;
 }
 
 /** `MODELPORT_SESSION_IDLE_HOURS` and `MODELPORT_SESSION_DAYS` in milliseconds. */
@@ -45,6 +47,13 @@ const LONGEST_SECRET = 64;
 const LONGEST_AGENT = 200;
 
 export function createSessions(people: PeopleStore, { idleMs, longestMs }: SessionTimes, now: () => number): Sessions {
+  async function alive(hash: string, at: number) {
+    const found = await people.session(hash, at);
+    const role = found && roleOf(found.person);
+    if (!found || found.person.disabledAt !== undefined || role === undefined) return undefined;
+    return found.session.seenAt + idleMs <= at ? undefined : { ...found, role };
+  }
+
   return {
     async begin({ id: person }, way, { address, agent }) {
       const at = now();
@@ -58,17 +67,19 @@ export function createSessions(people: PeopleStore, { idleMs, longestMs }: Sessi
     async find(secret) {
       if (secret.length > LONGEST_SECRET) return undefined;
       const at = now();
-      const found = await people.session(hashSecret(secret), at);
+      const found = await alive(hashSecret(secret), at);
       if (!found) return undefined;
-      const { session, person } = found;
-      const role = roleOf(person);
-      if (person.disabledAt !== undefined || role === undefined || session.seenAt + idleMs <= at) return undefined;
+      const { session, person, role } = found;
       if (session.seenAt + Math.min(SEEN_MS, idleMs / 2) <= at) {
         await people.seeSession(session.id, at);
         session.seenAt = at;
       }
       const idleEndsAt = Math.min(session.seenAt + idleMs, session.endsAt);
       return { session, person, role, permissions: PERMISSIONS_OF[role], idleEndsAt };
+    },
+    async permissionsNow({ hash }) {
+      const found = await alive(hash, now());
+      return found && PERMISSIONS_OF[found.role];
     },
   };
 }

@@ -33,6 +33,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../../src/store/store.ts';
 import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
+import { createLiveCalls } from '../../src/telemetry/live-calls.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import { sendMail } from '../../src/transport/send-mail.ts';
@@ -47,7 +48,11 @@ interface ConsoleOptions {
   registration?: RegistrationSettings;
 }
 
-const NO_TELEMETRY = { events: createEvents([], () => {}), refusals: { flush: async () => {} } };
+const NO_TELEMETRY = {
+  events: createEvents([], () => {}),
+  refusals: { flush: async () => {} },
+  live: createLiveCalls(),
+};
 /** Sends to receivers on loopback. */
 const alertsOf = (store: Store) =>
   openAlerts(

@@ -23,10 +23,11 @@ import {
 } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
-import { type AnsweredRoute, route } from '../../route.ts';
+import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
 import { type CallExport, exportCalls, wantsParquet } from './call-export.ts';
+import { streamCalls } from './call-stream.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { Payload, readPayload } from './payload.ts';
 
@@ -43,8 +44,7 @@ const OUTCOMES = [
 /** The maximum of calls that one request reads. With five million calls that takes some milliseconds to some tens of them. */
 const EXAMINED = 5000;
 
-const CallQuery = Type.Object({
-  ...PAGE,
+const FILTERS = {
   account: Type.Optional(Type.String({ description: "an account's id or name" })),
   key: Type.Optional(Type.String({ description: "a key's id" })),
   model: Type.Optional(Type.String()),
@@ -61,7 +61,16 @@ const CallQuery = Type.Object({
   }),
   from: Type.Optional(TimeAsked),
   to: Type.Optional(TimeAsked),
-});
+};
+const CallQuery = Type.Object({ ...PAGE, ...FILTERS });
+const LiveQuery = Type.Object(FILTERS);
+
+/** nginx holds other streams back. */
+const EVENT_STREAM = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
 
 const CALL = {
   id: Type.String(),
@@ -132,6 +141,24 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       return { data, hasMore: next !== undefined, next: next ?? null };
     },
   }),
+  route('GET', '/admin/v1/calls/stream', {
+    gate: 'admin',
+    permission: 'calls:read',
+    summary:
+      'Calls that match, as server-sent events while they end: `event: call` with a line of the list, a comment at least every 15 seconds, and at last `event: end` with its `reason` (signed-out, slow-reader, stopping, failed). Calls of other processes come within a second.',
+    query: LiveQuery,
+    answer: async (deps, asked) => {
+      const { store, live, now, reportError } = deps;
+      const filter = await filterOf(deps, asked.query);
+      const write = (call: CallRow) => withDispute(store, call);
+      const body = streamCalls({ live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, asked) });
+      if (!body) {
+        const message = 'Too many live lists are open in this process. Close one, or read GET /admin/v1/calls.';
+        throw new GatewayError('rate_limited', message);
+      }
+      return new Response(body, { headers: EVENT_STREAM });
+    },
+  }),
   route('GET', '/admin/v1/calls/:id', {
     gate: 'admin',
     permission: 'calls:read',
@@ -181,9 +208,22 @@ export const exportOf = (store: Store, filter: CallExport['filter']): CallExport
   write: (call) => withDispute(store, call),
 });
 
+/** Whether who asked may still read calls: sessions and keys end at once. */
+function rightOf({ people, store, now }: HttpDeps, asked: Pick<RouteRequest<unknown, unknown>, 'caller' | 'signedIn'>) {
+  const { caller } = asked;
+  if (caller.permissions) {
+    const { session } = asked.signedIn();
+    return async () => (await people?.sessions.permissionsNow(session))?.has('calls:read') ?? false;
+  }
+  return async () => {
+    const key = await store.keyById(caller.key);
+    return key !== undefined && key.disabledAt === undefined && (key.expiresAt ?? Number.POSITIVE_INFINITY) > now();
+  };
+}
+
 async function filterOf(
   deps: HttpDeps,
-  { account, key, model, provider, status, error, tag, outcome, cost_above, from, to }: Static<typeof CallQuery>,
+  { account, key, model, provider, status, error, tag, outcome, cost_above, from, to }: Static<typeof LiveQuery>,
 ): Promise<Omit<CallFilter, 'limit' | 'after'>> {
   return {
     ...(account !== undefined && { account: (await accountNamed(deps.store, account)).id }),

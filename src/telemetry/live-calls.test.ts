@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test';
+import { callRow } from '../../test/helpers/call-row.ts';
+import { createLiveCalls } from './live-calls.ts';
+
+const TRACE = undefined as never;
+
+test('every listener gets what ends, until it leaves', () => {
+  const live = createLiveCalls();
+  const [one, other]: [string[], string[]] = [[], []];
+  live.sink.ended?.(TRACE, callRow({ id: 'before', at: 1 }));
+  const leave = live.listen(
+    ({ id }) => one.push(id),
+    () => one.push('end'),
+  );
+  live.listen(
+    ({ id }) => other.push(id),
+    () => other.push('end'),
+  );
+  live.sink.ended?.(TRACE, callRow({ id: 'a', at: 1 }));
+  leave?.();
+  live.sink.taskEnded?.(TRACE, callRow({ id: 'b', at: 1 }));
+  live.close();
+  live.sink.ended?.(TRACE, callRow({ id: 'after', at: 1 }));
+  expect([one, other]).toEqual([['a'], ['a', 'b', 'end']]);
+  expect(
+    live.listen(
+      () => {},
+      () => {},
+    ),
+  ).toBeUndefined();
+});
+
+test('there is a maximum of listeners', () => {
+  const live = createLiveCalls(1);
+  const leave = live.listen(
+    () => {},
+    () => {},
+  );
+  expect(
+    live.listen(
+      () => {},
+      () => {},
+    ),
+  ).toBeUndefined();
+  leave?.();
+  expect(
+    live.listen(
+      () => {},
+      () => {},
+    ),
+  ).toBeDefined();
+});
