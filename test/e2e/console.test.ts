@@ -212,6 +212,24 @@ test.skipIf(!CHROMIUM)(
   120_000,
 );
 
+test.skipIf(!CHROMIUM)('the list of calls shows a call when it ends, from a stream', async () => {
+  const { page } = visit;
+  const { key } = await gateway.newCaller();
+  const streamed = page.waitForResponse((response) => response.url().includes('/admin/v1/calls/stream'));
+  await page.goto(`${gateway.url}/console/calls?model=sandbox-chat`);
+  expect((await streamed).status()).toBe(200);
+  await page.locator('tbody tr').first().waitFor();
+  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'Live' }] }),
+  });
+  await page
+    .locator(`tbody a[href*="${answer.headers.get('x-request-id')}"]`)
+    .first()
+    .waitFor();
+});
+
 test.skipIf(!CHROMIUM)('the ledger is proved, and Chinese is chosen from the palette', async () => {
   const { page } = visit;
   await page.goto(`${gateway.url}/console/ledger`);

@@ -34,6 +34,9 @@ const LAST = new Set([
   'deleteAlertChannel',
 ]);
 
+/** Streams without an end, which have an event when a call has ended. */
+const LIVE = new Set(['streamCalls']);
+
 const VIDEO_TIMEOUT_MS = 60_000;
 
 export async function readDocument({ url }: GatewayProcess): Promise<ApiDocument> {
@@ -56,7 +59,7 @@ export async function runOperations(gateway: GatewayProcess, document: ApiDocume
   const others = all.filter((one) => !isLast(one) && !CREATIONS[one.operation.operationId]);
   for (const one of [...creations, ...others, ...deletions]) {
     ran.push(await client.run(one, false));
-    if (hasStream(one)) ran.push(await client.run(one, true));
+    if (hasStream(one) && !LIVE.has(one.operation.operationId)) ran.push(await client.run(one, true));
   }
   return ran;
 }
@@ -102,6 +105,7 @@ class Client {
       /^(x-request-id|retry-after|x-modelport-.*)$/.test(name),
     );
     const ran = { ...placed, status: response.status, type, headers };
+    if (LIVE.has(operation.operationId)) return { ...ran, events: eventsIn(await this.#untilEvent(response)) };
     if (type === 'text/event-stream') return { ...ran, events: eventsIn(await response.text()) };
     if (type !== 'application/json') {
       const bytes = await response.blob();
@@ -111,6 +115,28 @@ class Client {
     const body = (await response.json()) as Json;
     if (response.ok) Object.assign(this.#made, CREATIONS[operation.operationId]?.(body as JsonObject));
     return { ...ran, body };
+  }
+
+  async #untilEvent({ body }: Response): Promise<string> {
+    const reader = body!.getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    let isAsked = false;
+    while (!/^data: .*\n\n/m.test(text)) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += decoder.decode(value);
+      if (isAsked) continue;
+      isAsked = true;
+      const messages = [{ role: 'user', content: 'Hello' }];
+      await fetch(`${this.#gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sandbox-chat', messages }),
+      });
+    }
+    await reader.cancel();
+    return text;
   }
 
   async #ask(placed: PlacedOperation, asStream: boolean): Promise<Response> {

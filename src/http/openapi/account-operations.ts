@@ -253,7 +253,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { query: { limit: 1 }, alsoAs: { ...CALL_TABLES, [PARQUET]: '(bytes of a Parquet file)' } },
     ],
     'GET /admin/v1/usage': ['getUsageOfAll', { query: { group_by: 'model,day', tz: 'Europe/Berlin' }, alsoAs: TABLES }],
-    'GET /admin/v1/calls/stream': ['streamCalls', { query: { model: 'sandbox-chat' } }],
+    'GET /admin/v1/calls/stream': ['streamCalls', { replyType: 'text/event-stream', query: { model: 'sandbox-chat' } }],
     'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
     'GET /admin/v1/calls/{id}/payload': ['getPayload', { path: { id: 'req_1Zk3v9' }, example: PAYLOAD }],
     'POST /admin/v1/calls/{id}/dispute': [

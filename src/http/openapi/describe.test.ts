@@ -113,7 +113,7 @@ test('operations that stream declare it with event schemas', () => {
     [
       ...['createChatCompletion', 'createCompletion', 'createMessage', 'createResponse', 'getResponse'],
       ...['createImage', 'editImage', 'createSpeech', 'createTranscription', 'createTranslation'],
-      ...['streamGenerateContent', 'streamGenerateContentV1'],
+      ...['streamCalls', 'streamGenerateContent', 'streamGenerateContentV1'],
     ].toSorted(),
   );
 });

@@ -68,7 +68,7 @@ const LiveQuery = Type.Object(FILTERS);
 /** nginx holds other streams back. */
 const EVENT_STREAM = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
+  'cache-control': 'no-store',
   'x-accel-buffering': 'no',
 };
 
@@ -147,6 +147,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     summary:
       'Calls that match, as server-sent events while they end: `event: call` with a line of the list, a comment at least every 15 seconds, and at last `event: end` with its `reason` (signed-out, slow-reader, stopping, failed). Calls of other processes come within a second.',
     query: LiveQuery,
+    reply: Call,
     answer: async (deps, asked) => {
       const { store, live, now, reportError } = deps;
       const filter = await filterOf(deps, asked.query);
