@@ -17,7 +17,7 @@ async function admitted(setup: CaseSetup = {}, more = {}): Promise<GatewayCase &
 const OK = { outcome: 'ok', status: 200 } as const;
 const LEFT = { outcome: 'aborted', status: 499 } as const;
 const failed = { outcome: 'failed', status: 502, error: new GatewayError('upstream_failed', 'It failed.') } as const;
-const said = (delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part: 0, delta });
+const textDelta = (delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part: 0, delta });
 const used = (input: number, output: number): ReplyEvent => ({
   type: 'usage',
   usage: { input, output, source: 'reported' },
@@ -27,7 +27,7 @@ const ended = (choice: number): ReplyEvent => ({ type: 'choice-end', choice, fin
 describe('the one conclusion', () => {
   test('whoever comes first concludes: the others learn the same cost', async () => {
     const at = await admitted();
-    watch(at.context, [said('Hello'), used(10, 5)]);
+    watch(at.context, [textDelta('Hello'), used(10, 5)]);
     const costs = await Promise.all([conclude(at.deps, at.context, OK), conclude(at.deps, at.context, failed)]);
     expect(costs).toEqual([30_000n, 30_000n]);
     expect(at.calls.map(({ outcome }) => outcome)).toEqual(['ok']);
@@ -75,14 +75,14 @@ describe('what is charged', () => {
 
   test('without a report what was delivered is counted', async () => {
     const at = await admitted();
-    watch(at.context, [said('Hello')]);
+    watch(at.context, [textDelta('Hello')]);
     await conclude(at.deps, at.context, OK);
     expect(at.calls[0]?.usage).toMatchObject({ output: 5, source: 'counted' });
   });
 
   test('a report that costs far more than was held is not believed: the hold is charged, the claim kept', async () => {
     const at = await admitted();
-    watch(at.context, [said('Hello'), used(10, 5_000_000)]);
+    watch(at.context, [textDelta('Hello'), used(10, 5_000_000)]);
     expect(await conclude(at.deps, at.context, OK)).toBe(at.context.hold.amount);
     expect(at.calls[0]?.outcome).toBe('disputed');
     expect(at.calls[0]?.usage?.claimed?.usage).toMatchObject({ output: 5_000_000 });

@@ -17,7 +17,7 @@ const stageOf = (name: ProviderName) =>
   scene.stage({ type: PROVIDERS[name].type, upstreamModel: PROVIDERS[name].upstreamModel });
 const ask = (stage: Stage, method: string, ...args: unknown[]): Promise<ResponsesView> =>
   client.responses({ url: scene.gateway.url, apiKey: stage.caller.key, method, args });
-const told = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
+const lastRequest = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
 
 const CONVERSATION = [
   { role: 'developer', content: 'Speak plainly.' },
@@ -86,9 +86,9 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
       'Remember that.',
       'Summarize',
     ]) {
-      expect(told(stage)).toContain(words);
+      expect(lastRequest(stage)).toContain(words);
     }
-    expect(told(stage)).not.toMatch(/tool_use|tool_calls|functionCall|sealed/);
+    expect(lastRequest(stage)).not.toMatch(/tool_use|tool_calls|functionCall|sealed/);
     expect(await stage.settledCall()).toMatchObject({ outcome: 'ok', dialect: 'openai-responses-compact' });
 
     for (const next of NAMES) {
@@ -97,8 +97,8 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
       const input = [...reply.output, { role: 'user', content: 'And now?' }];
       const { result, error } = await ask(other, 'create', { model: other.model, input, store: false });
       expect([next, error, result?.output_text]).toEqual([next, undefined, 'Sunny.']);
-      for (const words of [SUMMARY, 'I am Ada.', 'And now?']) expect(told(other)).toContain(words);
-      expect(told(other)).not.toContain(String(item.encrypted_content));
+      for (const words of [SUMMARY, 'I am Ada.', 'And now?']) expect(lastRequest(other)).toContain(words);
+      expect(lastRequest(other)).not.toContain(String(item.encrypted_content));
       await other.settled();
     }
   });
@@ -116,7 +116,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
       input: [...first.output, { role: 'user', content: 'And tomorrow?' }],
     });
     const second = await compacted(stage, { model: stage.model, previous_response_id: result?.id });
-    for (const words of [SUMMARY, 'And tomorrow?', 'Still sunny.']) expect(told(stage)).toContain(words);
+    for (const words of [SUMMARY, 'And tomorrow?', 'Still sunny.']) expect(lastRequest(stage)).toContain(words);
     expect(second.output.map(({ type }) => type)).toEqual(['message', 'message', 'compaction']);
     expect(JSON.stringify(second.output)).not.toContain(SUMMARY);
     expect(second.output.at(-1)?.encrypted_content).not.toBe(first.output.at(-1)?.encrypted_content);
@@ -163,8 +163,8 @@ describe('a provider that compacts', () => {
     const { output } = await compacted(chat, { model: chat.model, input: 'How is the weather?' });
     stage.script(NATIVE);
     await compacted(stage, { model: stage.model, input: [...output, { role: 'user', content: 'Go on.' }] });
-    expect(told(stage)).toContain(SUMMARY);
-    expect(told(stage)).not.toContain('"compaction"');
+    expect(lastRequest(stage)).toContain(SUMMARY);
+    expect(lastRequest(stage)).not.toContain('"compaction"');
     await Promise.all([chat.settled(), stage.settled()]);
   });
 

@@ -48,11 +48,11 @@ describe.each(NAMES)('with a model of %s', (name) => {
 
     const second = await create(stage, { input: 'Again?', previous_response_id: first.id }, stream);
     expect(second).toMatchObject({ previous_response_id: first.id, output_text: 'Ada, as I said.' });
-    const told = bodyText(stage);
-    for (const words of ['Who are you?', 'My name is Ada.', 'Again?']) expect(told).toContain(words);
+    const requestBody = bodyText(stage);
+    for (const words of ['Who are you?', 'My name is Ada.', 'Again?']) expect(requestBody).toContain(words);
     // Instructions are not carried over.
-    expect(told).not.toContain('Be brief.');
-    expect(told).not.toContain('previous_response_id');
+    expect(requestBody).not.toContain('Be brief.');
+    expect(requestBody).not.toContain('previous_response_id');
 
     const { listed } = await ask(stage, 'inputItems.list', second.id, { order: 'asc', limit: 2 });
     expect(listed?.map(({ type, role }) => [type, role])).toEqual([
@@ -78,11 +78,11 @@ describe.each(NAMES)('with a model of %s', (name) => {
     const first = await create(stage, { input: 'Weather?', ...request });
     const result = { type: 'function_call_output', call_id: call.id, output: 'sunny' };
     await create(stage, { input: [result], previous_response_id: first.id, ...request });
-    const told = bodyText(stage);
-    expect(told).toContain('Oslo');
-    expect(told).toContain('sunny');
+    const requestBody = bodyText(stage);
+    expect(requestBody).toContain('Oslo');
+    expect(requestBody).toContain('sunny');
     // The signature is back in its place; this chat provider has none and gets the reasoning itself.
-    expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SIGNATURE);
+    expect(requestBody).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SIGNATURE);
     await stage.settled();
   });
 });
@@ -105,10 +105,10 @@ test('a chain continues across providers, and signatures of one are not sent to 
     });
     expect(error).toBeUndefined();
     previous = result?.id;
-    const told = bodyText(stage);
-    for (let at = 0; at <= turn; at++) expect(told).toContain(`question ${at}`);
-    for (let at = 0; at < turn; at++) expect(told).toContain(`answer ${at}`);
-    expect(told.includes('Z3cxOl')).toBe(false);
+    const requestBody = bodyText(stage);
+    for (let at = 0; at <= turn; at++) expect(requestBody).toContain(`question ${at}`);
+    for (let at = 0; at < turn; at++) expect(requestBody).toContain(`answer ${at}`);
+    expect(requestBody.includes('Z3cxOl')).toBe(false);
   }
   // The first provider got only its own signatures before; this is another row of it, so it gets none.
   expect(bodyText(stages[4] as Stage)).not.toContain(SIGNATURE);
@@ -189,8 +189,8 @@ test('a stream that failed is stored as failed', async () => {
     const answer = provider.stream({ texts: ['one ', 'two ', 'three'] });
     stage.script({ ...answer, paceMs: 5, fault: { before: (answer.events?.length ?? 0) - 2, does: 'cut' } });
     const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', stream: true });
-    const told = await response.text();
-    const id = /"id":"(resp_[^"]+)"/.exec(told)?.[1] ?? '';
+    const responseText = await response.text();
+    const id = /"id":"(resp_[^"]+)"/.exec(responseText)?.[1] ?? '';
     expect((await ask(stage, 'retrieve', id)).result).toMatchObject({
       id,
       status: 'failed',
@@ -225,13 +225,13 @@ test.each(['responses', 'messages'] as const)(
       const input = `question ${turn} ${'word '.repeat(400)}`;
       ({ id: previous } = await create(stage, { input, instructions: 'Be brief.', truncation: 'auto', ...more }));
     }
-    const told = bodyText(stage);
-    expect(told).toContain('question 3');
-    expect(told).toContain('question 2');
-    expect(told).toContain('answer 2');
-    expect(told).toContain('Be brief.');
-    expect(told).not.toContain('question 0');
-    expect(told).not.toContain('answer 0');
+    const requestBody = bodyText(stage);
+    expect(requestBody).toContain('question 3');
+    expect(requestBody).toContain('question 2');
+    expect(requestBody).toContain('answer 2');
+    expect(requestBody).toContain('Be brief.');
+    expect(requestBody).not.toContain('question 0');
+    expect(requestBody).not.toContain('answer 0');
     const { error } = await ask(stage, 'create', {
       model: stage.model,
       input: 'more '.repeat(400),

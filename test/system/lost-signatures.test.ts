@@ -78,7 +78,7 @@ async function run(stage: Stage, loop: Pick<Loop, 'format' | 'stream'> & Partial
   return view;
 }
 
-const told = (stage: Stage, request: number) => turnsTold(stage.journal()[request]?.body as Body);
+const turnsSent = (stage: Stage, request: number) => turnsTold(stage.journal()[request]?.body as Body);
 
 describe.each([false, true])('streaming: %p', (stream) => {
   test.each([
@@ -92,8 +92,8 @@ describe.each([false, true])('streaming: %p', (stream) => {
       script(stage, providerOf(name), stream, IDS);
       const { turns } = await run(stage, { format, stream });
       expect(turns.map(({ calls }) => calls)).toEqual([1, 1, 0]);
-      expect(told(stage, 1)).toEqual([turnOf(0)]);
-      expect(told(stage, 2)).toEqual([turnOf(0), turnOf(1)]);
+      expect(turnsSent(stage, 1)).toEqual([turnOf(0)]);
+      expect(turnsSent(stage, 2)).toEqual([turnOf(0), turnOf(1)]);
       await stage.settled();
     },
   );
@@ -102,7 +102,7 @@ describe.each([false, true])('streaming: %p', (stream) => {
     const stage = await scene.stage(PROVIDERS.responses);
     script(stage, PROVIDERS.responses, stream, IDS);
     await run(stage, { format: 'chat', stream });
-    expect(told(stage, 2)).toEqual(['proof call proof call']);
+    expect(turnsSent(stage, 2)).toEqual(['proof call proof call']);
     await stage.settled();
   });
 
@@ -110,7 +110,7 @@ describe.each([false, true])('streaming: %p', (stream) => {
     const stage = await scene.stage(DEEPSEEK);
     script(stage, DEEPSEEK, stream, IDS);
     await run(stage, { format: 'chat', stream });
-    expect(told(stage, 2)).toEqual(['thought:Thinking 0 call', 'thought:Thinking 1 call']);
+    expect(turnsSent(stage, 2)).toEqual(['thought:Thinking 0 call', 'thought:Thinking 1 call']);
     await stage.settled();
   });
 });
@@ -126,8 +126,8 @@ test('ids that the provider numbers do not mix up conversations', async () => {
   const second = await run(stage, { format: 'chat', stream: false, turns: 1, prompt: 'There?' });
   await run(stage, { format: 'chat', stream: false, turns: 1, history: first.history });
   await run(stage, { format: 'chat', stream: false, turns: 1, history: second.history });
-  expect(told(stage, 2)).toEqual(['thought:First proof call']);
-  expect(told(stage, 3)).toEqual(['thought:Second proof call']);
+  expect(turnsSent(stage, 2)).toEqual(['thought:First proof call']);
+  expect(turnsSent(stage, 3)).toEqual(['thought:Second proof call']);
   await stage.settled();
 });
 
@@ -137,7 +137,7 @@ test('a signature is sent only to its own provider, and without it the model sti
   const { history } = await run(owner, { format: 'chat', stream: false, turns: 1 });
   other.script(GEMINI_3.whole({ texts: ['Sunny.'] }));
   await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: owner.caller.key });
-  expect(told(other, 0)).toEqual(['dummy call']);
+  expect(turnsSent(other, 0)).toEqual(['dummy call']);
 
   // Another account knows nothing of it: the provider is called without reasoning, which it would refuse.
   const stranger = await scene.gateway.newCaller();

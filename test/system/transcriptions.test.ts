@@ -39,11 +39,11 @@ test.each([
   ['text', expect.stringContaining('2 seconds')],
   ['srt', expect.stringContaining('--> 00:00:02,000')],
   ['vtt', expect.stringContaining('--> 00:00:02.000')],
-])('the sandbox describes what it got, as %s', async (format, told) => {
+])('the sandbox describes what it got, as %s', async (format, expected) => {
   const stage = { ...(await scene.stage()), model: 'sandbox-transcription' };
   const reply = await heard(stage, { response_format: format });
-  if (typeof reply === 'string') expect(reply).toEqual(told as string);
-  else expect(reply).toMatchObject(told as object);
+  if (typeof reply === 'string') expect(reply).toEqual(expected as string);
+  else expect(reply).toMatchObject(expected as object);
   expect(nanoOf((await stage.settledCall()).cost)).toBe(200_000n);
 });
 
@@ -122,12 +122,12 @@ describe('transcriptions', () => {
         { task: 'transcribe', language: 'en', duration: 2, segments: [{ id: 0 }, { id: 1, end: 3662 }] },
       ],
       ['json', { text: ' Hello. Bye.' }],
-    ])('%s is made from it, charged by its usage', async (format, told) => {
+    ])('%s is made from it, charged by its usage', async (format, expected) => {
       const stage = await stageOf('mistral');
       stage.script({ json: mistral });
       const reply = await heard(stage, { response_format: format });
-      if (typeof told === 'string') expect(reply).toBe(told);
-      else expect(reply).toMatchObject(told);
+      if (typeof expected === 'string') expect(reply).toBe(expected);
+      else expect(reply).toMatchObject(expected);
       const form = stage.journal()[0]?.form ?? '';
       expect(form).not.toContain('response_format');
       expect(/timestamp_granularities"\r\n\r\nsegment/.test(form)).toBe(!['text', 'json'].includes(format));

@@ -150,19 +150,19 @@ test('a webhook is signed, and repeated until it succeeds', async () => {
   await watch(scene.gateway.url, stage, id);
   const deadline = Date.now() + 15_000;
   while (scene.upstream.journal('/hook/').length < 2 && Date.now() < deadline) await Bun.sleep(50);
-  const told = scene.upstream.journal('/hook/');
-  expect(told).toHaveLength(2);
+  const deliveries = scene.upstream.journal('/hook/');
+  expect(deliveries).toHaveLength(2);
   const { secret } = await scene.gateway.admin<{ secret: string }>(
     'GET',
     `/accounts/${stage.caller.account}/webhook-secret`,
   );
-  for (const { headers, body: said } of told) {
+  for (const { headers, body: said } of deliveries) {
     expect(said).toMatchObject({ type: 'video.completed', data: { id, status: 'completed', model: stage.model } });
     const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${JSON.stringify(said)}`;
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
     expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
   }
-  expect(told[0]?.headers['webhook-id']).toBe(told[1]?.headers['webhook-id'] ?? '');
+  expect(deliveries[0]?.headers['webhook-id']).toBe(deliveries[1]?.headers['webhook-id'] ?? '');
   await stage.settled();
 }, 60_000);

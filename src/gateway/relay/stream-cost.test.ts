@@ -33,15 +33,15 @@ describe('a stream says what it has cost', () => {
         { model: at.model, stream: true, ...more },
         { dialect, headers: { 'anthropic-version': '2023-06-01' } },
       );
-      const told = text.split('\n').filter((line) => line.startsWith(':') && line.includes('"cost"'));
-      expect(told).toHaveLength(1);
-      const { cost } = JSON.parse(told[0]?.slice(1) ?? '');
+      const comments = text.split('\n').filter((line) => line.startsWith(':') && line.includes('"cost"'));
+      expect(comments).toHaveLength(1);
+      const { cost } = JSON.parse(comments[0]?.slice(1) ?? '');
       expect(Number(cost)).toBe(COST);
       expect(at.calls[0]?.cost).toBe(BigInt(Math.round(COST * 1e9)));
       // An event of its own: no library reads it with the event that follows.
-      const at0 = text.indexOf(`${told[0]}\n\n`);
+      const at0 = text.indexOf(`${comments[0]}\n\n`);
       expect(text.slice(at0 - 2, at0)).toBe('\n\n');
-      const rest = text.slice(at0 + (told[0]?.length ?? 0) + 2);
+      const rest = text.slice(at0 + (comments[0]?.length ?? 0) + 2);
       expect(rest).toContain(end);
       expect(text.slice(0, at0)).not.toContain(end);
     });

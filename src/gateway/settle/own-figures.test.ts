@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { withOwnFigures } from './own-figures.ts';
 
 const USAGE = { input: 12, output: 5, source: 'counted' } as const;
-const told = (text: string) => Buffer.from(withOwnFigures(Buffer.from(text), USAGE)).toString();
+const rewritten = (text: string) => Buffer.from(withOwnFigures(Buffer.from(text), USAGE)).toString();
 
 test.each<[string, object, object]>([
   [
@@ -68,14 +68,16 @@ test.each<[string, object, object]>([
     { usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 5, thoughtsTokenCount: 0, totalTokenCount: 17 } },
   ],
 ])('%s reports our own figures', (_, claimed, own) => {
-  expect(JSON.parse(told(JSON.stringify(claimed, undefined, 2)))).toEqual(own);
-  expect(told(`event: x\ndata: ${JSON.stringify(claimed)}\n\n`)).toBe(`event: x\ndata: ${JSON.stringify(own)}\n\n`);
-  expect(told(`,\r\n${JSON.stringify(claimed)}\r\n]`)).toBe(`,\r\n${JSON.stringify(own)}\r\n]`);
+  expect(JSON.parse(rewritten(JSON.stringify(claimed, undefined, 2)))).toEqual(own);
+  expect(rewritten(`event: x\ndata: ${JSON.stringify(claimed)}\n\n`)).toBe(
+    `event: x\ndata: ${JSON.stringify(own)}\n\n`,
+  );
+  expect(rewritten(`,\r\n${JSON.stringify(claimed)}\r\n]`)).toBe(`,\r\n${JSON.stringify(own)}\r\n]`);
 });
 
 test('all else stays as it was, byte for byte', () => {
   const text = 'data: {"choices": [ {"delta":{"content":"usage: {5}"}} ] , "usage":null}\n\n: ping\n\ndata: [DONE]\n\n';
-  expect(told(text)).toBe(text);
+  expect(rewritten(text)).toBe(text);
   const said = 'data: {"choices":[{"delta":{"content":"{\\"usage\\":{\\"total_tokens\\":1}}"}}]}\n\n';
-  expect(told(said)).toBe(said);
+  expect(rewritten(said)).toBe(said);
 });

@@ -220,11 +220,11 @@ const toolTurns = fc
       fc.array(fc.oneof(thought, text), { maxLength: 2 }),
     ),
   )
-  .map(([calls, answered, said]): Message[] => [
+  .map(([calls, answered, others]): Message[] => [
     {
       role: 'assistant',
       parts: [
-        ...said,
+        ...others,
         ...calls.map(({ id, input: written }): Part => ({ type: 'tool-call', id, name: 'look', input: written })),
       ],
     },
@@ -249,7 +249,7 @@ function renamed(part: Part, turn: number): Part {
 }
 
 /** The contents of a conversation in order. How it is split into messages does not count. */
-function said(messages: readonly Message[]): string[] {
+function linesOf(messages: readonly Message[]): string[] {
   const parts = messages.flatMap((message) => message.parts);
   return parts.flatMap((part) => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [part.text];
@@ -265,7 +265,7 @@ function calls(messages: readonly Message[]): string[] {
   return parts.flatMap((part) => {
     if (part.type === 'tool-call') return [`${legalToolId(part.id)} ${part.name}`];
     if (part.type === 'tool-result')
-      return [`${legalToolId(part.callId)} ${part.failed} ${said([{ role: 'tool', parts: part.parts }])}`];
+      return [`${legalToolId(part.callId)} ${part.failed} ${linesOf([{ role: 'tool', parts: part.parts }])}`];
     return [];
   });
 }
@@ -293,12 +293,12 @@ test('any conversation arrives, except what is reported', () => {
       expect(calls(again.messages).toSorted()).toEqual(calls(messages).toSorted());
       const isReworded = written.warnings.some((warning) => warning.includes('as user text'));
       const isPlaceholder =
-        messages.every(({ role, parts }) => role === 'system' || said([{ role, parts }]).length === 0) &&
+        messages.every(({ role, parts }) => role === 'system' || linesOf([{ role, parts }]).length === 0) &&
         calls(messages).length === 0;
       if (!isReworded && !isPlaceholder) {
-        const spokenNow = said(again.messages).map((one) => one.trimEnd());
+        const spokenNow = linesOf(again.messages).map((one) => one.trimEnd());
         expect(spokenNow.toSorted()).toEqual(
-          said(messages)
+          linesOf(messages)
             .map((one) => one.trimEnd())
             .toSorted(),
         );

@@ -335,7 +335,7 @@ test('chunks without blank lines between them are read', () => {
 });
 
 describe('a reply without a finish reason', () => {
-  const said = answer([{ text: 'Hello.' }], {}, USAGE);
+  const lastAnswer = answer([{ text: 'Hello.' }], {}, USAGE);
   const ends = [
     { type: 'choice-end', choice: 0, finish: { reason: 'other', raw: 'FINISH_REASON_UNSPECIFIED' } },
     { type: 'usage', usage: expect.objectContaining({ input: 15, output: 7 }) },
@@ -345,16 +345,16 @@ describe('a reply without a finish reason', () => {
     framesOf(text, call, contentType).flatMap((frame) => frame.events);
 
   test('is complete if its JSON is', () => {
-    const events = eventsOf(JSON.stringify(said), chatCall({ stream: false }), JSON_TYPE);
+    const events = eventsOf(JSON.stringify(lastAnswer), chatCall({ stream: false }), JSON_TYPE);
     expect(events.slice(-3)).toMatchObject(ends);
-    const list = eventsOf(JSON.stringify([answer([{ text: 'Well, ' }]), said]), chatCall(), JSON_TYPE);
+    const list = eventsOf(JSON.stringify([answer([{ text: 'Well, ' }]), lastAnswer]), chatCall(), JSON_TYPE);
     expect(list.slice(-3)).toMatchObject(ends);
   });
 
   test('is broken if nothing shows that it is complete', () => {
-    const open = JSON.stringify([answer([{ text: 'Well, ' }]), said]).slice(0, -1);
+    const open = JSON.stringify([answer([{ text: 'Well, ' }]), lastAnswer]).slice(0, -1);
     expect(eventsOf(open, chatCall(), JSON_TYPE).at(-1)?.type).toBe('error');
-    expect(streamed([said]).at(-1)?.type).toBe('error');
+    expect(streamed([lastAnswer]).at(-1)?.type).toBe('error');
     const silent = answer([], {}, USAGE);
     expect(eventsOf(JSON.stringify(silent), chatCall({ stream: false }), JSON_TYPE).at(-1)?.type).toBe('error');
   });

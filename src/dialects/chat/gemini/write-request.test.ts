@@ -14,7 +14,7 @@ function write(members: Partial<ChatCall>, model = 'gemini-3.1-flash', quirks: Q
   const { body, warnings } = gemini.writeCall(chatCall(members), model, quirks);
   return { body: JSON.parse(new TextDecoder().decode(body)) as Body, warnings };
 }
-const said = (role: Message['role'], ...parts: (Part | string)[]): Message => ({
+const message = (role: Message['role'], ...parts: (Part | string)[]): Message => ({
   role,
   parts: parts.map((part): Part => (typeof part === 'string' ? { type: 'text', text: part } : part)),
 });
@@ -31,13 +31,13 @@ describe('the conversation', () => {
   test('has its system prompt apart; roles alternate; tool results come first and have names', () => {
     const { body, warnings } = write({
       messages: [
-        said('system', 'Be brief.'),
-        said('system', 'And kind.'),
-        said('user', 'Hi'),
-        said('assistant', call('a'), call('b')),
-        said('tool', result('a', '7')),
-        said('tool', result('b', 'No.', true)),
-        said('user', 'And now?'),
+        message('system', 'Be brief.'),
+        message('system', 'And kind.'),
+        message('user', 'Hi'),
+        message('assistant', call('a'), call('b')),
+        message('tool', result('a', '7')),
+        message('tool', result('b', 'No.', true)),
+        message('user', 'And now?'),
       ],
     });
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'And kind.' }] });
@@ -51,27 +51,31 @@ describe('the conversation', () => {
   });
 
   test('begins with the user; later instructions are marked', () => {
-    const { body, warnings } = write({ messages: [said('assistant', 'Hello'), said('system', 'Stop.')] });
+    const { body, warnings } = write({ messages: [message('assistant', 'Hello'), message('system', 'Stop.')] });
     expect(body.contents.map(({ role }) => role)).toEqual(['user', 'model', 'user']);
     expect(body.contents[2]?.parts).toEqual([{ text: '<system>\nStop.\n</system>' }]);
     expect(warnings).toHaveLength(2);
   });
 
   test("with instructions only, they are the user's turn", () => {
-    expect(write({ messages: [said('system', 'Hi')] }).body.contents).toEqual([
+    expect(write({ messages: [message('system', 'Hi')] }).body.contents).toEqual([
       { role: 'user', parts: [{ text: 'Hi' }] },
     ]);
   });
 
   test('results that are objects stay objects', () => {
-    const messages = [said('user', 'Hi'), said('assistant', call('a')), said('tool', result('a', '{"b":[1]}'))];
+    const messages = [
+      message('user', 'Hi'),
+      message('assistant', call('a')),
+      message('tool', result('a', '{"b":[1]}')),
+    ];
     expect(write({ messages }).body.contents[2]?.parts[0]?.functionResponse).toMatchObject({ response: { b: [1] } });
   });
 
   test('images in tool results are inside them, or after them for older models', () => {
     const image: Part = { type: 'media', media: { kind: 'image', source: { type: 'inline', base64: 'iVBORw0' } } };
     const shown: Part = { type: 'tool-result', callId: 'a', failed: false, parts: [image] };
-    const messages = [said('user', 'Hi'), said('assistant', call('a')), said('tool', shown)];
+    const messages = [message('user', 'Hi'), message('assistant', call('a')), message('tool', shown)];
     const inlineData = { mimeType: 'image/png', data: 'iVBORw0' };
     expect(write({ messages }).body.contents[2]?.parts).toEqual([
       { functionResponse: { id: 'a', name: 'f', response: {}, parts: [{ inlineData }] } },
@@ -83,7 +87,7 @@ describe('the conversation', () => {
 
   test('a URL cannot be sent, and is named', () => {
     const image: Part = { type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://x/y.png' } } };
-    expect(() => write({ messages: [said('user', 'See', image)] })).toThrow(
+    expect(() => write({ messages: [message('user', 'See', image)] })).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'messages[0].content[1]' }),
     );
   });
@@ -93,9 +97,9 @@ describe('signatures', () => {
   const own = { dialect: 'gemini', value: 'c2ln' };
   const foreign = { dialect: 'anthropic-messages', value: 'x' };
   const signatures = (calls: Part[], model?: string) =>
-    (write({ messages: [said('user', 'Hi'), said('assistant', ...calls)] }, model).body.contents[1]?.parts ?? []).map(
-      (part) => part.thoughtSignature,
-    );
+    (
+      write({ messages: [message('user', 'Hi'), message('assistant', ...calls)] }, model).body.contents[1]?.parts ?? []
+    ).map((part) => part.thoughtSignature);
 
   test('return on the tool call they came with', () => {
     expect(signatures([call('a', { signature: own }), call('b')])).toEqual(['c2ln', undefined]);
@@ -110,7 +114,7 @@ describe('signatures', () => {
 
   test("of another provider's reasoning are dropped, with a warning", () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', signature: foreign };
-    const { body, warnings } = write({ messages: [said('user', 'Hi'), said('assistant', thought, 'Yes')] });
+    const { body, warnings } = write({ messages: [message('user', 'Hi'), message('assistant', thought, 'Yes')] });
     expect(body.contents[1]?.parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Yes' }]);
     expect(warnings).toHaveLength(1);
   });
@@ -277,7 +281,7 @@ test('what cannot be expressed is reported', () => {
     cacheKey: 'k',
     serviceTier: 'scale',
     extras: { 'openai-chat': { store: true, prediction: {} } },
-    messages: [{ ...said('user', { type: 'text', text: 'Hi', cache: {} }), name: 'Ann' }],
+    messages: [{ ...message('user', { type: 'text', text: 'Hi', cache: {} }), name: 'Ann' }],
   });
   for (const word of [
     'logit_bias',

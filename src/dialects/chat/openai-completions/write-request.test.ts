@@ -36,16 +36,21 @@ describe('writing a request', () => {
     completion: undefined as never,
     ...more,
   });
-  const said = (role: Message['role'], words: string): Message => ({ role, parts: [{ type: 'text', text: words }] });
+  const message = (role: Message['role'], words: string): Message => ({ role, parts: [{ type: 'text', text: words }] });
 
   test('a single user turn is the prompt', () => {
-    const { body, warnings } = writeCall(chat([said('user', 'Once')], { maxOutputTokens: 9 }), 'up', {});
+    const { body, warnings } = writeCall(chat([message('user', 'Once')], { maxOutputTokens: 9 }), 'up', {});
     expect(JSON.parse(text(body))).toEqual({ model: 'up', prompt: 'Once', max_tokens: 9 });
     expect(warnings).toEqual([]);
   });
 
   test('a conversation becomes a transcript, with a warning', () => {
-    const messages = [said('system', 'Be brief.'), said('user', 'Hi'), said('assistant', 'Hello'), said('user', 'Bye')];
+    const messages = [
+      message('system', 'Be brief.'),
+      message('user', 'Hi'),
+      message('assistant', 'Hello'),
+      message('user', 'Bye'),
+    ];
     const { body, warnings } = writeCall(chat(messages), 'up', {});
     expect(JSON.parse(text(body))).toEqual({
       model: 'up',

@@ -49,9 +49,9 @@ function payloads(text: string): JsonObject[] {
 }
 
 test('events are in order, numbered from 0, with ids that never change', () => {
-  const told = payloads(written(events));
-  expect(told.map(({ sequence_number: number }) => number)).toEqual(told.map((_, index) => index));
-  expect(told.map(({ type }) => String(type).replace('response.', ''))).toEqual([
+  const sent = payloads(written(events));
+  expect(sent.map(({ sequence_number: number }) => number)).toEqual(sent.map((_, index) => index));
+  expect(sent.map(({ type }) => String(type).replace('response.', ''))).toEqual([
     'created',
     'in_progress',
     'output_item.added',
@@ -82,7 +82,7 @@ test('events are in order, numbered from 0, with ids that never change', () => {
     'completed',
   ]);
   const ids = new Map<Json | undefined, Set<Json | undefined>>();
-  for (const { output_index: index, item, item_id: id } of told) {
+  for (const { output_index: index, item, item_id: id } of sent) {
     if (index !== undefined) ids.set(index, (ids.get(index) ?? new Set()).add((item as JsonObject)?.id ?? id));
   }
   for (const names of ids.values()) expect(names.size).toBe(1);
@@ -140,8 +140,8 @@ test('a run that breaks off ends in response.failed, then in an error of both sh
   const writer = openaiResponses.writer(chatCall());
   const error = new GatewayError('upstream_failed', 'It broke.');
   writer.write({ bytes: NO_BYTES, events: events.slice(0, 3) });
-  const told = payloads(decoder.decode(writer.fail(error)));
-  expect(told).toMatchObject([
+  const sent = payloads(decoder.decode(writer.fail(error)));
+  expect(sent).toMatchObject([
     { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { message: 'It broke.' } } },
     { type: 'error', message: 'It broke.', code: 'upstream_failed', error: { message: 'It broke.' } },
   ]);
