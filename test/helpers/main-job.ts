@@ -112,7 +112,8 @@ export async function openConsole(gateway: GatewayProcess): Promise<void> {
 
 /** A thread verifies passkeys, with a library that has its own requirements of a bundle. */
 async function signInWithPasskey(gateway: GatewayProcess): Promise<void> {
-  const { host, origin } = Object.assign(new URL(gateway.url), { hostname: 'localhost' });
+  const local = Object.assign(new URL(gateway.url), { hostname: 'localhost' });
+  let { host, origin } = local;
   let cookie = '';
   const ask = async (path: string, body: object) => {
     const response = await fetch(`${gateway.url}/console/api${path}`, {
@@ -128,6 +129,10 @@ async function signInWithPasskey(gateway: GatewayProcess): Promise<void> {
   };
   const { path } = await gateway.admin<{ path: string }>('POST', '/login-link');
   await ask('/sign-in/link', { token: path.replace('/console/#link=', '') });
+  const session = await fetch(`${gateway.url}/console/api/session`, { headers: { host, cookie, connection: 'close' } });
+  const { publicUrl } = (await session.json()) as { publicUrl: string | null };
+  // With a public URL passkeys count for its pages alone.
+  ({ host, origin } = publicUrl === null ? local : new URL(publicUrl));
   const device = newPasskeyDevice(origin);
   const adding = await ask('/passkeys/options', {});
   const added = { ceremony: adding.ceremony, response: device.create(adding.options), name: 'Laptop' };
