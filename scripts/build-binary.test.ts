@@ -54,6 +54,7 @@ test('every thread has a file of its own in the build', () => {
     'src/main.ts',
     'src/http/json-worker.ts',
     'src/ledger/tokens/count-worker.ts',
+    'src/people/webauthn-worker.ts',
     'src/store/sqlite/checkpoint-worker.ts',
     'src/store/sqlite/read-worker.ts',
     'src/store/sqlite/verify-worker.ts',
