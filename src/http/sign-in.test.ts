@@ -302,6 +302,66 @@ describe("a member's own account", () => {
   });
 });
 
+describe('keys of a member', () => {
+  test('keep the limits that somebody else has set, or get stricter ones', async () => {
+    await edge.admin('PUT', '/price-groups/partners', { factor: '1.5' });
+    const { id } = (await edge.admin('POST', '/accounts', { name: newId('limits '), priceGroup: 'partners' })).body;
+    const limits = {
+      budget: { total: '5', day: '0.3' },
+      requestsPerMinute: 10,
+      expiresAt: '2100-01-01T00:00:00Z',
+      models: ['a', 'b'],
+      addresses: ['10.0.0.0/8'],
+      scopes: ['chat'],
+      callerRouting: false,
+    };
+    const key = (await edge.admin('POST', '/keys', { account: id, name: 'theirs', ...limits })).body.id;
+    const { cookie } = await newMember([id]);
+    const own = (method: string, path: string, body?: object) =>
+      ask(method, `/console/api/account${path}`, cookie, body);
+    const shown = (await own('GET', '')).body;
+    expect([shown.id, 'priceGroup' in shown, 'priceFactor' in shown]).toEqual([id, false, false]);
+    const looser: [string, object][] = [
+      ['budget', { budget: null }],
+      ['budget', { budget: { total: '5.01', day: '0.3' } }],
+      ['budget', { budget: { total: '5' } }],
+      ['requestsPerMinute', { requestsPerMinute: 11 }],
+      ['expiresAt', { expiresAt: null }],
+      ['expiresAt', { expiresAt: '2100-01-02T00:00:00Z' }],
+      ['models', { name: 'x', models: ['a', 'c'] }],
+      ['addresses', { addresses: null }],
+      ['scopes', { scopes: ['chat', 'images'] }],
+      ['callerRouting', { callerRouting: true }],
+      ['capture', { capture: 'full' }],
+    ];
+    for (const [param, body] of looser) {
+      const { status, body: answer } = await own('PATCH', `/keys/${key}`, body);
+      expect([body, status, answer.error?.code, answer.error?.param]).toEqual([body, 403, 'permission_denied', param]);
+    }
+    const stricter = {
+      budget: { total: '4', day: '0.3', month: '4' },
+      requestsPerMinute: 5,
+      models: ['a'],
+      concurrency: 3,
+    };
+    expect((await own('PATCH', `/keys/${key}`, stricter)).body).toMatchObject(stricter);
+    // What a member has set may be taken back, and a key of one's own is free.
+    expect((await own('PATCH', `/keys/${key}`, { requestsPerMinute: 6, concurrency: null })).status).toBe(200);
+    await edge.admin('PATCH', `/keys/${key}`, { requestsPerMinute: 7 });
+    expect((await own('PATCH', `/keys/${key}`, { requestsPerMinute: 8 })).status).toBe(403);
+    const mine = (await own('POST', '/keys', { name: 'mine', requestsPerMinute: 2 })).body.id;
+    expect((await own('PATCH', `/keys/${mine}`, { requestsPerMinute: null })).status).toBe(200);
+    expect((await own('POST', '/keys', { name: 'seen', capture: 'full' })).status).toBe(403);
+    for (const [disabled, expected] of [
+      [() => own('POST', `/keys/${mine}/disable`), 200],
+      [() => edge.admin('POST', `/keys/${mine}/disable`), 403],
+    ] as const) {
+      await disabled();
+      expect((await own('POST', `/keys/${mine}/enable`)).status).toBe(expected);
+    }
+  });
+});
+
 describe('the playground', () => {
   test('calls with a session, charged to a key that the person may use, and to no other', async () => {
     const other = (await edge.admin('POST', '/accounts', { name: newId('other ') })).body;

@@ -2,7 +2,9 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { PersonRow } from '../../../store/people.ts';
+import type { KeyRow } from '../../../store/store.ts';
 import { PAGE } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { ACCOUNT_ROUTES } from '../admin/account-routes.ts';
 import { CALL_ROUTES } from '../admin/call-routes.ts';
@@ -10,6 +12,7 @@ import { KEY_ROUTES } from '../admin/key-routes.ts';
 import { MONEY_ROUTES } from '../admin/money-routes.ts';
 import { BILLING_ROUTES } from '../public/billing-routes.ts';
 import { OWN_CALL_ROUTES } from '../public/call-routes.ts';
+import { refuseCapture, refuseLoosening } from './own-keys.ts';
 
 type OwnAccountRequest = RouteRequest<object, object>;
 
@@ -46,21 +49,35 @@ function own(
         query: { account?: string };
       };
       const account = ownAccount(asked.signedIn().person, asked.query.account);
-      const isOwn = !path.startsWith('/keys/') || (await isOwnKey(deps.store, asked.path.id, account));
-      if (!isOwn)
-        throw new GatewayError('not_found', `There is no key with the id "${asked.path.id}".`, { param: 'id' });
+      const key = path.startsWith('/keys/') ? await ownKey(deps.store, asked.path.id, account) : undefined;
+      await refuseForMembers(deps, asked, row, key);
       return row.answer(deps, { ...asked, ...as(asked, account) });
     },
   });
 }
 
-async function isOwnKey(
-  store: Parameters<AnsweredRoute['answer']>[0]['store'],
-  id: string | undefined,
-  account: string,
-): Promise<boolean> {
+/** Throws `not_found`. */
+async function ownKey(store: HttpDeps['store'], id: string | undefined, account: string): Promise<KeyRow> {
   const key = await store.keyById(id ?? '');
-  return key?.account === account && key.kind === 'caller';
+  if (key?.account === account && key.kind === 'caller') return key;
+  throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'id' });
+}
+
+/** Who may change all keys may change these as well. Throws `permission_denied`. */
+async function refuseForMembers(
+  { store }: HttpDeps,
+  { body, signedIn }: OwnAccountRequest,
+  { method, path }: AnsweredRoute,
+  key: KeyRow | undefined,
+): Promise<void> {
+  const { person, permissions } = signedIn();
+  if (permissions.has('keys:write') || !path.startsWith('/admin/v1/keys')) return;
+  const asked = (body ?? {}) as { readonly [member: string]: unknown };
+  if (method === 'PATCH' || path === '/admin/v1/keys') refuseCapture(asked);
+  if (!key) return;
+  const by = { body: asked, person: person.id };
+  if (method === 'PATCH') await refuseLoosening(store, key, { ...by, action: 'change' });
+  if (path.endsWith('/enable')) await refuseLoosening(store, key, { ...by, action: 'enable' });
 }
 
 const asCaller = ({ caller }: OwnAccountRequest, account: string) => ({ caller: { ...caller, account } });
@@ -93,8 +110,25 @@ const keyRoutes = KEY_ROUTES.map((row) => {
   return own(row, path, ({ body }, account) => ({ body: { ...body, account, kind: 'caller' } }));
 });
 
+const account = rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id');
+
+/** Without its price group and the factor: they are the operator's margin. */
+const showAccount: AnsweredRoute = {
+  ...account,
+  async answer(deps, asked) {
+    const {
+      priceGroup: _,
+      priceFactor: __,
+      ...shown
+    } = (await account.answer(deps, asked)) as {
+      [name: string]: unknown;
+    };
+    return shown;
+  },
+};
+
 export const OWN_ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
-  own(rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id'), '', inPath),
+  own(showAccount, '', inPath),
   own(rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id/entries'), '/entries', inPath),
   own(rowOf(MONEY_ROUTES, 'POST', '/admin/v1/accounts/:id/redemptions'), '/redeem', inPath),
   own(rowOf(BILLING_ROUTES, 'GET', '/v1/usage'), '/usage', asCaller),
