@@ -160,9 +160,13 @@ export function createAccess({
 
     allowModel(caller, model, asked) {
       if (mayCall(caller, model, asked)) return;
-      throw new GatewayError('model_not_allowed', `This API key may not call the model "${asked ?? model.name}".`, {
-        param: 'model',
-      });
+      throw new GatewayError(
+        'model_not_allowed',
+        `This API key may not call the model "${asked ?? model.name}". GET /v1/models lists those that it may call.`,
+        {
+          param: 'model',
+        },
+      );
     },
 
     allowScope({ scopes }, scope) {
@@ -319,7 +323,10 @@ function admitted(known: KnownCaller | undefined, presented: Presented, now: num
     throw new GatewayError('key_disabled', 'The account of this API key is disabled: ask for it to be enabled.');
   }
   if (ranges && !ranges.has(presented.address)) {
-    throw new GatewayError('address_not_allowed', 'This API key may not be used from this address.');
+    throw new GatewayError(
+      'address_not_allowed',
+      'This API key may not be used from this address: use an allowed address, or ask for this one to be allowed.',
+    );
   }
   return caller;
 }

@@ -10,6 +10,6 @@ export interface PriceFactor {
 /** Each factor once. Throws an Error for a text that is no factor: nobody is charged by a guess. */
 export function readPriceFactor(text: string): PriceFactor {
   const millionths = readFactor(text);
-  if (millionths === undefined) throw new Error(`"${text}" is no factor of a price group.`);
+  if (millionths === undefined) throw new Error(`"${text}" is not a factor of a price group.`);
   return { millionths, text: writeFactor(millionths) };
 }

@@ -50,6 +50,7 @@ test('help lists the commands, and shows details of one', async () => {
     expect((await run(...argv)).out).toStartWith('modelport top-up ACCOUNT AMOUNT [--note TEXT]');
   }
   expect((await run('help', 'keys')).out).toContain('modelport keys rotate ID');
+  expect(await run('keys', '--help')).toEqual(await run('help', 'keys'));
   expect((await run('--version')).out).toBe('1.2.3');
 });
 
@@ -64,6 +65,7 @@ test.each([
   [['top-up', 'nobody', '5'], 'There is no account "nobody". "modelport accounts list" lists them.'],
   [['apply'], 'Name a file: modelport apply -f modelport.yaml'],
   [['calls', '--limit', '0'], '--limit must be an integer from 1 to 1000.'],
+  [['dance', '--help'], 'There is no command "dance". "modelport help" lists them.'],
   [['help', 'dance'], 'There is no command "dance". "modelport help" lists them.'],
 ])('%j gives a one-line error', async (argv, sentence) => {
   expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });

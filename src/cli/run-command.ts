@@ -58,11 +58,17 @@ async function run(argv: string[], open: CliDeps): Promise<number> {
     return 0;
   }
   const command = COMMANDS.find(({ name }) => isCalled(name, argv));
+  if (!command && isGroup(argv[0]) && asksForHelp(argv.slice(1))) return help(open, argv.slice(0, 1));
   if (!command) throw unknown(argv);
   const args = argv.slice(command.name.split(' ').length);
-  if (args.includes('--help') || args.includes('-h')) return help(open, [command.name]);
+  if (asksForHelp(args)) return help(open, [command.name]);
   return command.run(open, readArguments(command, args));
 }
+
+const asksForHelp = (args: readonly string[]) => args.includes('--help') || args.includes('-h');
+
+/** A word with which several commands begin: `keys`. */
+const isGroup = (word: string | undefined) => COMMANDS.some(({ name }) => name.startsWith(`${word} `));
 
 function isCalled(name: string, argv: readonly string[]): boolean {
   return name.split(' ').every((word, at) => argv[at] === word);
@@ -71,7 +77,7 @@ function isCalled(name: string, argv: readonly string[]): boolean {
 function unknown([first = '', second]: string[]): UsageError {
   const siblings = COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   if (siblings.length > 0) return new UsageError(`Use one of: modelport ${siblings.join(', modelport ')}.`);
-  const typed = first.startsWith('-') || second === undefined ? first : `${first} ${second}`;
+  const typed = first.startsWith('-') || (second ?? '-').startsWith('-') ? first : `${first} ${second}`;
   return new UsageError(`There is no command "${typed}". "modelport help" lists them.`);
 }
 

@@ -2,11 +2,9 @@
 import { GatewayError } from '../canonical/errors.ts';
 
 export function unknown(id: string): GatewayError {
-  return new GatewayError(
-    'not_found',
-    `There is no video \`${id}\`: the id of a task is in the response to its order.`,
-    { param: 'task_id' },
-  );
+  return new GatewayError('not_found', `There is no video \`${id}\`: the response that created a video has its id.`, {
+    param: 'task_id',
+  });
 }
 
 export function unfinished(): GatewayError {

@@ -21,7 +21,8 @@ export function encryptPayload(bytes: Uint8Array, name: string, cipher: Credenti
 export function decryptPayload(stored: Uint8Array, name: string, cipher: CredentialCipher): Uint8Array {
   const all = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
   const end = all.indexOf('\n', MARK.length);
-  if (!all.subarray(0, MARK.length).equals(Buffer.from(MARK)) || end < 0) throw new Error('It is no stored payload.');
+  if (!all.subarray(0, MARK.length).equals(Buffer.from(MARK)) || end < 0)
+    throw new Error('This is not a stored payload.');
   const key = Buffer.from(cipher.decrypt(all.toString('utf8', MARK.length, end), name), 'base64url');
   const iv = all.subarray(end + 1, end + 1 + IV_BYTES);
   const tag = all.subarray(end + 1 + IV_BYTES, end + 1 + IV_BYTES + TAG_BYTES);

@@ -25,7 +25,7 @@ function check({ extras }: ChatCall): void {
     );
   }
   if (conversation === undefined) return;
-  throw wrong('conversation', 'is not served: go on from a reply by its id in `previous_response_id` instead');
+  throw wrong('conversation', 'is not supported: continue a response by its id in `previous_response_id`');
 }
 
 function keep({ thread }: ChatCall, { output, ...reply }: JsonObject): KeptTurn {
@@ -101,7 +101,7 @@ function itemNamed(id: unknown, turns: readonly KeptTurn[]): JsonObject | undefi
 
 function lost(index: number): never {
   const param = `input[${index}].id`;
-  const sentence = `\`${param}\` names an item that is not kept here: send the item itself.`;
+  const sentence = `\`${param}\` refers to an item that is not stored here. Send the item itself.`;
   throw new GatewayError('not_found', sentence, { param });
 }
 
