@@ -176,8 +176,22 @@ function heldStreams(endpoint: Endpoint, streams: number, everyMs: number, secon
   return send(endpoint, { type: 'once', connections: streams, boundSeconds: seconds * 3 + 5 }, seconds * 3, pace);
 }
 
-async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
+/** Of a core, over a second: less is no leftover of the load before. */
+const QUIET_SHARE = 0.1;
+const QUIET_BOUND_MS = 60_000;
+
+/** What a slow gateway still does for clients that have gone is not a cost of the next measurement. */
+async function untilQuiet(peer: Running): Promise<void> {
   await untilAnswers(peer);
+  for (const until = performance.now() + QUIET_BOUND_MS; performance.now() < until; ) {
+    const [before, at] = [treeUse(peer.pid).cpuMicroseconds, performance.now()];
+    await Bun.sleep(1000);
+    if (treeUse(peer.pid).cpuMicroseconds - before < QUIET_SHARE * (performance.now() - at) * 1000) return;
+  }
+}
+
+async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
+  await untilQuiet(peer);
   const now = () => ({
     at: performance.now(),
     peer: treeUse(peer.pid).cpuMicroseconds,
