@@ -12,7 +12,6 @@ const COUNT_NAMES = [
 
 const NAMES = ['cost', 'saved', ...COUNT_NAMES];
 export const OVERVIEW_COLUMNS = `slot, writer, model, ${NAMES.join(', ')}`;
-export const OVERVIEW_FIGURES = NAMES.join(', ');
 /** How many parameters a row has. */
 export const OVERVIEW_VALUES = NAMES.length + 3;
 /** The sums of rows. */
