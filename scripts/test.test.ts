@@ -42,8 +42,8 @@ test('a failure is told with its file and what was written before it, a failed h
     '(skip) left out',
     'error: 1 is not 2',
     '(fail) adds up [1ms]',
-    '1 fail',
-    'error: 1 is not 2',
+    '1 test failed:',
+    '(fail) adds up [1ms]',
   ].join('\n');
   expect(failures(output)).toEqual([
     'src/a.test.ts: (fail) (unnamed) [2ms]\n  error: no gateway',

@@ -9,7 +9,7 @@ import { Glob } from 'bun';
 import { ROOT } from './source-files.ts';
 
 /** Half of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
-const FILES_PER_CORE = 2.5;
+const FILES_PER_CORE = 3;
 const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 
@@ -72,18 +72,19 @@ const LINES_PER_FAILURE = 25;
 
 /** The failed tests, each once, with the file's name and the last lines written before its result. A hook that fails has no name. */
 export function failures(output: string): readonly string[] {
-  const found = new Set<string>();
+  // The runner lists the failed tests once more at its end, then without their files.
+  const found = new Map<string, string>();
   let file = '';
   let written: string[] = [];
   for (const line of output.split('\n')) {
     const heading = /^(\S+\.test\.ts):$/.exec(line);
     if (heading) file = heading[1] as string;
-    if (line.startsWith('(fail) '))
-      found.add([`${file}: ${line}`, ...written.slice(-LINES_PER_FAILURE).map((text) => `  ${text}`)].join('\n'));
+    if (line.startsWith('(fail) ') && !found.has(line))
+      found.set(line, [`${file}: ${line}`, ...written.slice(-LINES_PER_FAILURE).map((text) => `  ${text}`)].join('\n'));
     if (heading || /^\((pass|fail|skip|todo)\) /.test(line)) written = [];
     else if (line.trim() !== '') written.push(line);
   }
-  return [...found];
+  return [...found.values()];
 }
 
 if (import.meta.main) {
@@ -135,8 +136,9 @@ if (import.meta.main) {
   }
   const { quick, slow, alone } = splitFiles(files);
   const runAll = (group: readonly string[], processes: number) => (group.length > 0 ? [run(group, processes)] : []);
-  const others = slow.length > 0 ? workers - 1 : workers;
-  const exitCodes = await Promise.all([...runAll(slow, 1), ...runAll(quick, others)]);
+  // Side by side both take about the same time.
+  const ofSlow = slow.length > 0 ? Math.floor(workers / 3) : 0;
+  const exitCodes = await Promise.all([...runAll(slow, ofSlow), ...runAll(quick, workers - ofSlow)]);
   exitCodes.push(...(await Promise.all(runAll(alone, 1))));
   if (exitCodes.length === 0) console.error('No test file is named so.');
   const failed = failures(output);

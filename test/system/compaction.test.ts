@@ -176,7 +176,7 @@ describe('a provider that compacts', () => {
       expect(error).toMatchObject({
         status: 400,
         param: 'input[1]',
-        message: expect.stringContaining('no other can read it'),
+        message: expect.stringContaining('only that provider can read it'),
       });
     }
     expect(stage.journal()).toEqual([]);
