@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWithin } from '../access/answer-within.ts';
 import { newTimedId } from '../canonical/id.ts';
+import { storable } from '../canonical/storable.ts';
 import type { ProcessStatus } from '../ledger/ledger.ts';
 import type { AlertChannelRow, AlertRow, ClaimedDelivery, DeliveryEnd } from '../store/alerts.ts';
 import type { Store } from '../store/store.ts';
@@ -202,7 +203,8 @@ export function createAlerts(deps: AlertsDeps): Alerts {
       return undefined;
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
-      return message.slice(0, LONGEST_ERROR);
+      // Receivers send any text, and what cannot be stored would hold up all that follows.
+      return storable(message.slice(0, LONGEST_ERROR));
     }
   }
 

@@ -1,6 +1,7 @@
 /** Ends tasks: completed and charged, or failed and released. Also the work after the end. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
+import { storable } from '../canonical/storable.ts';
 import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
@@ -130,7 +131,8 @@ function recordOf(
     priceId: task.priceId,
     durationMs: Math.max(0, deps.now() - task.createdAt),
     ...(usage !== undefined && { usage }),
-    ...(error && { errorCode: error.code }),
+    // Providers send any text, and a record that cannot be stored would keep the hold for ever.
+    ...(error && { errorCode: storable(error.code) }),
     ...(receipt.tags && { tags: receipt.tags }),
     receipt: JSON.stringify(receipt),
   };

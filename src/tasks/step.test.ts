@@ -101,6 +101,16 @@ describe('a task whose provider is working', () => {
     for (const path of ['/gone/', status('gone')]) bench.upstream.forget(path);
   });
 
+  test('fails with a code that every database stores, whatever the provider sends', async () => {
+    bench.upstream.script('/gone/v1/videos', providerVideo('queued'));
+    const error = { code: 'bad\0code\ud83d', message: 'a\0b' };
+    bench.upstream.script(status('gone'), { ...providerVideo('failed', { error }), repeat: true });
+    const { id } = await bench.create('gone');
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
+    expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'failed', errorCode: 'badcode\ufffd' });
+    for (const path of ['/gone/', status('gone')]) bench.upstream.forget(path);
+  });
+
   test('is polled again after a single 404, and after the retry-after time of the provider', async () => {
     const { upstream } = bench;
     upstream.script('/again/v1/videos', providerVideo('queued'));

@@ -2,6 +2,7 @@
  * The sink that records calls that were refused before they were admitted: a bounded number a second, so that a flood of them costs neither
  * the database nor other calls anything. Records of others are written with their settlement.
  */
+import { storable } from '../canonical/storable.ts';
 import type { RefusedCallRow, Store } from '../store/store.ts';
 import type { CallTrace, EventSink } from './events.ts';
 import { receiptOf } from './receipt.ts';
@@ -79,7 +80,7 @@ function rowOf(call: CallTrace): RefusedCallRow {
     at,
     ...(account !== undefined && { account }),
     ...(key !== undefined && { key }),
-    ...(model !== undefined && { model: storable(model) }),
+    ...(model !== undefined && { model: storable(model.slice(0, LONGEST_NAME)) }),
     dialect,
     stream,
     status: error?.status ?? 500,
@@ -88,6 +89,3 @@ function rowOf(call: CallTrace): RefusedCallRow {
     receipt: JSON.stringify(receiptOf(call)),
   };
 }
-
-/** A client may send any text. Postgres stores neither NUL nor half of a character. */
-const storable = (text: string): string => text.slice(0, LONGEST_NAME).toWellFormed().replaceAll('\0', '');

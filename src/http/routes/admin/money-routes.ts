@@ -4,6 +4,7 @@ import { auditOfEntry, ENTRY_ACTIONS } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import { type Money, writeMoney } from '../../../canonical/money.ts';
+import { storable } from '../../../canonical/storable.ts';
 import { checkIdempotencyKey } from '../../../ledger/idempotency-key.ts';
 import type { MovingKind } from '../../../ledger/ledger.ts';
 import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
@@ -161,7 +162,7 @@ async function move(
   const entry = await deps.ledger.topUp(id, amount, {
     kind,
     at: deps.now(),
-    ...(body.note !== undefined && { note: noteOf(body.note) }),
+    ...(body.note !== undefined && { note: storable(body.note) }),
     ...(callId !== undefined && { callId }),
     ...(idempotencyKey && { idempotencyKey: checkIdempotencyKey(idempotencyKey) }),
     audit: auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS[kind], subject: id }, deps.now()),
@@ -185,7 +186,7 @@ async function makeCode(
     last4,
     amount: aboveZero(body.amount),
     createdAt: deps.now(),
-    ...(body.note !== undefined && { note: noteOf(body.note) }),
+    ...(body.note !== undefined && { note: storable(body.note) }),
     ...(body.expiresAt !== undefined && { expiresAt: timeOf(body.expiresAt, 'expiresAt') }),
   };
   const made = await deps.store.createCode(row, audited(deps, caller, 'code.created', row.id), idempotencyKey);
@@ -215,9 +216,6 @@ function notZero(asked: UsdAsked): Money {
   if (amount !== 0n) return amount;
   throw new GatewayError('invalid_request', '"amount" must not be zero.', { param: 'amount' });
 }
-
-/** A database would change unpaired surrogates and NUL characters, and then the entry's hash would not match. */
-const noteOf = (note: string): string => note.toWellFormed().replaceAll('\0', '');
 
 export function writeEntry(entry: EntryRow): object {
   return {
