@@ -97,6 +97,19 @@ test('a stream ends with the right to read, and with the process', async () => {
   expect(streamCalls({ ...({} as CallStream), live: other.live, filter: {}, now: () => 0 })).toBeUndefined();
 });
 
+test('a stream ends when a call cannot be read, and does not go on behind', async () => {
+  const errors: string[] = [];
+  const failing = {
+    write: () => Promise.reject(new Error('lost')),
+    reportError: (sentence: string) => errors.push(sentence),
+  };
+  const { looked, reader, end } = opened(failing);
+  await looked();
+  end(callRow({ id: 'a', at: 2 }));
+  expect(await reader.rest()).toEndWith('event: end\ndata: {"reason":"failed"}\n\n');
+  expect(errors).toEqual(['A live list of calls could not be read.']);
+});
+
 test('a silent stream has heartbeats', async () => {
   let time = 0;
   const { looked, reader } = opened({ now: () => (time += 10_000) });

@@ -68,6 +68,11 @@ export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | un
     wake?.();
   }
 
+  function fail(thrown: unknown): undefined {
+    stream.reportError('A live list of calls could not be read.', thrown);
+    finish('failed');
+  }
+
   let isFirst = true;
   let isLooking = false;
   async function look(): Promise<void> {
@@ -86,8 +91,7 @@ export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | un
         wake?.();
       }
     } catch (thrown) {
-      stream.reportError('A live list of calls could not be read.', thrown);
-      finish('failed');
+      fail(thrown);
     } finally {
       isLooking = false;
     }
@@ -109,7 +113,9 @@ export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | un
         const next = waiting.shift();
         if (next) {
           lastSent = now();
-          return controller.enqueue(encoder.encode(await next()));
+          // A stream that fails is not cancelled: it would look and listen for ever.
+          const text = await next().catch(fail);
+          if (text !== undefined) return controller.enqueue(encoder.encode(text));
         }
         controller.enqueue(encoder.encode(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`));
         controller.close();
