@@ -3,7 +3,7 @@
  * much and waits for the disk.
  */
 import { Database } from 'bun:sqlite';
-import { fileInParts } from './unfiled-calls.ts';
+import { filingInParts } from './unfiled-calls.ts';
 
 declare const self: Worker;
 
@@ -43,10 +43,11 @@ self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointRequest>) 
       // Disk full, or a long lock: the log grows until the next attempt.
     }
   }, everyMs);
+  const fileCalls = filingInParts(file);
   let isBehind = false;
   const filing = setInterval(() => {
     const wasBehind = isBehind;
-    isBehind = !isFiled(file);
+    isBehind = !isFiled(fileCalls);
     if (isBehind !== wasBehind) send(isBehind ? 'behind' : 'filing');
   }, FILE_MS);
   self.onmessage = () => {
@@ -59,9 +60,9 @@ self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointRequest>) 
 };
 
 /** Disk full, or a long lock: the calls stay unfiled until the next attempt. */
-function isFiled(file: Database): boolean {
+function isFiled(fileCalls: () => void): boolean {
   try {
-    fileInParts(file);
+    fileCalls();
     return true;
   } catch {
     return false;

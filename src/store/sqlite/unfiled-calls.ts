@@ -107,19 +107,24 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
 }
 
 /** Files all calls in small transactions. For a thread: it pauses in between, so that others get the lock. Throws if it does not get it. */
-export function fileInParts(db: Database): void {
-  // The transaction begins only if there is something to file: every one takes the lock.
-  const some = db.query('SELECT 1 FROM unfiled_calls LIMIT 1');
-  while (some.get() !== null) {
-    db.query('BEGIN IMMEDIATE').run();
-    try {
-      prepareFiling(db)(PART);
-      db.query('COMMIT').run();
-    } finally {
-      if (db.inTransaction) db.query('ROLLBACK').run();
+export function filingInParts(db: Database): () => void {
+  // Prepared once, and not before the tables are there.
+  let fileSome: ReturnType<typeof prepareFiling> | undefined;
+  return () => {
+    // The transaction begins only if there is something to file: every one takes the lock.
+    const some = db.query('SELECT 1 FROM unfiled_calls LIMIT 1');
+    while (some.get() !== null) {
+      db.query('BEGIN IMMEDIATE').run();
+      try {
+        fileSome ??= prepareFiling(db);
+        fileSome(PART);
+        db.query('COMMIT').run();
+      } finally {
+        if (db.inTransaction) db.query('ROLLBACK').run();
+      }
+      Bun.sleepSync(PAUSE_MS);
     }
-    Bun.sleepSync(PAUSE_MS);
-  }
+  };
 }
 
 /** A transaction of this number takes about two milliseconds. */
