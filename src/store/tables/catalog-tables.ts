@@ -4,7 +4,7 @@ import type { FallbackRow, ModelRow, TargetRow } from '../catalog-rows.ts';
 import { type Database, insertInto, putInto, type Statement, type Steps, sql, where } from '../database.ts';
 import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../price-rows.ts';
 import type { Store } from '../store.ts';
-import { NOTICE, noticed, putNamed, removeRow } from './audit-table.ts';
+import { NOTICE, putNamed, recorded, removeRow } from './audit-table.ts';
 
 interface PriceColumns {
   id: string;
@@ -118,8 +118,10 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'changeModel
           const after = change(before);
           if (price) yield* savedPrice(price);
           yield putModel(after);
-          yield* noticed(audit, before, after);
+          yield* recorded(audit, before, after);
         }
+        // Last, as every transaction locks this row: with it, one would wait here for a model that waits for this.
+        yield NOTICE;
       });
     },
     models: async () => (await db.all<ModelColumns>(sql`SELECT * FROM models ORDER BY name`)).map(toModel),
