@@ -345,8 +345,12 @@ describe('keys of a member', () => {
       concurrency: 3,
     };
     expect((await own('PATCH', `/keys/${key}`, stricter)).body).toMatchObject(stricter);
-    // What a member has set may be taken back, and a key of one's own is free.
+    // What a member has set may be taken back, up to what somebody else has set, and a key of one's own is free.
     expect((await own('PATCH', `/keys/${key}`, { requestsPerMinute: 6, concurrency: null })).status).toBe(200);
+    const beyond = [{ requestsPerMinute: null }, { models: ['a', 'c'] }, { budget: '4' }, { aliases: { b: 'c' } }];
+    for (const body of beyond) expect([body, (await own('PATCH', `/keys/${key}`, body)).status]).toEqual([body, 403]);
+    const most = { requestsPerMinute: 10, models: ['a', 'b'], aliases: { other: 'c' } };
+    expect((await own('PATCH', `/keys/${key}`, most)).body).toMatchObject(most);
     await edge.admin('PATCH', `/keys/${key}`, { requestsPerMinute: 7 });
     expect((await own('PATCH', `/keys/${key}`, { requestsPerMinute: 8 })).status).toBe(403);
     const mine = (await own('POST', '/keys', { name: 'mine', requestsPerMinute: 2 })).body.id;
@@ -359,6 +363,8 @@ describe('keys of a member', () => {
       await disabled();
       expect((await own('POST', `/keys/${mine}/enable`)).status).toBe(expected);
     }
+    expect((await own('POST', `/keys/${mine}/disable`)).status).toBe(200);
+    expect((await own('POST', `/keys/${mine}/enable`)).status).toBe(403);
   });
 });
 

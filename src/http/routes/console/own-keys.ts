@@ -18,34 +18,51 @@ const LOOSENED: { readonly [member: string]: (before: never, after: never) => bo
   addresses: hasOthers,
   scopes: hasOthers,
   callerRouting: (before: boolean, after: boolean) => after && !before,
-  budget: (before: object, after: object) => isLooserBudget(before as Body, after as Body),
+  budget: (before: object, after: object) => isLooserBudget(before as Body, after as UsdAsked | Body),
 };
 
 function hasOthers(before: readonly string[], after: readonly string[]): boolean {
   return after.some((one) => !before.includes(one));
 }
 
-function isLooserBudget(before: Body, after: Body): boolean {
+function isLooserBudget(before: Body, after: UsdAsked | Body): boolean {
+  const asked = typeof after === 'object' ? after : { total: after };
   return Object.entries(before).some(([window, amount]) => {
-    const asked = after[window];
-    return asked === undefined || asked === null || moneyOf(asked as UsdAsked, `budget.${window}`) > (amount as bigint);
+    const wanted = asked[window];
+    return wanted === undefined || wanted === null || amountOf(wanted, window) > amountOf(amount, window);
   });
 }
+
+/** Amounts of the audit log are texts. */
+const amountOf = (amount: unknown, window: string): bigint =>
+  typeof amount === 'bigint' ? amount : moneyOf(amount as UsdAsked, `budget.${window}`);
+
+const isLooserThan = (before: unknown, member: string, after: unknown): boolean =>
+  after === null || (LOOSENED[member]?.(before as never, after as never) ?? false);
 
 /** The members of the body that loosen what the key has. */
 export function loosened(key: KeyRow, body: Body): string[] {
-  return Object.entries(LOOSENED).flatMap(([member, isLooser]) => {
+  return Object.keys(LOOSENED).filter((member) => {
     const before = key[member as keyof KeyRow];
     const after = body[member];
-    if (before === undefined || after === undefined) return [];
-    return after === null || isLooser(before as never, after as never) ? [member] : [];
+    return before !== undefined && after !== undefined && isLooserThan(before, member, after);
   });
 }
 
-/** Who has given the member its value: the actor of the newest audit row that changed it. */
-function setterOf(audits: readonly AuditRow[], member: string): string | undefined {
-  const valueIn = (text: string | undefined) => JSON.stringify((JSON.parse(text ?? '{}') as Body)[member]);
-  return audits.find(({ before, after }) => after !== undefined && valueIn(before) !== valueIn(after))?.actor;
+/**
+ * The value that somebody else has given the member last, by the newest changes; `undefined` if there is none, so that the person decides.
+ * What the person has changed since does not count: who makes a limit stricter must not own it. `current`: returned where the changes do not tell.
+ */
+function boundOf(audits: readonly AuditRow[], member: string, person: string, current: unknown): unknown {
+  const valueIn = (text: string | undefined) => (JSON.parse(text ?? '{}') as Body)[member];
+  for (const { actor, before, after } of audits) {
+    if (after === undefined) continue;
+    const [old, given] = [valueIn(before), valueIn(after)];
+    if (JSON.stringify(old) === JSON.stringify(given)) continue;
+    if (actor !== person) return given;
+    if (old === undefined) return undefined;
+  }
+  return current;
 }
 
 /** Of each key so many of the newest changes are looked at; a limit that is older was set by somebody else. */
@@ -58,17 +75,37 @@ export async function refuseLoosening(
   { body, action, person }: { body: Body; action: 'change' | 'enable'; person: string },
 ): Promise<void> {
   const members = action === 'enable' ? ['disabledAt'] : loosened(key, body);
-  if (members.length === 0 || (action === 'enable' && key.disabledAt === undefined)) return;
+  const namesMore = action === 'change' && body.aliases !== undefined && key.models !== undefined;
+  if ((members.length === 0 && !namesMore) || (action === 'enable' && key.disabledAt === undefined)) return;
   const audits = await store.audits({ subject: key.id, limit: MOST_AUDITS });
+  const bound = (member: string) => boundOf(audits, member, person, key[member as keyof KeyRow]);
   for (const member of members) {
-    if (setterOf(audits, member) === person) continue;
-    const message =
+    const before = bound(member);
+    if (before === undefined || (member !== 'disabledAt' && !isLooserThan(before, member, body[member]))) continue;
+    throw refusal(
+      member,
       member === 'disabledAt'
         ? 'This key was disabled by somebody else. Ask an operator to enable it.'
-        : `"${member}" was set by somebody else: you can make it stricter, not looser. Ask an operator.`;
-    throw new GatewayError('permission_denied', message, { param: member });
+        : `"${member}" was set by somebody else: you can make it stricter, not looser. Ask an operator.`,
+    );
   }
+  if (namesMore && changesMeaning((bound('models') ?? []) as readonly string[], key.aliases, body.aliases as Aliases))
+    throw refusal(
+      'aliases',
+      '"models" was set by somebody else: names in it must keep their meaning. Ask an operator.',
+    );
 }
+
+type Aliases = KeyRow['aliases'] | null;
+
+/** A key may call what a name of its list means to it, so another meaning is another model. */
+function changesMeaning(models: readonly string[], before: Aliases, after: Aliases): boolean {
+  const meaningIn = (aliases: Aliases, name: string) =>
+    aliases && Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+  return models.some((name) => meaningIn(before, name) !== meaningIn(after, name));
+}
+
+const refusal = (param: string, message: string) => new GatewayError('permission_denied', message, { param });
 
 /** Throws `permission_denied`: a key's own mode would count before that of the model. */
 export function refuseCapture(body: Body): void {
