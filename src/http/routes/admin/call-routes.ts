@@ -216,9 +216,14 @@ function rightOf({ people, store, now }: HttpDeps, asked: Pick<RouteRequest<unkn
     const { session } = asked.signedIn();
     return async () => (await people?.sessions.permissionsNow(session))?.has('calls:read') ?? false;
   }
+  const { hash, priorUntil = 0 } = caller.row;
+  // It may be the key before a rotation that was presented: then the stream ends with it, and who has the new one opens another.
+  const until = priorUntil > now() ? priorUntil : Number.POSITIVE_INFINITY;
   return async () => {
     const key = await store.keyById(caller.key);
-    return key !== undefined && key.disabledAt === undefined && (key.expiresAt ?? Number.POSITIVE_INFINITY) > now();
+    if (key === undefined || key.disabledAt !== undefined) return false;
+    const isKnown = key.hash === hash || (key.priorHash === hash && (key.priorUntil ?? 0) > now());
+    return isKnown && until > now() && (key.expiresAt ?? Number.POSITIVE_INFINITY) > now();
   };
 }
 

@@ -151,6 +151,14 @@ test('GET /admin/v1/calls/stream is served piece by piece, and ends when its key
   expect(await reader.rest()).toContain('"signed-out"');
 });
 
+test('a stream that was opened with the key before a rotation ends', async () => {
+  const { key, id } = (await edge.admin('POST', '/keys', { kind: 'admin', name: 'leaked' })).body;
+  const reader = readerOf((await edge.ask('GET', '/admin/v1/calls/stream', { key })).body!);
+  await reader.until(': calls');
+  await edge.admin('POST', `/keys/${id}/rotate`, {});
+  expect(await reader.rest()).toContain('"signed-out"');
+});
+
 test('a wrong filter is refused before the stream begins', async () => {
   expect((await edge.admin('GET', '/calls/stream?account=nobody')).status).toBe(404);
 });
