@@ -57,8 +57,15 @@ function subjectsOf(name: string, address: string): [both: string, ofName: strin
 }
 
 /** One client has all addresses of an IPv6 network of 64 bits. */
-export const networkOf = (address: string): string =>
-  address.includes(':') && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address;
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address;
+  const [start = [], end = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  // `::` stands for as many zeros as are missing, also within the network.
+  const zeros = new Array<string>(Math.max(0, 8 - start.length - end.length)).fill('0');
+  const network = [...start, ...zeros, ...end].slice(0, 4);
+  // IPv4 addresses and loopback, written as IPv6.
+  return network.every((group) => /^0+$/.test(group)) ? address : network.join(':');
+}
 
 function tooMany(waitMs: number): GatewayError {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
