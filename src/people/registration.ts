@@ -54,6 +54,8 @@ const LINK_HOURS = 48;
 const MOST_TO_ONE = 3;
 const MOST_FROM_ONE = 20;
 const MOST_OF_DAY = 1000;
+/** Uses of one link in an hour: each hashes a password, and hashes are made a few at a time for everybody. */
+const MOST_OF_LINK = 5;
 /** Mails that are being sent at the same time. */
 const AT_ONCE = 20;
 const MAIL_MS = 15_000;
@@ -122,6 +124,7 @@ export function createRegistration(settings: RegistrationSettings, deps: Registr
       const hash = hashSecret(written);
       const token = await store.people.token(KIND, hash, now());
       if (!token || !isOfDomain(token.body, settings.domains)) throw signInFailed();
+      await count(`by ${hash}`, MOST_OF_LINK, 'hour');
       // The password is chosen by who has the mailbox: one that was given before could be somebody else's.
       const passwordHash = await deps.passwords.hash(password);
       const at = now();
