@@ -61,6 +61,27 @@ test('POST /admin/v1/accounts/{id}/top-ups adds money once for each Idempotency-
   ]);
 });
 
+test('GET /admin/v1/accounts/{id}/entries pages from the newest entry with `order=desc`', async () => {
+  const { id } = (await edge.admin('POST', '/accounts', { name: 'ledger-pages' })).body;
+  const path = `/accounts/${id}/entries`;
+  for (const amount of ['1', '2', '3']) await edge.admin('POST', `/accounts/${id}/top-ups`, { amount });
+  const amounts: string[] = [];
+  for (let next: string | null = ''; next !== null; ) {
+    const page: { data: { amount: string }[]; next: string | null } = (
+      await edge.admin('GET', `${path}?order=desc&limit=2&after=${next}`)
+    ).body;
+    amounts.push(...page.data.map(({ amount }) => amount));
+    next = page.next;
+  }
+  expect(amounts).toEqual(['3', '2', '1']);
+  const oldest = (await edge.admin('GET', `${path}?order=asc&limit=1`)).body;
+  expect(oldest).toMatchObject({ data: [{ amount: '1' }], hasMore: true, next: '1' });
+  for (const wrong of ['order=newest', 'after=newest', 'after=99999999999999999999']) {
+    const refused = await edge.admin('GET', `${path}?${wrong}`);
+    expect([wrong, refused.status, refused.body.error.param]).toEqual([wrong, 400, wrong.split('=')[0]]);
+  }
+});
+
 test('refunds, adjustments and codes change the balance, each through its own endpoint', async () => {
   const { id } = (await edge.admin('POST', '/accounts', { name: 'moves' })).body;
   const refund = await edge.admin('POST', `/accounts/${id}/refunds`, { amount: 1, note: 'sorry\0' });

@@ -289,6 +289,33 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await store.close();
     });
 
+    test('entries are paged from the oldest and from the newest, each once', async () => {
+      const { store } = await freshStore(engine);
+      for (const id of ['acc_1', 'acc_2']) await store.createAccount(account(id));
+      for (const amount of [1n, 2n, 3n]) await store.ledger([topUp(amount)]);
+      await store.ledger([topUp(9n, 'acc_2')]);
+      const page = async (newestFirst: boolean, after?: string) => {
+        const rows = await store.entries('acc_1', { limit: 2, newestFirst, ...(after && { after }) });
+        return rows.map(({ seq, amount }) => [seq, amount]);
+      };
+      expect([await page(false), await page(false, '2')]).toEqual([
+        [
+          [1, 1n],
+          [2, 2n],
+        ],
+        [[3, 3n]],
+      ]);
+      expect([await page(true), await page(true, '2'), await page(true, '1')]).toEqual([
+        [
+          [3, 3n],
+          [2, 2n],
+        ],
+        [[1, 1n]],
+        [],
+      ]);
+      await store.close();
+    });
+
     test('a batch that fails leaves nothing behind', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));

@@ -103,8 +103,8 @@ export interface Store
   readonly batchesAtOnce: number;
   /** The open holds of these owners, or of all. */
   holds(filter?: { owners?: readonly string[] }): Promise<HoldRow[]>;
-  /** Oldest first; the id of an entry is its seq. */
-  entries(account: string, page: Page): Promise<EntryRow[]>;
+  /** Oldest first unless `newestFirst`; the id of an entry is its seq. */
+  entries(account: string, page: Page & { newestFirst?: boolean }): Promise<EntryRow[]>;
   entryByKey(account: string, idempotencyKey: string): Promise<EntryRow | undefined>;
   /** The sum of refunds and corrections of the call. */
   corrections(callId: string): Promise<Money>;

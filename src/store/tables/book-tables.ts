@@ -1,5 +1,5 @@
 /** Read access to the ledger: entries, open holds, codes, live processes. */
-import { type Database, insertInto, sql, where, within } from '../database.ts';
+import { type Database, insertInto, raw, sql, where, within } from '../database.ts';
 import type { LeaseStore, OwnerRow } from '../leases.ts';
 import type { CodeRow, EntryRow, HoldRow } from '../rows.ts';
 import type { Store } from '../store.ts';
@@ -52,9 +52,11 @@ export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'ent
       return rows.map(toHold);
     },
 
-    async entries(account, { limit, after = '0' }) {
+    async entries(account, { limit, after, newestFirst = false }) {
+      const [beyond, order] = newestFirst ? [raw('<'), raw('DESC')] : [raw('>'), raw('ASC')];
+      const from = after === undefined ? undefined : sql`seq ${beyond} ${Number(after)}`;
       const rows = await db.all<EntryColumns>(
-        sql`SELECT * FROM entries WHERE account = ${account} AND seq > ${Number(after)} ORDER BY seq LIMIT ${limit}`,
+        sql`SELECT * FROM entries ${where([sql`account = ${account}`, from])} ORDER BY seq ${order} LIMIT ${limit}`,
       );
       return rows.map(toEntry);
     },

@@ -40,6 +40,16 @@ const NewAccount = Type.Object(
   { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS_ASKED },
   { additionalProperties: false },
 );
+const EntryQuery = Type.Object({
+  ...PAGE,
+  // The number of an entry.
+  after: Type.Optional(Type.String({ pattern: '^\\d{1,15}$', description: 'the "next" of the page before' })),
+  order: Type.Optional(
+    Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
+      description: '"asc" (oldest first, the default) or "desc" (newest first)',
+    }),
+  ),
+});
 const ChangedAccount = Type.Object(
   { name: Type.Optional(Name), priceGroup: changeable(PriceGroup), ...LIMITS_CHANGED },
   { additionalProperties: false },
@@ -130,14 +140,14 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/accounts/:id/entries', {
     gate: 'admin',
     permission: 'money:read',
-    summary: "Lists the account's ledger.",
-    query: Type.Object(PAGE),
+    summary: "Lists the account's ledger, oldest first unless `order` is `desc`.",
+    query: EntryQuery,
     reply: listOf(Entry),
     answer: async ({ store }, { path, query }) => {
       const { id } = await accountNamed(store, path.id);
       return pageOf(
         query,
-        (page) => store.entries(id, page),
+        (page) => store.entries(id, { ...page, newestFirst: query.order === 'desc' }),
         (entry) => String(entry.seq),
         writeEntry,
       );

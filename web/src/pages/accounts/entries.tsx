@@ -10,26 +10,20 @@ import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
 const SHOWN = 12;
-const FIRST_PAGE = 1000;
-
-/** The newest entries of one account, where they are on the first page. The API lists from the first entry on; the Ledger page walks all of them. */
-async function latestEntries(path: string): Promise<{ rows: Entry[]; isLong: boolean }> {
-  const { data, hasMore } = await ask<Page<Entry>>(withQuery(`${path}/entries`, { limit: FIRST_PAGE }));
-  return { rows: data.slice(-SHOWN).reverse(), isLong: hasMore };
-}
 
 export function Entries({ path }: { path: string }) {
   const t = useWords(words);
   const c = useWords(common);
-  const entries = useQuery({ queryKey: ['entries', path], queryFn: () => latestEntries(path) });
+  const entries = useQuery({
+    queryKey: ['entries', path],
+    queryFn: () => ask<Page<Entry>>(withQuery(`${path}/entries`, { order: 'desc', limit: SHOWN })),
+  });
   return (
     <section aria-labelledby="a-ent">
       <h2 id="a-ent">{t('entries')}</h2>
       <Loaded of={entries} bones={4}>
-        {({ rows, isLong }) =>
-          isLong ? (
-            <p className="dim">{t('longLedger')}</p>
-          ) : rows.length === 0 ? (
+        {({ data }) =>
+          data.length === 0 ? (
             <p className="dim">{t('noEntries')}</p>
           ) : (
             <table className="mini">
@@ -41,7 +35,7 @@ export function Entries({ path }: { path: string }) {
                 </tr>
               </thead>
               <tbody>
-                {rows.map((entry) => (
+                {data.map((entry) => (
                   <tr key={entry.seq}>
                     <td>
                       {entry.callId ? (

@@ -27,9 +27,5 @@ export const words = dictionary({
   keys: ['Its keys', '其令牌'],
   disableTitle: ['Disable the account {name}?', '禁用账户 {name}？'],
   disableText: ['All its keys stop at once. Its balance stays.', '其全部令牌立即停用，余额保留。'],
-  longLedger: [
-    'This account has more than 1,000 entries. See the Ledger page.',
-    '此账户账目超过 1,000 条，请查看账本页面。',
-  ],
   noEntries: ['No entries yet.', '暂无账目。'],
 });

@@ -62,7 +62,8 @@ interface EntriesProps {
 
 function Entries({ account, after, onPage }: EntriesProps) {
   const t = useWords(words);
-  const entries = usePage<Entry>('entries', `/admin/v1/accounts/${encodeURIComponent(account)}/entries`, { after });
+  const path = `/admin/v1/accounts/${encodeURIComponent(account)}/entries`;
+  const entries = usePage<Entry>('entries', path, { order: 'desc', after });
   return (
     <Loaded of={entries}>
       {({ data, hasMore, next }) =>
@@ -72,8 +73,8 @@ function Entries({ account, after, onPage }: EntriesProps) {
           <>
             <EntryTable rows={data} />
             <Pager
-              newer={hasMore && next ? () => onPage(next) : undefined}
-              older={after ? () => onPage(undefined) : undefined}
+              newer={after ? () => onPage(undefined) : undefined}
+              older={hasMore && next ? () => onPage(next) : undefined}
             />
           </>
         )

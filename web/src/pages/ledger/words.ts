@@ -2,7 +2,7 @@ import { dictionary } from '../../i18n/words.ts';
 
 export const words = dictionary({
   title: ['Ledger', '账本'],
-  list: ['Entries, oldest first', '账目，最早在前'],
+  list: ['Entries, newest first', '账目，最新在前'],
   choose: ['Choose an account to see its entries.', '选择账户以查看账目。'],
   entry: ['Entry', '账目'],
   kind: ['Kind', '类型'],
