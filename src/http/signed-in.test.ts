@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
+import {
+  FOREIGN_ORIGINS as foreign,
+  hasBody,
+  OWN_ORIGIN as OWN,
+  ROUTES_OF_PEOPLE as ROUTES,
+} from '../../test/helpers/routes-of-people.ts';
 import { PERMISSIONS_OF, ROLES, type Role } from '../access/permissions.ts';
 import { newId } from '../canonical/id.ts';
-import { ANSWERED_ROUTES, CONSOLE_ROUTES } from './routes.ts';
 
 let edge: Loopback;
 beforeAll(async () => {
   edge = await startLoopback();
 });
 afterAll(() => edge.stop());
-
-const OWN = { 'sec-fetch-site': 'same-origin' };
 
 async function newPerson(role: Role): Promise<string> {
   const id = newId('person_');
@@ -36,11 +39,6 @@ async function newLink(): Promise<string> {
   return String(body.path).replace('/console/#link=', '');
 }
 
-/** Every route that people may use, with values for its parameters. */
-const ROUTES = [...ANSWERED_ROUTES, ...CONSOLE_ROUTES]
-  .filter(({ gate }) => gate === 'admin' || gate === 'session')
-  .map((row) => ({ ...row, asked: row.path.replace(/:\w+(\{[^}]*\})?/g, 'none') }));
-
 describe('each route with each role', () => {
   test.each(ROLES)('%s', async (role) => {
     const person = await newPerson(role);
@@ -48,7 +46,7 @@ describe('each route with each role', () => {
     for (const { method, asked, permission } of ROUTES) {
       const isAllowed = permission === undefined || PERMISSIONS_OF[role].has(permission);
       const headers = { cookie: await signedIn(person), ...OWN };
-      const response = await ask(method, asked, headers, method === 'GET' || method === 'DELETE' ? undefined : {});
+      const response = await ask(method, asked, headers, hasBody(method) ? {} : undefined);
       const isRefused = response.status === 403;
       const isPrivate = response.headers.get('cache-control') === 'no-store' || !response.ok;
       if (isRefused === isAllowed || response.status === 401 || response.status >= 500 || !isPrivate)
@@ -149,15 +147,6 @@ describe('a session', () => {
 });
 
 describe('the page of another origin', () => {
-  const foreign: { [what: string]: { [name: string]: string } } = {
-    'another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' },
-    'another port of this host': { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' },
-    'an old browser': { origin: 'https://evil.test' },
-    'a page without an origin': { origin: 'null' },
-    'nobody knows where': {},
-    'a false header': { 'sec-fetch-site': 'same-origin', origin: 'https://evil.test' },
-  };
-
   test.each(Object.keys(foreign))('%s changes nothing and signs nobody in', async (what) => {
     const cookie = await signedIn(await newPerson('owner'));
     const headers = { ...foreign[what], cookie };
