@@ -1,4 +1,4 @@
-/** Every page of the console in both themes (axe finds no violation), in Chinese, and 360 px wide. */
+/** Every page of the console in both themes and languages (axe finds no violation), 360 px wide, and as a member sees it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { COLOUR_RULES, violationsOf } from '../helpers/axe.ts';
@@ -13,6 +13,10 @@ const PATHS = [
   ...['/people', '/ledger', '/codes?open=new', '/limits', '/limits?tab=keys', '/alerts', '/alerts?tab=channels'],
   ...['/alerts?tab=rules', '/audit', '/profile', '/settings', '/playground', '/tasks'],
 ].map((path) => `/console${path}`);
+
+const MEMBER_PATHS = ['/', '/calls', '/usage', '/keys', '/playground', '/reference', '/profile'].map(
+  (path) => `/console${path}`,
+);
 
 /** A provider that nobody can reach, and registration. */
 const ENVIRONMENT = {
@@ -32,19 +36,20 @@ beforeAll(async () => {
   const mail = { name: 'mail', type: 'email', server: `smtp://127.0.0.1:${smtp.port}`, from: 'gateway@example.test' };
   await gateway.admin('POST', '/alerts/channels', { ...mail, to: ['ops@example.test'], rules: [] });
   const caller = await gateway.newCaller();
-  for (const content of ['Hello', '[[fail 503]]']) {
-    await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] }),
-    });
-  }
+  for (const content of ['Hello', '[[fail 503]]']) await chat(caller.key, content);
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
   await gateway?.stop();
   smtp?.stop();
 });
+
+const chat = (key: string, content: string) =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] }),
+  });
 
 async function signedIn(options: Parameters<typeof openPage>[1]): Promise<Visit> {
   const visit = await openPage(browser, options);
@@ -132,6 +137,86 @@ test.skipIf(!CHROMIUM)(
     await visit.page.context().close();
   },
   600_000,
+);
+
+test.skipIf(!CHROMIUM)(
+  'in Chinese, 360 px wide, axe finds no violation and nothing is wider',
+  async () => {
+    const narrow = { viewport: { width: 360, height: 740 }, bypassCSP: true, reducedMotion: 'reduce' } as const;
+    const visit = await signedIn({ locale: 'zh-CN', colorScheme: 'dark', ...narrow });
+    for (const path of PATHS) {
+      await settle(visit, path);
+      const { page } = visit;
+      const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      const title = (await page.locator('main h1').textContent()) ?? '';
+      expect([path, wider, /\p{Script=Han}/u.test(title)]).toEqual([path, 0, true]);
+      expect([path, await violationsOf(page)]).toEqual([path, []]);
+    }
+    await visit.page.context().close();
+  },
+  600_000,
+);
+
+test.skipIf(!CHROMIUM)(
+  'a member in a second browser redeems a code, makes a key and a call in Chinese, and the owner sees the call',
+  async () => {
+    const owner = await signedIn({});
+    const { id: account } = await gateway.admin<{ id: string }>('POST', '/accounts', { name: 'reading-room' });
+    const invited = { name: 'Mia', role: 'member', accounts: [account] };
+    const mia = await gateway.admin<{ id: string; link: { path: string } }>('POST', '/people', invited);
+    const { code } = await gateway.admin<{ code: string }>('POST', '/codes', { amount: '2' });
+    const member = await openPage(browser, { locale: 'zh-CN', bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = member;
+    await page.goto(gateway.url + mia.link.path);
+    await page.getByRole('button', { name: '稍后设置' }).click();
+    await page.getByRole('heading', { level: 1, name: '首页' }).waitFor();
+    await page.getByRole('button', { name: '使用兑换码', exact: true }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill(code);
+    await dialog.getByRole('button', { name: '使用兑换码', exact: true }).click();
+    await dialog.getByText('已充入').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    await page.goto(`${gateway.url}/console/keys?open=new`);
+    const form = page.getByRole('complementary', { name: '新建令牌' });
+    await form.getByLabel('名称').fill('laptop');
+    await form.getByRole('button', { name: '创建令牌' }).click();
+    await page.getByText('令牌“laptop”已创建').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    const answer = await chat((await page.locator('.secret code').textContent()) ?? '', 'Hello');
+    expect(answer.status).toBe(200);
+    await page.getByRole('link', { name: '打开明细' }).click();
+    const costIn = async (visit: Visit, name: string) => {
+      const receipt = visit.page.getByRole('complementary', { name });
+      return receipt.locator('.facts dd').first().textContent();
+    };
+    const call = answer.headers.get('x-request-id');
+    await owner.page.goto(`${gateway.url}/console/calls?call=${call}`);
+    const cost = await costIn(owner, 'Receipt');
+    expect(cost).toMatch(/^\$0\.0*[1-9]/);
+    expect(await costIn(member, '调用明细')).toBe(cost);
+    expect(await violationsOf(page)).toEqual([]);
+    for (const path of MEMBER_PATHS) {
+      await settle(member, path);
+      expect([path, await violationsOf(page)]).toEqual([path, []]);
+    }
+    expect([owner.complaints, member.complaints]).toEqual([[], []]);
+
+    // What a member may not see is not in the menu, and its page says so.
+    const menu = page.getByRole('navigation').first();
+    expect(await menu.getByRole('link', { name: '用户', exact: true }).count()).toBe(0);
+    await settle(member, '/console/people');
+    await page.getByText('当前角色无权查看').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(0);
+    await gateway.admin('POST', `/people/${mia.id}/sign-out`);
+    await page.goto(`${gateway.url}/console/`);
+    await page.getByRole('heading', { level: 1, name: '登录' }).waitFor();
+    await settle(owner, '/console/people');
+    expect(await gateway.verify()).toMatchObject({ ok: true });
+    for (const visit of [owner, member]) await visit.page.context().close();
+  },
+  300_000,
 );
 
 test.skipIf(!CHROMIUM)(

@@ -122,16 +122,21 @@ function Summary({ receipt }: { receipt: Receipt }) {
         <dd>
           <time dateTime={receipt.at}>{fullTime(receipt.at)}</time>
         </dd>
-        <dt>{t('accountKey')}</dt>
-        <dd>
-          <Link to="/calls" search={{ account: receipt.account }}>
-            {names.account(receipt.account)}
-          </Link>{' '}
-          ·{' '}
-          <Link to="/calls" search={{ key: receipt.key }}>
-            {names.key(receipt.key)}
-          </Link>
-        </dd>
+        {/* A member's own receipt names neither. */}
+        {receipt.account && (
+          <>
+            <dt>{t('accountKey')}</dt>
+            <dd>
+              <Link to="/calls" search={{ account: receipt.account }}>
+                {names.account(receipt.account)}
+              </Link>{' '}
+              ·{' '}
+              <Link to="/calls" search={{ key: receipt.key }}>
+                {names.key(receipt.key)}
+              </Link>
+            </dd>
+          </>
+        )}
         <dt>{t('format')}</dt>
         <dd>{formats + translated}</dd>
         <dt>{t('requestId')}</dt>
