@@ -50,7 +50,13 @@ function parametersOf(
   const parameters: { [name: string]: string } = {};
   for (const [name, place] of Object.entries(places)) {
     const value = typeof place === 'number' ? values?.[place] : place;
-    if (value !== undefined) parameters[name] = value.includes('%') ? tryDecode(value, decodeURIComponent) : value;
+    if (value !== undefined) parameters[name] = value.includes('%') ? decoded(value) : value;
   }
   return parameters;
+}
+
+/** What cannot be decoded stays as it is; so does NUL, which no id has and Postgres takes in no text. */
+function decoded(value: string): string {
+  const text = tryDecode(value, decodeURIComponent);
+  return text.includes('\0') ? value : text;
 }
