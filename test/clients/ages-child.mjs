@@ -51,6 +51,8 @@ console.error = () => {};
 globalThis.AI_SDK_LOG_WARNINGS = false;
 // Helpers reject promises that nobody asked for, too.
 process.on('unhandledRejection', () => {});
+// Loading a library may block this process beyond the usual five seconds: connections would be closed while they are used again.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', async () => {
   for await (const line of createInterface({ input: process.stdin })) void run(JSON.parse(line));
 });
