@@ -9,7 +9,7 @@ import { Glob } from 'bun';
 import { ROOT } from './source-files.ts';
 
 /** Half of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
-const FILES_PER_CORE = 3;
+const FILES_PER_CORE = 2.5;
 const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 
@@ -137,7 +137,7 @@ if (import.meta.main) {
   const { quick, slow, alone } = splitFiles(files);
   const runAll = (group: readonly string[], processes: number) => (group.length > 0 ? [run(group, processes)] : []);
   // Side by side both take about the same time.
-  const ofSlow = slow.length > 0 ? Math.floor(workers / 3) : 0;
+  const ofSlow = slow.length > 0 ? 1 : 0;
   const exitCodes = await Promise.all([...runAll(slow, ofSlow), ...runAll(quick, workers - ofSlow)]);
   exitCodes.push(...(await Promise.all(runAll(alone, 1))));
   if (exitCodes.length === 0) console.error('No test file is named so.');
