@@ -29,7 +29,7 @@ export interface Needs {
   dataPolicy?: DataPolicy;
 }
 
-/** What the call needs. `tokens`: its estimated input. Only conversations need more than room for their input. */
+/** What the call needs. `tokens`: its estimated input. Only conversations need more than a context window that is large enough. */
 export function needsOf(call: Call, tokens: number): Needs {
   if (call.kind !== 'chat') return { inputs: [], tools: false, structuredOutput: false, tokens };
   return {

@@ -184,8 +184,6 @@ describe('a provider that fails behind a gateway', () => {
     const { url, apiKey } = gateway;
     const { error } = await client.run({ library, format, stream: true, url, apiKey, model: 'breaking' });
     expect(error).toBeDefined();
-    // If a busy client reads the error together with what was before it, only the connection's end is left to it.
-    if (!SILENT.has(`${format}: ${library}`))
-      expect(error?.message).toMatch(format === 'gemini' ? /broke off|terminated/ : /broke off/);
+    if (!SILENT.has(`${format}: ${library}`)) expect(error?.message).toContain('broke off');
   });
 });
