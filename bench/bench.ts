@@ -1,7 +1,8 @@
 /** `npm run bench`: compares this gateway with nginx and gateways of others in front of the same mock upstream, in interleaved rounds. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { putBetweenMarks, writeExpectations } from './expectations.ts';
 import { runFleet } from './fleet.ts';
 import { coreCount, machineNow, useSince } from './machine.ts';
 import { type Baseline, type Figures, type GatewayResult, measureBaseline, measurePeer } from './measures.ts';
@@ -10,7 +11,8 @@ import type { Peer } from './peer.ts';
 import { PEERS } from './peers.ts';
 import { PROCESS_SOURCE } from './processes.ts';
 import { medians, type Result, withRatios, writePage, writeTable } from './report.ts';
-import { startPeer, startUpstream } from './running.ts';
+import { freePort, startPeer, startUpstream } from './running.ts';
+import { type Stores, startStores, storesMissing } from './shared-stores.ts';
 import { runSoak } from './soak.ts';
 import { CHAT_PATH } from './workload.ts';
 
@@ -31,6 +33,7 @@ async function choosePeers(only: readonly string[]): Promise<{ peers: Peer[]; mi
 }
 
 interface Rounds {
+  count: number;
   baselines: Baseline[];
   figures: Map<Peer, Figures[]>;
   /** What happened to gateways of others that were left out, one sentence each. */
@@ -46,21 +49,27 @@ async function runOnce(
 ): Promise<Figures> {
   const running = await startPeer(peer, upstreamPort, folder);
   try {
-    return await measurePeer(running, seconds, baseline, peer.hasManyStreams ?? false);
+    return await measurePeer(running, seconds, baseline, peer);
   } finally {
     await running.stop();
   }
 }
 
 async function runRounds(peers: readonly Peer[], options: Options, folder: string): Promise<Rounds> {
-  const rounds: Rounds = { baselines: [], figures: new Map(peers.map((peer) => [peer, []])), leftOut: [] };
+  const rounds: Rounds = { count: 0, baselines: [], figures: new Map(peers.map((peer) => [peer, []])), leftOut: [] };
+  const begun = performance.now();
   const upstream = await startUpstream();
   try {
-    for (let round = 1; round <= options.rounds; round++) {
+    for (let round = 1, ownMs = 0; round <= options.rounds; round++) {
+      // The round before took as long without the gateways of others.
+      if (round > 1 && performance.now() + ownMs - begun > options.minutes * 60_000) break;
+      ownMs = 0;
       const baseline = await measureBaseline({ port: upstream.port, path: CHAT_PATH, headers: {} }, options.seconds);
       rounds.baselines.push(baseline);
       for (const [peer, measured] of rounds.figures) {
+        if (peer.isOther && round > 1) continue;
         console.error(`round ${round} of ${options.rounds}: ${peer.title}`);
+        const started = performance.now();
         try {
           measured.push(await runOnce(peer, upstream.port, join(folder, `${peer.name}-${round}`), options, baseline));
         } catch (thrown) {
@@ -68,7 +77,9 @@ async function runRounds(peers: readonly Peer[], options: Options, folder: strin
           rounds.figures.delete(peer);
           rounds.leftOut.push(`${peer.title} was left out: ${thrown instanceof Error ? thrown.message : thrown}`);
         }
+        if (!peer.isOther) ownMs += performance.now() - started;
       }
+      rounds.count = round;
     }
   } finally {
     await upstream.stop();
@@ -76,12 +87,26 @@ async function runRounds(peers: readonly Peer[], options: Options, folder: strin
   return rounds;
 }
 
+/** Postgres and Redis of the run, if none are given and both are installed. */
+async function startOwnStores(only: readonly string[], folder: string): Promise<Stores | undefined> {
+  const { BENCH_DATABASE_URL, BENCH_REDIS_URL } = process.env;
+  const isAsked = only.length === 0 || only.includes('modelport-shared');
+  if (!isAsked || BENCH_DATABASE_URL || BENCH_REDIS_URL || process.getuid?.() !== 0 || storesMissing())
+    return undefined;
+  const ports = { postgres: await freePort(), redis: await freePort() };
+  const stores = await startStores(folder, '127.0.0.1', ports);
+  process.env.BENCH_DATABASE_URL = stores.databaseUrl;
+  process.env.BENCH_REDIS_URL = stores.redisUrl;
+  return stores;
+}
+
 async function run(options: Options): Promise<Result> {
-  const { peers, missing } = await choosePeers(options.only);
-  const [loadBefore, begun] = [loadavg()[0] ?? Number.NaN, machineNow()];
   const folder = mkdtempSync(join(tmpdir(), 'modelport-bench-'));
+  const stores = await startOwnStores(options.only, folder);
   try {
-    const { baselines, figures, leftOut } = await runRounds(peers, options, folder);
+    const { peers, missing } = await choosePeers(options.only);
+    const [loadBefore, begun] = [loadavg()[0] ?? Number.NaN, machineNow()];
+    const { count, baselines, figures, leftOut } = await runRounds(peers, options, folder);
     const gateways: GatewayResult[] = [];
     for (const [peer, measured] of figures) {
       const { name, title, does, settings, isOther } = peer;
@@ -95,15 +120,25 @@ async function run(options: Options): Promise<Result> {
       system: `${process.platform} ${process.arch}, Bun ${Bun.version}`,
       cores: coreCount(),
       machine: { ...useSince(begun), loadBefore },
-      rounds: options.rounds,
+      rounds: count,
       seconds: options.seconds,
       baseline: medians(baselines),
       gateways: withRatios(gateways),
       missing: [...missing, ...leftOut],
     };
   } finally {
+    await stores?.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function writeDocs(result: Result): void {
+  const docs = join(ROOT, 'docs');
+  writeFileSync(join(docs, 'reference', 'benchmarks.md'), writePage(result));
+  const expected = writeExpectations(result.gateways);
+  if (!expected) return;
+  const guide = join(docs, 'guides', 'scale.md');
+  writeFileSync(guide, putBetweenMarks(readFileSync(guide, 'utf8'), expected));
 }
 
 /** A soak of one gateway; resolves with the exit code. */
@@ -130,7 +165,7 @@ try {
   const result = await run(options);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, `${result.at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, null, 2)}\n`);
-  if (options.writeDocs) writeFileSync(join(ROOT, 'docs', 'reference', 'benchmarks.md'), writePage(result));
+  if (options.writeDocs) writeDocs(result);
   console.log(options.markdown ? writePage(result) : writeTable(result));
   process.exit(0);
 } catch (thrown) {

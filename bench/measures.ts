@@ -1,5 +1,6 @@
 /** The measurements of one gateway in one round, and of the upstream alone, which are subtracted. */
 import type { Load, LoadReport } from './load.ts';
+import type { Peer } from './peer.ts';
 import { loopMicroseconds, spentBy, treeUse } from './processes.ts';
 import { type Endpoint, load, type Running, untilAnswers } from './running.ts';
 import { type Pace, writeRequest } from './workload.ts';
@@ -79,20 +80,20 @@ export async function measureBaseline(endpoint: Endpoint, seconds: number): Prom
   };
 }
 
-/** `hasManyStreams`: whether 5,000 streams are measured too. */
 export async function measurePeer(
   peer: Running,
   seconds: number,
   baseline: Baseline,
-  hasManyStreams: boolean,
+  { hasManyStreams = false, isOther = false }: Pick<Peer, 'hasManyStreams' | 'isOther'>,
 ): Promise<Figures> {
   await Bun.sleep(SETTLE_MS / 2);
   const memoryIdleMb = treeUse(peer.pid).residentMb;
-  await warmUp(peer, seconds);
-  await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, (WARM_UP_CHUNKS / CHUNK_STREAMS) * (CHUNK_EVERY_MS / 1000));
+  await warmUp(peer, seconds, isOther ? OTHERS_WARM_UP_SECONDS : WARM_UP_SECONDS);
+  const chunks = isOther ? OTHERS_WARM_UP_CHUNKS : WARM_UP_CHUNKS;
+  await heldStreams(peer, WARM_UP_STREAMS, CHUNK_EVERY_MS, (chunks / WARM_UP_STREAMS) * (CHUNK_EVERY_MS / 1000));
 
   const requests = await withCpu(peer, () => closedLoad(peer, seconds));
-  const chunks = await withCpu(peer, () => heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
+  const streams = await withCpu(peer, () => heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
   await untilAnswers(peer);
   const paced = await pacedLoad(peer, seconds);
   await untilAnswers(peer);
@@ -109,7 +110,7 @@ export async function measurePeer(
     requestsPerSecond: requests.report.answers / requests.report.seconds,
     cpuPerRequestUs: each(requests.microseconds, requests.report.answers),
     loopCpuPerRequestUs: each(requests.loopMicroseconds, requests.report.answers),
-    cpuPerChunkUs: each(chunks.microseconds, chunks.report.chunks),
+    cpuPerChunkUs: each(streams.microseconds, streams.report.chunks),
     pacedP99Ms: paced.p99Ms,
     addedP50Ms: paced.p50Ms - baseline.p50Ms,
     addedP99Ms: paced.p99Ms - baseline.p99Ms,
@@ -122,7 +123,7 @@ export async function measurePeer(
     lateFramesPercent: latePercent(held),
     coldStartSeconds: peer.coldStartSeconds,
     harnessCores: requests.harnessCores,
-    failures: [requests.report, chunks.report, paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
+    failures: [requests.report, streams.report, paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
   };
 }
 
@@ -131,13 +132,17 @@ export async function measurePeer(
  * requests; it is done after 50,000.
  */
 const WARM_UP_ANSWERS = 60_000;
-const WARM_UP_SECONDS = 40;
+const WARM_UP_SECONDS = 20;
 /** The same for chunks. */
 const WARM_UP_CHUNKS = 100_000;
+const WARM_UP_STREAMS = 80;
+/** Python compiles nothing while it runs, and is no faster after more of them; Node's compiler is done by then. */
+const OTHERS_WARM_UP_SECONDS = 10;
+const OTHERS_WARM_UP_CHUNKS = 40_000;
 
 /** The just-in-time compiler needs time; the gateway is measured after that. */
-async function warmUp(peer: Running, seconds: number): Promise<void> {
-  const until = performance.now() + WARM_UP_SECONDS * 1000;
+async function warmUp(peer: Running, seconds: number, boundSeconds: number): Promise<void> {
+  const until = performance.now() + boundSeconds * 1000;
   for (let answers = 0; answers < WARM_UP_ANSWERS && performance.now() < until; ) {
     answers += (await closedLoad(peer, seconds)).answers;
   }

@@ -4,6 +4,8 @@ export interface Options {
   /** The length of each measurement. */
   seconds: number;
   rounds: number;
+  /** No further round begins if it would end after this time. */
+  minutes: number;
   /** The gateways to run; empty: all. */
   only: readonly string[];
   writeDocs: boolean;
@@ -17,8 +19,9 @@ export interface Options {
 
 export const USAGE = `npm run bench -- [options]
   --quick            one short round: a look, not a measurement
-  --seconds N        length of each measurement (default 5)
-  --rounds N         rounds over all gateways; figures are medians (default 3)
+  --seconds N        length of each measurement (default 4)
+  --rounds N         rounds over all gateways; figures are medians (default 3). Gateways of others are measured in the first
+  --minutes N        no further round begins if it would end later (default 15)
   --only a,b         only these of nginx, raw-sockets, modelport, modelport-translating, modelport-two, modelport-limited,
                      modelport-shared, portkey, litellm, bifrost, lm-proxy; those of others are installed into
                      BENCH_CACHE (default ~/.cache/modelport-bench) when they are first measured
@@ -28,11 +31,11 @@ export const USAGE = `npm run bench -- [options]
                      root on Linux two machines in network namespaces behind nginx, with 10,000 streams, instead; --only
                      chooses among modelport, modelport-shared and two-machines
   --markdown         print the page of docs/reference/benchmarks.md
-  --write-docs       write docs/reference/benchmarks.md from the result`;
+  --write-docs       write docs/reference/benchmarks.md and a table of docs/guides/scale.md from the result`;
 
 /** The options, or an error message. */
 export function readOptions(args: readonly string[]): Options | string {
-  const options: Options = { seconds: 5, rounds: 3, only: [], writeDocs: false };
+  const options: Options = { seconds: 4, rounds: 3, minutes: 15, only: [], writeDocs: false };
   const queue = [...args];
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
     switch (arg) {
@@ -54,11 +57,13 @@ export function readOptions(args: readonly string[]): Options | string {
         break;
       case '--soak':
       case '--seconds':
+      case '--minutes':
       case '--rounds': {
         const value = Number(queue.shift());
         if (!(value > 0)) return `${arg} needs a number above zero`;
         if (arg === '--seconds') options.seconds = value;
         else if (arg === '--soak') options.soakMinutes = value;
+        else if (arg === '--minutes') options.minutes = value;
         else options.rounds = Math.ceil(value);
         break;
       }

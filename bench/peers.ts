@@ -99,23 +99,23 @@ const modelportTranslating = gateway('modelport-translating', 'Modelport, OpenAI
 }));
 
 /** As `modelport`, with limits of the account that are never reached, counted in this process. */
-const modelportLimited: Peer = limited('modelport-limited', 'Modelport, limits', {});
+const modelportLimited: Peer = limited('modelport-limited', 'Modelport, limits', () => ({}));
 
 /** The same on Postgres, with limits counted in Redis. */
 const modelportShared: Peer = {
-  ...limited('modelport-shared', 'Modelport, limits, Postgres and Redis', {
+  ...limited('modelport-shared', 'Modelport, limits, Postgres and Redis', () => ({
     DATABASE_URL: process.env.BENCH_DATABASE_URL ?? '',
     REDIS_URL: process.env.BENCH_REDIS_URL ?? '',
-  }),
+  })),
   missing: async () =>
     process.env.BENCH_DATABASE_URL && process.env.BENCH_REDIS_URL
       ? undefined
-      : 'it needs BENCH_DATABASE_URL, an empty Postgres database, and BENCH_REDIS_URL',
+      : 'Modelport on Postgres and Redis needs both of them installed and root, or BENCH_DATABASE_URL, an empty database, and BENCH_REDIS_URL',
 };
 
 const NEVER_REACHED = { requestsPerMinute: 100_000_000, tokensPerMinute: 1_000_000_000_000, concurrency: 100_000 };
 
-function limited(name: string, title: string, environment: { [name: string]: string }): Peer {
+function limited(name: string, title: string, environment: () => { [name: string]: string }): Peer {
   const peer = gateway(name, title, (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) }));
   return {
     ...peer,
@@ -123,7 +123,7 @@ function limited(name: string, title: string, environment: { [name: string]: str
       const launch = peer.launch(place);
       return {
         ...launch,
-        environment: { ...launch.environment, ...environment, MODELPORT_ADMIN_KEY: ADMIN_KEY },
+        environment: { ...launch.environment, ...environment(), MODELPORT_ADMIN_KEY: ADMIN_KEY },
         async prepare(url) {
           const response = await fetch(`${url}/admin/v1/accounts/default`, {
             method: 'PATCH',

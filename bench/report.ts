@@ -166,8 +166,8 @@ export function writePage(result: Result): string {
   return `# Benchmarks
 
 Written by \`npm run bench -- --write-docs\` on ${result.at.slice(0, 10)}: ${result.system}, ${result.cores} cores,
-shared by the gateway, the load and the upstream. Medians of ${result.rounds} interleaved rounds, ${result.seconds} s a measurement;
-in brackets the ratio to nginx.
+shared by the gateway, the load and the upstream. Medians of ${result.rounds} interleaved rounds, gateways of others from the first of them,
+${result.seconds} s a measurement; in brackets the ratio to nginx.
 
 ${markdown(cells(result))}
 
@@ -193,8 +193,8 @@ ${section('## Where others are better', betterOthers(result))}## How it is measu
   withstand the load is named above.
 - The upstream and the load generator are processes of their own on raw sockets. Requests are about a kilobyte, replies and chunks
   look like OpenAI's. Streams go from and to the same format, so their chunks pass verbatim.
-- Before anything is measured each gateway has answered 60,000 requests, or as many as it can in 40 s, and passed on 100,000 chunks,
-  so that its compilers rest.
+- Before anything is measured each gateway has answered 60,000 requests, or as many as it can in 20 s, and passed on 100,000 chunks,
+  so that its compilers rest; those of others as many as they can in 10 s, and 40,000 chunks.
 - *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. CPU and memory are those of the
   gateway's whole process tree, as the system counts them.
   The event loop is the main thread; compilers, the collector and SQLite's writer have threads of their own.

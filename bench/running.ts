@@ -148,7 +148,7 @@ export async function watchLoad(
   if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

@@ -11,8 +11,12 @@ export interface Stores {
 
 const POSTGRES = '/usr/lib/postgresql';
 const USER = 'modelport';
-const POSTGRES_PORT = 5432;
-const REDIS_PORT = 6379;
+/** Where they listen. */
+interface Ports {
+  postgres: number;
+  redis: number;
+}
+const USUAL_PORTS: Ports = { postgres: 5432, redis: 6379 };
 const REDIS_BOUND_MS = 30_000;
 
 /** The folder of Postgres' programs: Debian has one for each version, and others have them on the PATH. */
@@ -31,9 +35,9 @@ export function storesMissing(): string | undefined {
   return undefined;
 }
 
-/** Postgres as its packages configure it, with durable commits; Redis without a file. Both are on every address of the namespace. */
-export async function startStores(folder: string, address: string): Promise<Stores> {
-  const stopPostgres = await startPostgres(join(folder, 'postgres'));
+/** Postgres as its packages configure it, with durable commits; Redis without a file. Both are on this address alone. */
+export async function startStores(folder: string, address: string, ports = USUAL_PORTS): Promise<Stores> {
+  const stopPostgres = await startPostgres(join(folder, 'postgres'), address, ports.postgres);
   let redis: ReturnType<typeof startRedis> | undefined;
   const stop = async () => {
     redis?.kill('SIGKILL');
@@ -41,20 +45,20 @@ export async function startStores(folder: string, address: string): Promise<Stor
     await stopPostgres();
   };
   try {
-    redis = startRedis(folder);
-    await redisAnswers(address);
+    redis = startRedis(folder, address, ports.redis);
+    await redisAnswers(address, ports.redis);
   } catch (thrown) {
     await stop();
     throw thrown;
   }
   return {
-    databaseUrl: `postgres://${USER}@${address}:${POSTGRES_PORT}/postgres`,
-    redisUrl: `redis://${address}:${REDIS_PORT}`,
+    databaseUrl: `postgres://${USER}@${address}:${ports.postgres}/postgres`,
+    redisUrl: `redis://${address}:${ports.redis}`,
     stop,
   };
 }
 
-async function startPostgres(home: string): Promise<() => Promise<void>> {
+async function startPostgres(home: string, address: string, port: number): Promise<() => Promise<void>> {
   const programs = postgresFolder() ?? '';
   mkdirSync(home);
   // Postgres does not run as root.
@@ -79,22 +83,12 @@ async function startPostgres(home: string): Promise<() => Promise<void>> {
   };
   await run('initdb', '-D', data, '-A', 'trust', '-U', USER, '-E', 'UTF8', '--locale=C');
   appendFileSync(join(data, 'pg_hba.conf'), 'host all all 198.18.0.0/15 trust\n');
-  await run(
-    'pg_ctl',
-    '-D',
-    data,
-    '-o',
-    `-h '*' -p ${POSTGRES_PORT} -k ${home}`,
-    '-l',
-    join(home, 'log'),
-    '-w',
-    'start',
-  );
+  await run('pg_ctl', '-D', data, '-o', `-h ${address} -p ${port} -k ${home}`, '-l', join(home, 'log'), '-w', 'start');
   return () => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
 }
 
-function startRedis(folder: string) {
-  const args = ['--port', String(REDIS_PORT), '--bind', '0.0.0.0', '--protected-mode', 'no'];
+function startRedis(folder: string, address: string, port: number) {
+  const args = ['--port', String(port), '--bind', address, '--protected-mode', 'no'];
   return Bun.spawn(['redis-server', ...args, '--save', '', '--appendonly', 'no', '--dir', folder], {
     stdin: 'ignore',
     stdout: 'ignore',
@@ -102,11 +96,11 @@ function startRedis(folder: string) {
   });
 }
 
-async function redisAnswers(address: string): Promise<void> {
+async function redisAnswers(address: string, port: number): Promise<void> {
   const until = performance.now() + REDIS_BOUND_MS;
   for (;;) {
     try {
-      const socket = await Bun.connect({ hostname: address, port: REDIS_PORT, socket: { data() {} } });
+      const socket = await Bun.connect({ hostname: address, port, socket: { data() {} } });
       socket.end();
       return;
     } catch (thrown) {

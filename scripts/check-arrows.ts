@@ -53,6 +53,7 @@ const MAIN_FILES = new Set([
   'found-providers.ts',
   'hourly-calls.ts',
   'live-checks.ts',
+  'model-lists.ts',
   'start-listing.ts',
 ]);
 

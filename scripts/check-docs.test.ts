@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { docFaults } from './check-docs.ts';
 
-const MAP = { path: 'ARCHITECTURE.md', text: 'The room `src/store/`.\n' };
+const MAP = { path: 'ARCHITECTURE.md', text: 'The module `src/store/`.\n' };
 const PATHS = ['ARCHITECTURE.md', 'README.md', 'src/store/sqlite.ts', 'docs/decisions/0001-bun.md'];
 
 /** The faults of a README with this text, in a repository without other faults. */
@@ -44,6 +44,14 @@ test('every module of src/ must be in ARCHITECTURE.md', () => {
     'ARCHITECTURE.md: does not show `src/transport/`',
   ]);
   expect(docFaults({ documents: [], paths, sources: [] })).toEqual(['ARCHITECTURE.md does not exist']);
+});
+
+test('drawings of ARCHITECTURE.md show every module, and files that exist', () => {
+  const text = 'The module `src/store/`.\n```\ncli\n```\n```\nstore/sqlite.ts\n  store/redis.ts\n```\n';
+  expect(docFaults({ documents: [{ path: 'ARCHITECTURE.md', text }], paths: PATHS, sources: [] })).toEqual([
+    'ARCHITECTURE.md: the first drawing lacks store',
+    'ARCHITECTURE.md: a drawing names store/redis.ts, which does not exist',
+  ]);
 });
 
 test('every file except tests must begin with a sentence about itself', () => {

@@ -21,6 +21,7 @@ export function docFaults({ documents, paths, sources }: Repository): Fault[] {
   return [
     ...documents.flatMap((document) => [...pathFaults(document, places), ...linkFaults(document, documents, places)]),
     ...moduleFaults(documents, paths),
+    ...drawingFaults(documents, paths),
     ...sources
       .filter(({ path }) => !isTest(path))
       .flatMap((file) => [...headFaults(file), ...citationFaults(file, documents)]),
@@ -89,6 +90,23 @@ function headings(text: string): ReadonlySet<string> {
     anchors.add(words.trim().replaceAll(' ', '-'));
   }
   return anchors;
+}
+
+/** Modules that the first drawing of ARCHITECTURE.md lacks, and files in its drawings, without `src/`, that do not exist. */
+function drawingFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
+  const text = documents.find(({ path }) => path === MAP)?.text ?? '';
+  const drawings = [...text.matchAll(/^```\n[\s\S]*?^```$/gm)].map(([drawing]) => drawing);
+  const [modules] = drawings;
+  if (modules === undefined) return [];
+  const drawn = new Set(modules.match(/[\w-]+/g));
+  const folders = new Set(paths.flatMap((path) => /^src\/([^/]+)\//.exec(path)?.[1] ?? []));
+  const files = drawings.flatMap((drawing) => drawing.match(/(?<![\w./-])(?:[\w-]+\/)+[\w-]+\.ts\b/g) ?? []);
+  return [
+    ...[...folders].filter((name) => !drawn.has(name)).map((name) => `${MAP}: the first drawing lacks ${name}`),
+    ...files
+      .filter((file) => !paths.includes(`src/${file}`))
+      .map((file) => `${MAP}: a drawing names ${file}, which does not exist`),
+  ];
 }
 
 /** Modules of `src/` that ARCHITECTURE.md does not show. */

@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test';
 import {
+  describedMembers,
   describedOperations,
   fullFolders,
   importCycles,
+  looseFiles,
+  outsideReferences,
   repeatedNames,
   shortFiles,
   testedFiles,
@@ -66,6 +69,7 @@ test('operations are counted by what they describe', () => {
       '/a': { post: { operationId: 'a', requestBody: { content: { json: { schema: {} } } }, responses: reply } },
       '/b': { get: { operationId: 'b', responses: { 200: {} } } },
     },
+    components: { schemas: {} },
   });
   expect(figures.map(({ value }) => value)).toEqual(['2 of 2', '1 of 2', '1 of 2', '1 of 1', '0 of 1', '1 of 2']);
   expect(figures[4]?.places).toEqual(['not: a']);
@@ -81,4 +85,23 @@ test('cases are counted by tier, a table as one', () => {
     file('src/a.ts', text),
   ]);
   expect(figures.map(({ value }) => value)).toEqual(['3 in 1 files', '3 in 1 files', '3 in 1 files']);
+});
+
+test('files count as loose in the folder itself, without tests', () => {
+  const files = ['src/http/a.ts', 'src/http/a.test.ts', 'src/http/routes/b.ts'].map((path) => file(path));
+  expect(looseFiles(files, ['src/http'])).toEqual([
+    { name: 'files directly in src/http/', value: '1', places: ['src/http/a.ts'] },
+  ]);
+});
+
+test('a reference to a document outside the repository has its line', () => {
+  const text =
+    '// A rule.\n// As specification 2.6 says.\n// See docs/decisions/0001-bun-through-npm.md.\n// As in behaviour.md.\n';
+  expect(outsideReferences([file('src/a.ts', text)]).places).toEqual(['src/a.ts:2', 'src/a.ts:4']);
+});
+
+test('members of requests are counted by their schemas', () => {
+  const schemas = { ChatCompletionRequest: { properties: { model: {}, messages: {} } } };
+  const [chat, responses] = describedMembers({ paths: {}, components: { schemas } });
+  expect([chat?.value, responses?.value]).toEqual(['2', '0']);
 });

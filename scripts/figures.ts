@@ -1,4 +1,10 @@
-/** `npm run figures`: how the code is laid out, in figures that are compared from release to release; `--list` names the places too. */
+/**
+ * `npm run figures`: the code and its documents in figures that are compared from release to release; `--list` names the places too.
+ * It also counts what a call runs through (`call-footprint.ts`), and with `--tests` how long `npm test` takes.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { basename, dirname } from 'node:path/posix';
 import { describeRoutes } from '../src/http/openapi/describe.ts';
 import { route } from '../src/http/route.ts';
@@ -6,7 +12,7 @@ import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../src/http/routes.ts';
 import { importGraph } from './check-arrows.ts';
 import { publicWordFaults } from './check-words.ts';
 import { cyclesIn } from './import-cycles.ts';
-import { isTest, readSources, type SourceFile } from './source-files.ts';
+import { isTest, ROOT, readSources, type SourceFile } from './source-files.ts';
 import { isNode, parse, type SyntaxNode, walkSyntax } from './syntax.ts';
 
 /** One figure: its name, its value, and the places that it counts. */
@@ -26,6 +32,25 @@ export function fullFolders(files: readonly SourceFile[]): Figure {
   const full = byFolder.filter(([, all]) => all.length > MOST_FILES).toSorted((a, b) => b[1].length - a[1].length);
   const places = full.map(([folder, all]) => `${folder}: ${all.length}`);
   return { name: `folders of src/ with more than ${MOST_FILES} files`, value: String(places.length), places };
+}
+
+/** Files that stand directly in a module's folder, tests left out: without folders inside, a module is a list. */
+export function looseFiles(files: readonly SourceFile[], folders: readonly string[]): Figure[] {
+  return folders.map((folder) => {
+    const loose = files.filter(({ path }) => !isTest(path) && dirname(path) === folder).map(({ path }) => path);
+    return { name: `files directly in ${folder}/`, value: String(loose.length), places: loose };
+  });
+}
+
+/** Documents that are not in the repository: a reader cannot follow such a reference. */
+const OUTSIDE =
+  /\bspecification,? (section )?\d|\bsection \d+(\.\d+)* of the specification\b|\b(behaviour|wire|style|attack)\.md\b/i;
+
+export function outsideReferences(files: readonly SourceFile[]): Figure {
+  const places = files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, at) => (OUTSIDE.test(line) ? [`${path}:${at + 1}`] : [])),
+  );
+  return { name: 'references to documents outside the repository', value: String(places.length), places };
 }
 
 export function shortFiles(files: readonly SourceFile[]): Figure {
@@ -98,6 +123,7 @@ export function importCycles(files: readonly SourceFile[]): Figure {
 
 interface Described {
   paths: { [path: string]: { [method: string]: Operation } };
+  components: { schemas: { [name: string]: { properties?: object } } };
 }
 interface Operation {
   operationId: string;
@@ -131,6 +157,70 @@ export function describedOperations({ paths }: Described): Figure[] {
     ),
     figure('`text/event-stream`', (one) => good(one).includes('text/event-stream')),
   ].map((one, index) => (index === 5 ? { ...one, places: [] } : one));
+}
+
+/** Members of each chat format's request that `/openapi.json` describes. */
+export function describedMembers({ components: { schemas } }: Described): Figure[] {
+  const requests = ['ChatCompletionRequest', 'ResponsesRequest', 'MessagesRequest', 'GenerateContentRequest'];
+  return requests.map((name) => {
+    const members = Object.keys(schemas[name]?.properties ?? {});
+    return { name: `members of ${name} in /openapi.json`, value: String(members.length), places: members };
+  });
+}
+
+/** What the recommended rules of Redocly find, if the linter is installed: `test/system/openapi-tools.test.ts` installs and runs it. */
+function redocly(document: object): Figure {
+  const name = "Redocly's recommended rules on /openapi.json";
+  const cli = join(ROOT, 'test/openapi/tools/node_modules/@redocly/cli/bin/cli.js');
+  if (!existsSync(cli)) return { name, value: 'not installed: npm ci --prefix test/openapi/tools', places: [] };
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-figures-'));
+  try {
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    const ran = Bun.spawnSync(['node', cli, 'lint', 'openapi.json', '--format=json'], { cwd: folder, env });
+    const { totals, problems } = JSON.parse(ran.stdout.toString()) as {
+      totals: { errors: number; warnings: number };
+      problems: { ruleId: string; message: string }[];
+    };
+    const places = problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+    return { name, value: `${totals.errors} errors, ${totals.warnings} warnings`, places };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The words of a document, code and tables included. */
+function wordsOf(path: string): Figure {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const words = text.split(/\s+/).length - 1;
+  return { name: path, value: `${words} words, ${text.split('\n').length - 1} lines`, places: [] };
+}
+
+/** Commits whose message says more than a subject. */
+function commitsWithBody(): Figure {
+  const name = 'commits with a body';
+  const ran = Bun.spawnSync(['git', 'log', '--no-merges', '--format=%b%x00'], { cwd: ROOT, stderr: 'ignore' });
+  if (!ran.success) return { name, value: 'not a clone', places: [] };
+  const bodies = ran.stdout.toString().split('\0').slice(0, -1);
+  return { name, value: `${bodies.filter((body) => body.trim() !== '').length} of ${bodies.length}`, places: [] };
+}
+
+/** What a call runs through, a line for each kind of call. */
+function callFootprints(): Figure[] {
+  const ran = Bun.spawnSync([process.execPath, 'scripts/call-footprint.ts'], { cwd: ROOT, stderr: 'inherit' });
+  if (!ran.success) throw new Error('scripts/call-footprint.ts failed.');
+  const lines = ran.stdout.toString().trim().split('\n');
+  return lines.map((line) => {
+    const [kind = '', value = ''] = line.split(/ {2,}/);
+    return { name: `a call, ${kind}`, value, places: [] };
+  });
+}
+
+function timeOfTests(): Figure {
+  const startedAt = performance.now();
+  const ran = Bun.spawnSync([process.execPath, 'scripts/test.ts'], { cwd: ROOT, stdout: 'ignore', stderr: 'ignore' });
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  return { name: 'npm test', value: `${seconds} s, exit code ${ran.exitCode}`, places: [] };
 }
 
 /** Files and cases of each tier; a table of cases counts as one. */
@@ -174,16 +264,26 @@ if (import.meta.main) {
   const source = readSources(['src']);
   const all = [...source, ...readSources(['scripts', 'bench', 'test'])];
   const words = publicWordFaults();
+  const document = openapi();
   const figures: Figure[] = [
     { name: 'files and lines of src/, tests left out', ...sizeOf(source) },
     fullFolders(source),
+    ...looseFiles(source, ['src/dialects', 'src/providers', 'src/http']),
     shortFiles(source),
     ...repeatedNames(source),
     testedFiles(source),
+    testedFiles(source, 'src/conversations/'),
     importCycles(source),
     { name: 'retired words in public text', value: String(words.length), places: words },
-    ...describedOperations(openapi()),
+    outsideReferences(all.filter(({ path }) => !path.startsWith('scripts/figures'))),
+    ...describedOperations(document),
+    ...describedMembers(document),
+    redocly(document),
+    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map(wordsOf),
+    commitsWithBody(),
+    ...callFootprints(),
     ...testTiers(all),
+    ...(process.argv.includes('--tests') ? [timeOfTests()] : []),
   ];
   const width = Math.max(...figures.map(({ name }) => name.length));
   for (const { name, value, places } of figures) {

@@ -1,11 +1,12 @@
 /**
  * `node bin/bun.mjs scripts/rehearse-deploy.ts`: installs the tools that judge what is in `deploy/` and the workflows, and runs the tests that use
  * them. They are built by Go (half an hour on a slow machine, once) and installed by pip into `~/.cache/modelport-deploy`, outside the checkout.
- * A tool that cannot be had is named, and its tests are skipped.
+ * A tool that cannot be had is named, and its tests are skipped. The image is built too where Buildah is installed (`rehearse-image.ts`).
  */
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { buildImage, IMAGE } from './rehearse-image.ts';
 import { ROOT } from './source-files.ts';
 
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'modelport-deploy');
@@ -72,6 +73,12 @@ for (const [program, module] of Object.entries(GO_TOOLS))
       await run(['go', 'install', module], { env: { ...process.env, GOBIN: CACHE } });
   });
 await attempt('docker compose', installCompose);
+const images = join(CACHE, 'images');
+let image = '';
+await attempt(IMAGE, async () => {
+  buildImage(images);
+  image = images;
+});
 
 const tests = Bun.spawn(
   [process.execPath, 'scripts/test.ts', 'test/deploy.test.ts', 'test/system/deploy-tools.test.ts'],
@@ -81,6 +88,7 @@ const tests = Bun.spawn(
       ...process.env,
       PATH: [CACHE, join(PYTHON, 'bin'), process.env.PATH].join(delimiter),
       DOCKER_CONFIG: DOCKER,
+      MODELPORT_TEST_IMAGES: image,
     },
     stdin: 'ignore',
     stdout: 'inherit',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { notesOf, wrongHeadings } from './release-notes.ts';
+import { misplacedEntries, notesOf, wrongHeadings } from './release-notes.ts';
 import { ROOT } from './source-files.ts';
 
 const CHANGELOG =
@@ -20,4 +20,11 @@ test('the changelog has only unreleased changes and dated versions', () => {
   expect(wrongHeadings(changelog)).toEqual([]);
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   expect(notesOf(changelog, version)).toBeTruthy();
+});
+
+test('each entry of the changelog stands once, below its kind', () => {
+  const changelog =
+    '## Unreleased\n\n- x\n\n### Added\n\n- a\n  b\n- c\n\n### Fixed\n\n- a b\n\n### Added\n\n## 1.0.0 - 2027-01-01\n';
+  expect(misplacedEntries(changelog)).toEqual(['below no kind: - x', 'Added', 'twice: - a b']);
+  expect(misplacedEntries(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'))).toEqual([]);
 });

@@ -22,6 +22,27 @@ export function wrongHeadings(changelog: string): string[] {
   return headings.filter((heading) => heading !== 'Unreleased' && !/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/.test(heading));
 }
 
+const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+
+/** Entries that stand twice in one version, or below no kind (`### Added`), or below two headings of one kind. */
+export function misplacedEntries(changelog: string): string[] {
+  const faults: string[] = [];
+  for (const version of changelog.split(/^## /m).slice(1)) {
+    const [unsorted = '', ...kinds] = version.split(/^### /m);
+    faults.push(...entriesOf(unsorted).map((entry) => `below no kind: ${entry}`));
+    const names = kinds.map((kind) => kind.slice(0, kind.indexOf('\n')));
+    faults.push(...names.filter((name, place) => !KINDS.includes(name) || names.indexOf(name) < place));
+    const entries = kinds.flatMap(entriesOf);
+    faults.push(...entries.filter((entry, place) => entries.indexOf(entry) < place).map((entry) => `twice: ${entry}`));
+  }
+  return faults;
+}
+
+/** Each as one line. */
+function entriesOf(text: string): string[] {
+  return [...text.matchAll(/^- .*(?:\n {2}.*)*/gm)].map(([entry]) => entry.replace(/\s+/g, ' '));
+}
+
 if (import.meta.main) {
   const [version = ''] = process.argv.slice(2);
   const named = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;

@@ -120,6 +120,8 @@ if (import.meta.main) {
     const command = [
       'test',
       `--parallel=${processes}`,
+      // A process loads and compiles a module once, not again for each of its files: a third of the processor time of the quick files.
+      '--no-isolate',
       `--timeout=${TIMEOUT_MS}`,
       '--pass-with-no-tests',
       ...options,

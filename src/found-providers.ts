@@ -112,7 +112,12 @@ export async function probe(row: ProviderRow, config: Config, transport: Transpo
   return { credential: state, answers: reportError === undefined, ...(reportError !== undefined && { reportError }) };
 }
 
-function credentialOf(row: ProviderRow, provider: Provider, { providers }: Config, given: string | undefined) {
+function credentialOf(
+  row: ProviderRow,
+  provider: Provider,
+  { providers }: Pick<Config, 'providers'>,
+  given: string | undefined,
+) {
   const configured = providers.find(({ type }) => type === row.type);
   const settings = { ...configured?.settings, ...row.settings };
   const hasSetting = settings[provider.credentialSetting ?? ''] !== undefined;
@@ -121,7 +126,11 @@ function credentialOf(row: ProviderRow, provider: Provider, { providers }: Confi
 }
 
 /** Where a provider's models are listed, with this credential or the one of the environment; `undefined` without a type or URL. */
-export function targetOf(row: ProviderRow, config: Config, given: string | undefined): ListingTarget | undefined {
+export function targetOf(
+  row: ProviderRow,
+  config: Pick<Config, 'providers'>,
+  given: string | undefined,
+): ListingTarget | undefined {
   const provider = providerOf(row.type);
   if (!provider) return undefined;
   const { credential, settings, baseUrl: own } = credentialOf(row, provider, config, given);
@@ -150,10 +159,16 @@ async function ask(target: ListingTarget, transport: Transport): Promise<{ names
   }
 }
 
+/** Where the provider lists its models. */
+export function listUrl({ type, baseUrl }: Pick<ListingTarget, 'type' | 'baseUrl'>): string {
+  return providerOf(type)?.modelsUrl?.(baseUrl) ?? `${baseUrl}/models`;
+}
+
 /** Asks for the list of models: the cheapest request that most providers check a credential for. */
 export async function askList({ type, ...target }: ListingTarget, transport: Transport) {
-  const path = providerOf(type)?.credentialPath ?? '/models';
-  const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}${path}`, headers: {}, body: undefined };
+  const path = providerOf(type)?.credentialPath;
+  const url = path === undefined ? listUrl({ type, ...target }) : `${target.baseUrl}${path}`;
+  const outgoing: Outgoing = { method: 'GET', url, headers: {}, body: undefined };
   const signing = createSigning(transport, Date.now);
   await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
   const exchange = await transport.send(

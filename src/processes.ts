@@ -64,7 +64,29 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   const readyNumbers = new Set<number>();
 
   function start(number: number, pauseMs: number): void {
-    const child = Bun.spawn([...options.command, 'serve'], {
+    let child: Child;
+    try {
+      child = spawn(number);
+    } catch (thrown) {
+      if (readyNumbers.has(number)) {
+        // The program is missing while another version is put in its place.
+        log.error('a process could not be started', { process: number, pauseMs, ...errorMembers(thrown) });
+        startLater(number, pauseMs);
+      } else failed.reject(thrown);
+      return;
+    }
+    workers.set(number, { number, child, startedMs: performance.now(), pauseMs });
+    void copyLines(child.stdout as ReadableStream<Uint8Array>, options.write);
+  }
+
+  function startLater(number: number, pauseMs: number): void {
+    const nextPauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    setTimeout(() => !stopping && start(number, nextPauseMs), pauseMs);
+  }
+
+  /** Throws if the program cannot be run. */
+  function spawn(number: number): Child {
+    return Bun.spawn([...options.command, 'serve'], {
       env: {
         ...options.env,
         PORT: String(port),
@@ -80,8 +102,6 @@ export async function serveProcesses(config: Config, count: number, options: Pro
       ipc: (message: FromWorker) => void received(number, message),
       onExit: (_, code, signal) => void ended(number, code, signal),
     });
-    workers.set(number, { number, child, startedMs: performance.now(), pauseMs });
-    void copyLines(child.stdout, options.write);
   }
 
   function ended(number: number, code: number | null, signal: number | string | null): void {
@@ -95,8 +115,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     const livedMs = performance.now() - worker.startedMs;
     const pauseMs = livedMs > WELL_MS ? 0 : worker.pauseMs;
     log.warn('a process died and is replaced', { process: number, code, signal, pauseMs });
-    const nextPauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    setTimeout(() => !stopping && start(number, nextPauseMs), pauseMs);
+    startLater(number, pauseMs);
   }
 
   /** Checks are counted instead of time: if this process itself was stopped, it has checked less often. */

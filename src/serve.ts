@@ -18,6 +18,7 @@ import { createPages } from './http/pages.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
+import { createModelLists } from './model-lists.ts';
 import { createLink, ensureOwner, FIRST_LINK_MS } from './people/links.ts';
 import { createPeople, type People } from './people/people.ts';
 import { openWorkerLink } from './process-messages.ts';
@@ -123,6 +124,7 @@ async function serveAlone(
     ...app,
     applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
     rotateSecrets: () => rotateSecrets(config, app.store),
+    listModels: createModelLists(app.transport, () => current),
     people: openPeople(config, app),
     pages: config.console && createPages(pagesBeside(Bun.main)),
     dialect: dialectNamed,
@@ -294,9 +296,10 @@ async function watchOver({ store, access, alerts, catalog, ledger, memory, metri
     metrics.databaseAnswered(performance.now() - from);
     alerts.databaseAnswered();
     if (generation !== seenGeneration) {
-      seenGeneration = generation;
       access.forget();
       await catalog.reload();
+      // Only now: a reload that fails is tried again.
+      seenGeneration = generation;
     }
     await memory.sweep(Date.now());
   } catch (thrown) {

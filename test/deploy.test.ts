@@ -133,6 +133,7 @@ function refusal(names: Iterable<string>): string | undefined {
 }
 
 interface Service {
+  image: string;
   profiles?: string[];
   environment?: { [name: string]: string | number };
   ports?: string[];
@@ -157,6 +158,8 @@ test('compose runs the gateway alone, and every other part is a profile', () => 
     ['grafana', 'monitoring'],
     ['caddy', 'tls'],
   ]);
+  // What is not built here is pinned as the bases of the image are.
+  for (const { image } of Object.values(others)) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
   const environment = modelport?.environment ?? {};
   expect(refusal(Object.keys(environment))).toBeUndefined();
   expect(parseInt(modelport?.stop_grace_period ?? '', 10) * 1000).toBeGreaterThan(

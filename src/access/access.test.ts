@@ -8,6 +8,7 @@ import { openStore } from '../store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../store/store.ts';
 import { type Caller, createAccess, nameFor } from './access.ts';
 import { hashKey, issueKey } from './key.ts';
+import { createLocalLimits } from './local-limits.ts';
 import { SCOPES } from './scopes.ts';
 
 const NOW = 1_700_000_000_000;
@@ -248,7 +249,7 @@ test('the aliases of a key come with its caller', async () => {
 });
 
 test('rate counters stay when the settings of a key change', async () => {
-  const access = createAccess({ store });
+  const access = createAccess({ store, limits: createLocalLimits(() => NOW) });
   const { key } = await makeKey({ requestsPerMinute: 1 });
   (await access.admit(await access.authenticate(present(key), NOW), 'call_1', 0)).end(0);
   access.forget();

@@ -344,6 +344,30 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.close();
   });
 
+  test('a channel whose secrets cannot be decrypted does not stop the others', async () => {
+    const lost = { id: 'channel_2', name: 'lost', createdAt: NOON - 1 };
+    const { alerts, sent, store, reported, tamper } = await open([channel(), channel(lost)]);
+    await tamper("UPDATE alert_channels SET secrets = 'v1.of.another.key' WHERE id = 'channel_2'");
+    await alerts.refresh();
+    await alerts.refresh();
+    expect(reported.filter((sentence) => sentence.includes('"lost" cannot be decrypted'))).toHaveLength(1);
+    alerts.sink.cooldown?.(down);
+    expect(await sent()).toMatchObject([{ rule: 'target_down' }]);
+    const [alert] = await store.alerts.alerts({ limit: 1 });
+    const deliveries = await store.alerts.deliveriesOf([alert!.id]);
+    expect(deliveries.find((one) => one.channel === 'channel_2')).toMatchObject({
+      state: 'pending',
+      error: expect.stringContaining('Restore the key'),
+    });
+    const unreadable = (await store.alerts.channels()).find(({ id }) => id === 'channel_2')!;
+    expect(await alerts.test(unreadable)).toContain('cannot be decrypted');
+    // The key is restored: what waits is sent.
+    await store.alerts.saveChannel(channel(lost));
+    clock.now += MINUTE_MS;
+    expect(await sent()).toMatchObject([{ rule: 'target_down' }]);
+    await store.close();
+  });
+
   test('secrets of channels are encrypted, and again with a new key', async () => {
     const { settings, tamper: _ } = await engine.freshDatabase();
     let key = 'first';
@@ -352,7 +376,8 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.migrate();
     await store.alerts.saveChannel(channel());
     const bare = await openStore(settings);
-    expect(await bare.alerts.channels().catch(String)).toContain('JSON');
+    const hidden = channel({ secrets: { url: '' }, unreadable: expect.stringContaining('"ops" cannot be decrypted') });
+    expect(await bare.alerts.channels()).toEqual([hidden]);
     key = 'second';
     expect([await store.alerts.reencrypt(), await store.alerts.reencrypt()]).toEqual([1, 0]);
     expect(await store.alerts.channels()).toEqual([channel()]);

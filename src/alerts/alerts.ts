@@ -100,6 +100,9 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   /** When the loss of the database was last announced. */
   let announcedAt = 0;
 
+  /** Channels whose secrets cannot be decrypted, and whose fault is in the log. */
+  const reportedUnreadable = new Set<string>();
+
   const isOn = () => channels.length > 0;
   const alertOf = (draft: Draft) => alertFrom(draft, newTimedId('alert_', now()), now());
   const raise = (draft: Draft) => store.alerts.raise(alertOf(draft));
@@ -141,6 +144,13 @@ export function createAlerts(deps: AlertsDeps): Alerts {
 
   async function read(): Promise<void> {
     channels = (await store.alerts.channels()).filter(({ enabled }) => enabled);
+    for (const { id, unreadable } of channels) {
+      if (unreadable === undefined) reportedUnreadable.delete(id);
+      else if (!reportedUnreadable.has(id)) {
+        reportedUnreadable.add(id);
+        reportError(unreadable, undefined);
+      }
+    }
     rules = settingsFrom(await store.alerts.rules());
     refreshedAt = now();
   }
@@ -198,6 +208,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
 
   /** Returns the reason why it was not sent. */
   async function attempt(channel: AlertChannelRow, alert: AlertRow): Promise<string | undefined> {
+    if (channel.unreadable !== undefined) return channel.unreadable;
     try {
       await deps.deliver(channel, alert, stopping.signal);
       return undefined;

@@ -43,8 +43,8 @@ const calls: Command = {
   },
 };
 
-/** Calls are recorded when they end, so one that began earlier may follow one that began later. */
-const LONGEST_CALL_MS = 900_000;
+/** Calls are recorded when they end, so one that began earlier may follow one that began later. A video may take a day. */
+const LONGEST_CALL_MS = 24 * 3_600_000;
 const FOLLOW_MS = 1000;
 
 async function follow(

@@ -357,7 +357,7 @@ test('calls --follow prints each call once, also one that began before others', 
   await record('call_2', now - 2000, { outcome: 'failed', errorCode: 'upstream_failed', status: 502 });
   const turns = [
     () => record('call_4', now),
-    () => record('call_3', now - 60_000, { model: 'n' }),
+    () => record('call_3', now - 2 * 3_600_000, { model: 'n' }),
     () => Promise.resolve([]),
   ];
   let turn = 0;
@@ -372,7 +372,7 @@ test('calls --follow prints each call once, also one that began before others', 
   const lines = (await runOver({}, 'calls', '--follow', '--outcome', 'failed')).out;
   expect(lines).toContain('  502  failed (upstream_failed)  m  p  5 ms  0 USD  call_2');
   expect(lines).not.toContain('call_1');
-  const ofModel = await run('calls', '--model', 'n', '--from', new Date(now - 90_000).toISOString(), '--json');
+  const ofModel = await run('calls', '--model', 'n', '--from', new Date(now - 3 * 3_600_000).toISOString(), '--json');
   expect(JSON.parse(ofModel.out)).toMatchObject([{ id: 'call_3' }]);
   const some = async (...filters: string[]) => JSON.parse((await run('calls', '--json', ...filters)).out).length;
   expect(await some('--status', '502', '--error', 'upstream_failed', '--provider', 'p')).toBe(1);

@@ -5,10 +5,11 @@
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
-import type { ReplyEvent } from '../canonical/reply.ts';
+import type { FinishReason, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Quirks } from './shared/quirks.ts';
 import type { LimitHeaders } from './shared/rate-limit-headers.ts';
+import type { JsonSpan } from './wire/json.ts';
 import type { Form } from './wire/multipart.ts';
 
 /** A client's request as the HTTP server passes it on. Header names are lower case. */
@@ -46,15 +47,18 @@ export interface Likeness {
 export interface Frame {
   readonly bytes: Uint8Array;
   readonly events: readonly ReplyEvent[];
-  /**
-   * A whole reply of one text: only the events that decide what it costs, the usage and the ends. `events` is not decoded then unless it is
-   * read.
-   */
-  readonly brief?: readonly ReplyEvent[];
   /** Set if the frame only continues a text: `events` is one `part-delta`, which need not be built. */
   readonly like?: Likeness;
   /** That text; '' without `like`. */
   readonly text?: string;
+}
+
+/** What decides the cost of a whole reply of one text, found in its bytes without building the reply. */
+export interface PlainReply {
+  readonly usage: Usage;
+  readonly finish: FinishReason;
+  /** Where the model's name is in the bytes. */
+  readonly model: JsonSpan;
 }
 
 /** Splits a provider's bytes into frames. The frames do not depend on how the bytes are split into chunks. */
@@ -192,6 +196,11 @@ export interface Dialect<C extends Call = Call> extends ProviderDialect<C> {
   /** Throws `invalid_request` with `param`. */
   readCall(request: WireRequest): C;
   writer(call: C): Writer;
+  /**
+   * Reads a non-streaming reply that a client of the format can be sent as it is, but for the model's name. `undefined`: `reader` has to
+   * decide. Where it answers, `reader` finds the same.
+   */
+  plainReply?(bytes: Uint8Array, quirks: Quirks): PlainReply | undefined;
   writeError(error: GatewayError, requestId: string): WireReply;
   /** Writes the headers with the remaining limits of the caller. Default: OpenAI's header names. */
   readonly limitHeaders?: LimitHeaders;

@@ -20,7 +20,7 @@ import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import type { CallTrace } from '../telemetry/events.ts';
-import { writeReceipt } from '../telemetry/stored-receipt.ts';
+import { writeReceipt } from '../telemetry/receipt.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Chain, Ready } from './admit/candidate.ts';
 import { TOOL_FORMATS } from './admit/extra-members.ts';
@@ -29,10 +29,8 @@ import type { GatewayDeps } from './gateway-deps.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
 import type { CachedCall } from './prepare/cached-call.ts';
 import { ReasoningCollector } from './prepare/reasoning-collector.ts';
-import { countedTokens } from './settle/counted-tokens.ts';
-import { disputedUsage } from './settle/doubt.ts';
+import { countedTokens, disputedUsage, providerCost } from './settle/figures.ts';
 import { Meter } from './settle/meter.ts';
-import { providerCost } from './settle/provider-cost.ts';
 import { type Rival, rivalCost, withRival } from './settle/rival.ts';
 
 /** A call that has been read and not yet admitted. */
@@ -216,6 +214,8 @@ export interface Conclusion {
   outcome: CallOutcome;
   status: number;
   error?: GatewayError;
+  /** What its usage costs, where that is known already. */
+  cost?: Money | undefined;
 }
 
 /**
@@ -233,7 +233,7 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   const counted = using instanceof Promise ? await using : using;
   let used = counted && context.model.kind === 'image' ? { ...askedPiece(context.call), ...counted } : counted;
   if (used && context.extras) used = withCertainCalls(used, context.extras, context);
-  let cost = used ? charge(used, context.model.price) : 0n;
+  let cost = conclusion.cost ?? (used ? charge(used, context.model.price) : 0n);
   let ending = conclusion;
   const doubted = used && !isBeyondDoubt(cost, context.covered) && (await disputedUsage(deps, context, used, cost));
   if (doubted) {

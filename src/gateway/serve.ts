@@ -9,10 +9,9 @@ import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import type { Capture } from '../telemetry/captures/capture.ts';
 import { CallTrace } from '../telemetry/events.ts';
-import { admission, begin } from './admit/admit.ts';
-import { boundCall } from './admit/call-bounds.ts';
+import { admission, begin, boundCall } from './admit/admit.ts';
 import { explain } from './admit/explain.ts';
-import { answered } from './answered.ts';
+import { answered } from './attempt/attempt.ts';
 import { type CallContext, conclude, type PendingCall } from './call-context.ts';
 import { captureOf } from './capture-of.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
@@ -22,9 +21,8 @@ import { loadConversation } from './prepare/load-conversation.ts';
 import { admitCached } from './prepare/reply-cache.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
 import { IdleStreams } from './relay/idle-streams.ts';
-import { replyOf, settleReply, writeReply } from './relay/relay-reply.ts';
+import { limitHeaders, replyOf, settleReply, writeReply } from './relay/relay-reply.ts';
 import { StreamRelay } from './relay/relay-stream.ts';
-import { limitHeaders } from './relay/reply-headers.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new Set<CallContext>();

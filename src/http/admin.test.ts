@@ -332,3 +332,39 @@ test('POST /admin/v1/routing/explain refuses headers that HTTP does not allow', 
   }
   expect((await explain({ 'x-title': 'a' })).status).toBe(200);
 });
+
+test('POST /admin/v1/providers/found-models asks a saved provider or a typed one, and keeps no key', async () => {
+  const seen: (string | null)[] = [];
+  const provider = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ headers }) {
+      seen.push(headers.get('authorization'));
+      const isKnown = headers.get('authorization') !== 'Bearer sk-wrong-one';
+      return Response.json(isKnown ? { data: [{ id: 'gpt-here' }] } : {}, { status: isKnown ? 200 : 401 });
+    },
+  });
+  try {
+    const baseUrl = `http://127.0.0.1:${provider.port}/v1`;
+    const find = (body: object) => edge.admin('POST', '/providers/found-models', body);
+    const list = { status: 200, body: { data: [{ id: 'gpt-here' }], hasMore: false } };
+    const type = 'openai-compatible';
+    expect(await find({ type, baseUrl, credential: 'sk-pasted-one' })).toEqual(list);
+    await edge.admin('PUT', '/providers/listed', { type, baseUrl, credential: 'sk-stored-one' });
+    expect(await find({ provider: 'listed' })).toEqual(list);
+    expect(seen).toEqual(['Bearer sk-pasted-one', 'Bearer sk-stored-one']);
+    const wrong = await find({ type, baseUrl, credential: 'sk-wrong-one' });
+    expect(wrong.body).toMatchObject({ data: [], problem: { code: 'credential_refused' } });
+    const param = async (body: object) => (await find(body)).body.error?.param;
+    // The stored credential goes to the stored address alone.
+    expect(await param({ provider: 'listed', baseUrl: 'http://127.0.0.1:1' })).toBe('baseUrl');
+    expect(await param({ type, baseUrl: 'file:///etc/passwd' })).toBe('baseUrl');
+    expect(await param({ type })).toBe('type');
+    expect(await param({})).toBe('type');
+    expect((await find({ provider: 'nobody' })).status).toBe(404);
+    const kept = JSON.stringify([edge.troubles, (await edge.admin('GET', '/audit')).body, wrong]);
+    for (const secret of ['sk-pasted-one', 'sk-wrong-one', 'sk-stored-one']) expect(kept).not.toContain(secret);
+  } finally {
+    provider.stop(true);
+  }
+});

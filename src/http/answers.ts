@@ -9,6 +9,10 @@ export function answerJson(value: object): Answer {
 export async function answerResponse(response: Response): Promise<Answer> {
   const { status, body } = response;
   const headers = Object.fromEntries(response.headers);
+  // An answer has one value for each name. The case of a name does not count for who reads it, so a second cookie gets another one.
+  const [first, second] = response.headers.getSetCookie();
+  if (first !== undefined && second !== undefined)
+    Object.assign(headers, { 'set-cookie': first, 'Set-Cookie': second });
   if (!body) return { status, headers, body: undefined };
   const isStreamed = headers['content-length'] !== undefined || headers['x-accel-buffering'] === 'no';
   return { status, headers, body: isStreamed ? sourceOf(body) : await response.bytes() };

@@ -6,11 +6,38 @@ import { GatewayError } from '../canonical/errors.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
 import type { SchemaFault } from '../dialects/shared/validator.ts';
 
-/** Validator of bodies, compiled on first use. Throws GatewayError `invalid_request` with `param`. */
-export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {
+/**
+ * Validator of bodies, compiled on first use. Throws GatewayError `invalid_request` with `param`. With `takesNul`, only these members may
+ * contain NUL, which Postgres stores in no text.
+ */
+export function createBodyCheck<S extends TSchema>(
+  schema: S,
+  takesNul?: readonly string[],
+): (bytes: Uint8Array) => Static<S> {
   const check = createCheck(schema);
-  return (bytes) => check(parse(bytes));
+  return (bytes) => {
+    const body = parse(bytes);
+    const checked = check(body);
+    // In JSON it can only be written as an escape.
+    if (takesNul && bufferOf(bytes).includes('\\u0000')) refuseNul(body, '', takesNul);
+    return checked;
+  };
 }
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength);
+
+function refuseNul(value: unknown, at: string, except: readonly string[] = []): void {
+  if (typeof value === 'string' && value.includes('\0')) throw hasNul(at);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (except.includes(name)) continue;
+    const isItem = Array.isArray(value);
+    if (!isItem && name.includes('\0')) throw hasNul(at || 'body');
+    refuseNul(member, isItem ? `${at}[${name}]` : (at && `${at}.${name}`) || name);
+  }
+}
+
+const hasNul = (param: string) => wrong(param, 'must not contain NUL (\\u0000)');
 
 /** The same for queries. Integers are parsed from text; parameters that are not in the schema are ignored. */
 export function createQueryCheck<S extends TObject>(schema: S): (query: URLSearchParams) => Static<S> {
@@ -21,6 +48,7 @@ export function createQueryCheck<S extends TObject>(schema: S): (query: URLSearc
     for (const [name, member] of members) {
       const text = query.get(name);
       if (text === null || text === '') continue;
+      if (text.includes('\0')) throw hasNul(name);
       values[name] = 'type' in member && member.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
     }
     return check(values);

@@ -154,7 +154,9 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
   const read = async (request: ClientRequest, load: Load) =>
     bodies.admit(await readBody(request, deps.settings.maxBodyBytes, load));
   const readQuery = createQueryCheck(row.query);
-  const checkBody = row.body && createBodyCheck(row.body);
+  // What callers send to models is theirs, NUL included.
+  const takesNul = row.gate === 'caller' ? undefined : (row.takesNul ?? []);
+  const checkBody = row.body && createBodyCheck(row.body, takesNul);
   const enter = (request: ClientRequest) => {
     const presented = { key: presentedKey(request, row.carriers), address: addressOf(request) };
     return deps.access.authenticate(presented, deps.now(), row.gate === 'admin' ? 'admin' : 'caller');

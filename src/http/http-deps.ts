@@ -14,7 +14,7 @@ import type { Repricings } from '../ledger/repricing.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { People } from '../people/people.ts';
 import type { Readiness } from '../store/readiness.ts';
-import type { Store } from '../store/store.ts';
+import type { ProviderRow, Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Captures } from '../telemetry/captures/captures.ts';
 import type { Events } from '../telemetry/events.ts';
@@ -50,6 +50,8 @@ export interface HttpDeps {
   apply(form: CatalogueForm, actor: string): Promise<CatalogueChanges>;
   /** The same for a file of this name. Reports what it changed and which other file's changes it reverted. */
   applyFile(form: CatalogueForm, name: string, key: string): Promise<AppliedFile>;
+  /** The models that this provider lists; `undefined`: there is no address to ask. Never throws. */
+  listModels(provider: ProviderRow, isSaved: boolean): Promise<ModelList> | undefined;
   /** Encrypts the providers' credentials with the newest key. If the key is in a file, a new one is made first. */
   rotateSecrets(): Promise<{ from: string; providers: number }>;
   /** Whether the process can take calls now. */
@@ -69,6 +71,24 @@ export interface HttpDeps {
   now(): number;
   /** Reports a problem that needs the operator's attention. */
   reportError(sentence: string, cause: unknown): void;
+}
+
+/** A model that a provider lists. All but `id` is from the price list. */
+export interface FoundModel {
+  id: string;
+  kind?: string;
+  /** In the form of modelport.yaml. */
+  price?: { readonly [component: string]: unknown };
+  contextTokens?: number;
+  maxOutputTokens?: number;
+}
+
+export interface ModelList {
+  models: FoundModel[];
+  /** The provider lists more. */
+  hasMore: boolean;
+  /** Why there are no models, or not all. */
+  problem?: { code: 'credential_refused' | 'unreachable' | 'no_list'; message: string };
 }
 
 interface EdgeSettings {

@@ -56,6 +56,18 @@ describe.each(ENGINES)('$name', (engine) => {
     await call(edge, 'call_1', now - 86_400_000);
     await call(edge, 'call_2', now - 1000, '1.5');
     await call(edge, 'call_old', now - 31 * 86_400_000);
+    // The account holder sees what was charged, not what it was made from.
+    const own = (await (await edge.ask('GET', '/v1/calls/call_2')).json()) as { charge: object[] };
+    expect([own, Object.keys(own)]).toMatchObject([
+      { cost: '0.000315' },
+      expect.not.arrayContaining(['listCost', 'priceFactor']),
+    ]);
+    expect(own.charge).toMatchObject([
+      { component: 'input', quantity: 1000, rate: '0.000000225', amount: '0.000225' },
+      { component: 'output', quantity: 100, rate: '0.0000009', amount: '0.00009' },
+    ]);
+    const whole = (await edge.admin('GET', '/calls/call_2')).body;
+    expect(whole).toMatchObject({ listCost: '0.00021', priceFactor: '1.5', charge: [{ amount: '0.00015' }, {}] });
 
     const compared = await edge.admin('POST', '/prices/diff', { prices: FILE });
     expect(compared.status).toBe(200);

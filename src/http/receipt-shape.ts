@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type Pico, writeFactor, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { listCharge } from '../ledger/pricing/charge.ts';
-import { itemize } from '../ledger/pricing/itemize.ts';
+import { type ChargeItem, itemize } from '../ledger/pricing/itemize.ts';
 import type { CallRow, Store } from '../store/store.ts';
 import type { ReceiptAttempt } from '../telemetry/receipt.ts';
 import { Time, Usd, writeTime } from './fields.ts';
@@ -65,23 +65,38 @@ export const RECEIPT = {
 
 const PICO_DIGITS = 12;
 
+type Charged = Pick<CallRow, 'usage' | 'priceId' | 'cost'>;
+
 /** Usage times list price, component by component; of an account in a price group also the sum of that, and the factor. */
-export async function chargeOf(
-  store: Store,
-  { usage, priceId, cost }: Pick<CallRow, 'usage' | 'priceId' | 'cost'>,
-): Promise<object> {
-  const version = usage && priceId !== '' && cost > 0n ? await store.price(priceId) : undefined;
-  if (!usage || !version) return { charge: [] };
-  const price = readComponents(version.components);
-  const charge = itemize(usage, price).map(({ component, quantity, rate, amount }) => ({
-    component,
-    quantity,
-    rate: writePico(rate),
-    amount: writePico(amount),
-  }));
+export async function chargeOf(store: Store, call: Charged): Promise<object> {
+  const { usage, price } = (await pricedUsage(store, call)) ?? {};
+  if (!usage || !price) return { charge: [] };
+  const charge = itemize(usage, price).map((item) => writeItem(item));
   if (price.factor === undefined) return { charge };
   return { charge, listCost: writeMoney(listCharge(usage, price)), priceFactor: writeFactor(price.factor) };
 }
+
+/** What the account holder sees: rates times the factor. Group, factor and list price are the operator's margin. */
+export async function ownChargeOf(store: Store, call: Charged): Promise<object> {
+  const { usage, price } = (await pricedUsage(store, call)) ?? {};
+  return { charge: usage && price ? itemize(usage, price).map((item) => writeItem(item, price.factor)) : [] };
+}
+
+async function pricedUsage(store: Store, { usage, priceId, cost }: Charged) {
+  const version = usage && priceId !== '' && cost > 0n ? await store.price(priceId) : undefined;
+  return usage && version ? { usage, price: readComponents(version.components) } : undefined;
+}
+
+const writeItem = ({ component, quantity, rate, amount }: ChargeItem, factor?: bigint) => ({
+  component,
+  quantity,
+  rate: writePico(withFactor(rate, factor)),
+  amount: writePico(withFactor(amount, factor)),
+});
+
+/** To a trillionth, never below. */
+const withFactor = (pico: Pico, factor: bigint | undefined): Pico =>
+  factor === undefined ? pico : (pico * factor + 999_999n) / 1_000_000n;
 
 export async function entriesOf(store: Store, { id }: Pick<CallRow, 'id'>): Promise<object[]> {
   return (await store.entriesOfCall(id)).map(({ seq, kind, amount, balanceAfter, at, note }) => ({

@@ -53,6 +53,8 @@ export interface RelayedRoute extends Documented {
 export interface AnsweredRoute extends Documented {
   /** The scope that a key needs. Absent: keys with scopes are refused. */
   scope: Scope | undefined;
+  /** Members of the body that may contain NUL: the route removes it, or stores nothing of them. Bodies of callers may contain it anywhere. */
+  takesNul?: readonly string[];
   answer: RouteHandler<unknown, unknown>;
   /** The API format of the call that this request begins, which is recorded also if it is refused; `undefined`: it begins none. */
   begins?: (target: string) => string | undefined;
@@ -99,6 +101,7 @@ interface RouteParts<Q extends TObject, B extends TSchema> {
   carriers?: Carriers;
   query?: Q;
   body?: B;
+  takesNul?: readonly string[];
   reply?: TSchema;
   answer: RouteHandler<Static<Q>, Static<B>>;
   begins?: (target: string) => string | undefined;
@@ -125,6 +128,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     ...(options.reading && { reading: options.reading }),
     query: options.query ?? NO_QUERY,
     body: options.body,
+    ...(options.takesNul && { takesNul: options.takesNul }),
     ...(options.begins && { begins: options.begins }),
     // Safe: query and body were validated against these schemas.
     answer: options.answer as RouteHandler<unknown, unknown>,

@@ -50,7 +50,7 @@ function parametersOf(
   const parameters: { [name: string]: string } = {};
   for (const [name, place] of Object.entries(places)) {
     const value = typeof place === 'number' ? values?.[place] : place;
-    if (value !== undefined) parameters[name] = value.includes('%') ? decoded(value) : value;
+    if (value !== undefined) parameters[name] = value.includes('%') ? decoded(value) : withoutNul(value);
   }
   return parameters;
 }
@@ -58,5 +58,8 @@ function parametersOf(
 /** What cannot be decoded stays as it is; so does NUL, which no id has and Postgres takes in no text. */
 function decoded(value: string): string {
   const text = tryDecode(value, decodeURIComponent);
-  return text.includes('\0') ? value : text;
+  return text.includes('\0') ? withoutNul(value) : text;
 }
+
+/** The whole path was decoded before it was matched, and NUL with it. */
+const withoutNul = (value: string): string => (value.includes('\0') ? value.replaceAll('\0', '%00') : value);

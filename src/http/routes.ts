@@ -11,6 +11,7 @@ import { EXPLAIN_ROUTES } from './routes/admin/explain-routes.ts';
 import { HEALTH_ROUTES } from './routes/admin/health-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
+import { MODEL_LIST_ROUTES } from './routes/admin/model-list-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
 import { OVERVIEW_ROUTES } from './routes/admin/overview-routes.ts';
 import { PEOPLE_ROUTES } from './routes/admin/people-routes.ts';
@@ -150,7 +151,10 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       dialect: 'openai-transcriptions',
       gate: 'caller',
       carriers: {},
-      summary: 'Transcribes an audio file sent as a form. Returns JSON, text, subtitles or server-sent events.',
+      summary:
+        action === 'transcriptions'
+          ? 'Transcribes an audio file sent as a form. Returns JSON, text, subtitles or server-sent events.'
+          : 'Translates the speech of an audio file sent as a form into English. Returns JSON, text, subtitles or server-sent events.',
       query: NO_QUERY,
       body: undefined,
       uploads: true,
@@ -229,6 +233,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...PRICE_ROUTES,
+  ...MODEL_LIST_ROUTES,
   ...CATALOG_ROUTES,
   ...SECRET_ROUTES,
   ...CALL_ROUTES,

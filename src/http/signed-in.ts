@@ -10,11 +10,13 @@ import { type CookieRequest, refuseOtherOrigin, sessionSecret } from './session-
 export const isOnTls = ({ settings }: Pick<HttpDeps, 'settings'>): boolean =>
   settings.isSecure || (settings.publicUrl?.startsWith('https:') ?? false);
 
-/** A request with a key is not one of a browser's session. */
+/**
+ * A request with a key is not one of a browser's session. One of the console's own page is, also without a cookie: browsers drop it when the
+ * session ends, and who fills in a form then must read that, not that a key is missing.
+ */
 export function hasSession(deps: HttpDeps, { headers }: CookieRequest): boolean {
-  return (
-    deps.people !== undefined && !headers.has('authorization') && sessionSecret(headers, isOnTls(deps)) !== undefined
-  );
+  if (deps.people === undefined || headers.has('authorization')) return false;
+  return headers.get('sec-fetch-site') === 'same-origin' || sessionSecret(headers, isOnTls(deps)) !== undefined;
 }
 
 /** Who is signed in. Throws `sign_in_required`, `permission_denied`. */

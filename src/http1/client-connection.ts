@@ -1,10 +1,8 @@
 /** A client's connection: one request at a time, and its complete response before the next. */
 import type { Socket } from 'bun';
-import { type Answer, UnsayableHeader } from './answer.ts';
-import { AnswerWriter, type Outcome } from './answer-writer.ts';
-import { ClientRequest } from './client-request.ts';
+import { type Answer, AnswerWriter, type Outcome, UnsayableHeader } from './answer.ts';
+import { type BodySource, ClientRequest } from './client-request.ts';
 import { type BodyFraming, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
-import type { BodySource } from './request-body.ts';
 import { RequestFault } from './request-fault.ts';
 
 /** What a connection needs of the server. */

@@ -1,11 +1,10 @@
 /** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that connects. */
 import type { Socket } from 'bun';
-import type { Address } from './address.ts';
+import { sendTogether } from './bytes.ts';
 import type { HeaderLines } from './header-lines.ts';
 import { ReplyReader, type ReplySink } from './reply-reader.ts';
 import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
-import type { StreamedBody } from './request-head.ts';
-import { sendTogether } from './send-together.ts';
+import type { Address, StreamedBody } from './request-head.ts';
 import { receiverFor } from './unpacking.ts';
 
 /** A request ready to send. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { RequestBody } from './request-body.ts';
+import { RequestBody } from './client-request.ts';
 
 test.each([
   ['bytes', 4, 64 * 1024],

@@ -1,5 +1,4 @@
-/** Writes the head of an HTTP/1.1 request. */
-import type { Address } from './address.ts';
+/** Writes the head of an HTTP/1.1 request, and splits a URL into what connections and requests need. */
 import { UNSAYABLE } from './header-lines.ts';
 
 /** Bytes that are read in pieces. */
@@ -64,4 +63,47 @@ function startOf(name: string): string {
 
 function unsayable(name: string): TypeError {
   return new TypeError(`the header ${name} cannot be sent`);
+}
+
+export interface Address {
+  /** The key of connections: scheme, host and port. */
+  origin: string;
+  hostname: string;
+  port: number;
+  /** The name that the certificate must have. Absent for plain HTTP. */
+  serverName?: string;
+  /** The `host` header. */
+  host: string;
+  /** Path and query as written in the request line. */
+  target: string;
+}
+
+/** Most requests go to few URLs, and parsing a URL costs more than the rest of the request head. */
+const MOST_KNOWN = 1000;
+const known = new Map<string, Address>();
+
+/** Throws TypeError if the text is not an HTTP URL. */
+export function addressOf(url: string): Address {
+  let address = known.get(url);
+  if (!address) {
+    if (known.size >= MOST_KNOWN) known.clear();
+    address = readAddress(new URL(url));
+    known.set(url, address);
+  }
+  return address;
+}
+
+function readAddress(url: URL): Address {
+  const isSecure = url.protocol === 'https:';
+  if (!isSecure && url.protocol !== 'http:') throw new TypeError(`${url.protocol} cannot be used to reach an upstream`);
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const address: Address = {
+    origin: url.origin,
+    hostname,
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    host: url.host,
+    target: url.pathname + url.search,
+  };
+  if (isSecure) address.serverName = hostname;
+  return address;
 }

@@ -157,6 +157,7 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
     expect(await failure(signIn())).toMatchObject(FAILED);
     await people.updatePerson(me.person.id, { disabledAt: null });
     expect((await signIn()).person).toMatchObject({ id: me.person.id });
+    await people.updatePerson(me.person.id, { passwordHash: 'hash' });
     await people.removePasskey(me.person.id, passkey.id);
     expect(await failure(signIn())).toMatchObject(FAILED);
     expect((await people.passkeys('person_2')).map((one) => one.id)).toEqual([id]);
@@ -180,6 +181,28 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
     broken.response.attestationObject = 'AAAA';
     const answer = { ceremony: again.ceremony, response: broken, name: 'Key' };
     expect(await failure(passkeys.add(me, answer))).toMatchObject(FAILED);
+  });
+
+  test('removals at the same time leave a way in', async () => {
+    const { people, me, passkey, add } = await start();
+    const second = await add(newPasskeyDevice(HERE.origin));
+    const removals = await Promise.allSettled(
+      [passkey, second].map(({ id }) => people.removePasskey(me.person.id, id)),
+    );
+    expect(removals.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const [left] = await people.passkeys(me.person.id);
+    await people.updatePerson(me.person.id, { passwordHash: 'hash' });
+    const both = [
+      people.removePasskey(me.person.id, left?.id ?? ''),
+      people.updatePerson(me.person.id, { passwordHash: null }),
+    ];
+    const ends = await Promise.allSettled<unknown>(both);
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const rejected = ends.find((one) => one.status === 'rejected');
+    expect(rejected?.reason).toMatchObject({ code: 'conflict' });
+    const person = await people.person(me.person.id);
+    const ways = [person?.passwordHash, ...(await people.passkeys(me.person.id))].filter((way) => way !== undefined);
+    expect(ways).toHaveLength(1);
   });
 
   test('a confirmation is of an own passkey, and counts once, for its session and for five minutes', async () => {

@@ -69,7 +69,10 @@ export function createRegistration(settings: RegistrationSettings, deps: Registr
   /** The mail server of the alerts: the first channel that sends mail. */
   async function server() {
     const channels = await store.alerts.channels();
-    const found = channels.find(({ type, enabled, settings: { from } }) => type === 'email' && enabled && from);
+    const found = channels.find(
+      ({ type, enabled, unreadable, settings: { from } }) =>
+        type === 'email' && enabled && unreadable === undefined && from,
+    );
     return found && { url: found.secrets.url, from: found.settings.from ?? '' };
   }
 

@@ -52,8 +52,10 @@ export interface Provider {
   readonly credentialVariable?: string;
   /** Environment variables with its parts, joined by colons. Used if `credentialVariable` is not set. */
   readonly credentialVariables?: readonly string[];
-  /** A path that checks the credential at no cost, below the base URL; `/models` by default. Some list their models without a key. */
+  /** A path that checks the credential at no cost, below the base URL; the list of models by default. Some list their models without a key. */
   readonly credentialPath?: string;
+  /** Where it lists its models, if that is not `/models` below the base URL. */
+  modelsUrl?(baseUrl: string): string;
   /** A setting that replaces the key. */
   readonly credentialSetting?: string;
   /** The environment variable with the address of a self-hosted server. */

@@ -1,6 +1,5 @@
-/** The health of one target: a circuit breaker with one probe at a time and a ramp, and what was measured of it. */
+/** The health of one target: a circuit breaker with one probe at a time and a ramp, and what was measured of it, its outcomes of the last seconds among it. */
 import type { GatewayError } from '../canonical/errors.ts';
-import { OutcomeWindow } from './outcome-window.ts';
 import { MovingAverage, TimeHistogram } from './timings.ts';
 
 /** A target opens at half of its calls failing, of so many at least; one error never takes a target out. */
@@ -209,5 +208,78 @@ export class TargetHealth {
     if (this.rampSince === 0) return 1;
     const step = Math.floor((now - this.rampSince) / RAMP_STEP_MS);
     return RAMP_SHARES[Math.max(step, 0)] ?? 1;
+  }
+}
+
+const SLOTS = 30;
+const SLOT_MS = 1000;
+
+/** Counts outcomes in slots of one second. Times are milliseconds since 1970. */
+export class OutcomeWindow {
+  private readonly good = new Uint32Array(SLOTS);
+  private readonly bad = new Uint32Array(SLOTS);
+  /** The second that was counted last. */
+  private at = 0;
+  private goods = 0;
+  private bads = 0;
+
+  add(isGood: boolean, now: number): void {
+    const slot = this.advance(now);
+    if (isGood) {
+      this.good[slot]!++;
+      this.goods++;
+    } else {
+      this.bad[slot]!++;
+      this.bads++;
+    }
+  }
+
+  /** An attempt that was counted as a success has failed later, in the middle of its stream. */
+  spoil(now: number): void {
+    const slot = this.advance(now);
+    for (let back = 0; back < SLOTS; back++) {
+      const earlier = (slot - back + SLOTS) % SLOTS;
+      if (this.good[earlier] === 0) continue;
+      this.good[earlier]!--;
+      this.goods--;
+      break;
+    }
+    this.add(false, now);
+  }
+
+  clear(): void {
+    this.good.fill(0);
+    this.bad.fill(0);
+    this.goods = this.bads = 0;
+  }
+
+  calls(now: number): number {
+    this.advance(now);
+    return this.goods + this.bads;
+  }
+
+  /** From 0 to 1; 0 where there was no call. */
+  errorRate(now: number): number {
+    const calls = this.calls(now);
+    return calls === 0 ? 0 : this.bads / calls;
+  }
+
+  /** Drops what is older than the window. Returns the slot of `now`. */
+  private advance(now: number): number {
+    const second = Math.floor(now / SLOT_MS);
+    const passed = second - this.at;
+    if (passed !== 0) {
+      // A clock that was set back says nothing about the age of what was counted.
+      if (passed < 0 || passed >= SLOTS) this.clear();
+      else for (let one = this.at + 1; one <= second; one++) this.forget(one % SLOTS);
+      this.at = second;
+    }
+    return second % SLOTS;
+  }
+
+  private forget(slot: number): void {
+    this.goods -= this.good[slot]!;
+    this.bads -= this.bad[slot]!;
+    this.good[slot] = this.bad[slot] = 0;
   }
 }

@@ -16,6 +16,8 @@ export interface AlertChannelRow {
   rules?: readonly string[];
   enabled: boolean;
   createdAt: number;
+  /** Why its secrets, which are empty then, cannot be read: a sentence. */
+  unreadable?: string;
 }
 
 export interface ChannelSettings {

@@ -1,5 +1,5 @@
 /** Opens the store that the configuration names. */
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CredentialCipher } from './credential-cipher.ts';
 import { openPostgresStore } from './postgres/postgres-store.ts';
@@ -41,7 +41,22 @@ export async function openStore({
 }: StoreSettings): Promise<Store> {
   if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, cipher);
   const path = join(dataDir, FILE_NAME);
-  // Readable by the owner only: the file contains provider credentials.
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFile(path);
   return openSqliteStore(path, sync, cipher, leavesUnfiled);
+}
+
+/**
+ * Makes the file if it is missing, readable by its owner only, because it contains providers' credentials: SQLite gives the files beside it the
+ * same mode. Throws an Error that names the path if this user cannot write there.
+ */
+function makeFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch (thrown) {
+    const { code, syscall } = thrown as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && syscall === 'open') return;
+    const sentence = `The database ${path} cannot be made (${code}): MODELPORT_DATA_DIR must be a folder that this user may write to.`;
+    throw new Error(sentence, { cause: thrown });
+  }
 }

@@ -94,6 +94,7 @@ describe.each(ENGINES)('people on $name', (engine) => {
 
   test('a credential belongs to one passkey, and a counter that somebody else moved is refused', async () => {
     const { people } = (await freshStore(engine)).store;
+    await people.createPerson(person('person_1'));
     const passkey = {
       ...{ id: 'pass_1', person: 'person_1', credential: 'c', publicKey: 'k', counter: 3 },
       ...{ host: 'models.test', isSyncable: true, isSynced: false },
@@ -108,6 +109,8 @@ describe.each(ENGINES)('people on $name', (engine) => {
     expect(await people.passkeyOf('c')).toEqual({ ...passkey, ...used, usedAt: NOW });
     expect(await people.renamePasskey('person_2', 'pass_1', 'mine')).toBeUndefined();
     expect(await people.removePasskey('person_2', 'pass_1')).toBe(false);
+    await expect(people.removePasskey('person_1', 'pass_1')).rejects.toMatchObject({ code: 'conflict' });
+    await people.updatePerson('person_1', { passwordHash: 'hash' });
     expect(await people.removePasskey('person_1', 'pass_1')).toBe(true);
   });
 

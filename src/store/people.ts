@@ -128,6 +128,7 @@ export interface PeopleStore {
   /** Whether the passkey is still there and its counter still stands at `before`; it is used then. */
   usePasskey(id: string, before: number, used: Pick<PasskeyRow, 'counter' | 'isSynced'>, now: number): Promise<boolean>;
   renamePasskey(person: string, id: string, name: string): Promise<PasskeyRow | undefined>;
+  /** Throws `conflict` if the person would have neither a password, another passkey nor a company sign-in. */
   removePasskey(person: string, id: string): Promise<boolean>;
 
   putToken(token: TokenRow): Promise<void>;

@@ -207,7 +207,7 @@ export interface CallRow {
   firstByteMs?: number;
   /** What its sender files it under. */
   tags?: readonly string[];
-  /** Its receipt as JSON text, of admitted calls as `telemetry/stored-receipt.ts` writes it. Lists leave it out. */
+  /** Its receipt as JSON text, of admitted calls as `telemetry/receipt.ts` writes it. Lists leave it out. */
   receipt?: string;
 }
 

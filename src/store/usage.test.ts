@@ -147,7 +147,7 @@ test.skipIf(!hasPostgres)('on Postgres a report by account and day reads each da
   };
   const hour = 3_600_000;
   const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
-  const { usage } = usageTable({ scan: all } as unknown as Database);
+  const { usage } = usageTable({ all: async () => [], scan: all } as unknown as Database);
   await usage({ from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods });
   const [{ text, values }] = asked as [Statement];
   const sql = new SQL({ url: settings.databaseUrl!, max: 1 });

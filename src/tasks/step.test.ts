@@ -9,7 +9,21 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const COST = 400_000_000n;
 const broken: Answer = { status: 500, json: { error: { message: 'broken' } }, repeat: true };
-const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch', 'again', 'lies'];
+const NAMES = [
+  'hour',
+  'limit',
+  'last',
+  'dead',
+  'large',
+  'gone',
+  'hook',
+  'swept',
+  'words',
+  'fetch',
+  'again',
+  'lies',
+  'fresh',
+];
 
 let bench: TaskBench;
 beforeAll(async () => {
@@ -48,6 +62,20 @@ describe('a task whose provider is working', () => {
     upstream.script(video('hour'), videoAnswer);
     expect(await paid(() => bench.lookAfter(6 * MINUTE_MS))).toBe(COST);
     expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
+  });
+
+  test('is polled by a process that has not yet seen its model, which another process has configured', async () => {
+    bench.upstream.script('/fresh/v1/videos', providerVideo('queued'));
+    bench.upstream.script(status('fresh'), providerVideo('completed'));
+    bench.upstream.script(video('fresh'), videoAnswer);
+    const { id } = await bench.create('fresh');
+    const { store, catalog } = bench.deps;
+    const model = (await store.models()).find(({ name }) => name === 'fresh')!;
+    await store.removeModel('fresh');
+    await catalog.reload();
+    await store.saveModel(model);
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed' });
   });
 
   test('is charged the hold and disputed if the provider reports 400 seconds for an order of four', async () => {

@@ -6,7 +6,7 @@ import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../canonical/t
 import type { Usage } from '../canonical/usage.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { TaskRow } from '../store/tasks.ts';
-import type { CallLabels } from '../telemetry/call-labels.ts';
+import type { CallLabels } from '../telemetry/events.ts';
 
 /** A task as stored. Amounts are nano-USD. */
 export interface Task extends TaskCourse {

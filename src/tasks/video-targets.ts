@@ -26,6 +26,10 @@ export function videoTargetOf(deps: TaskDeps, { ask, target }: Task): VideoTarge
   return choice && videoTargetAt(deps, choice, target?.key);
 }
 
+/** Whether this process knows the task's model, and its target if it has one. */
+export const isConfigured = (deps: TaskDeps, task: Task): boolean =>
+  task.target ? videoTargetOf(deps, task) !== undefined : deps.catalog.find(task.ask.model) !== undefined;
+
 /** With the credential that `key` identifies, if it still exists; otherwise with `given`, or the next one. */
 export function videoTargetAt(
   deps: TaskDeps,

@@ -10,7 +10,7 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { offered } from '../catalog/offer.ts';
 import { unknownModel } from '../gateway/admit/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
-import { labelsOf, NO_LABELS, type RequestHeaders } from '../telemetry/call-labels.ts';
+import { labelsOf, NO_LABELS, type RequestHeaders } from '../telemetry/events.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail, type RunningCall, runningCall } from './finish.ts';
 import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';

@@ -8,7 +8,6 @@ import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AttemptListener, AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { CallRow } from '../store/store.ts';
-import { type CallLabels, type LabelledCall, labelsOf, NO_LABELS, type RequestHeaders } from './call-labels.ts';
 import type { CallSpan } from './traces/call-span.ts';
 
 /** Something that an operator has changed. */
@@ -139,4 +138,47 @@ export class CallTrace implements AttemptListener {
     this.record = record;
     this.events.ended(this, record);
   }
+}
+
+export interface CallLabels {
+  /** The `x-request-id` of the request. */
+  readonly clientRequestId?: string | undefined;
+  readonly user?: string | undefined;
+  readonly metadata?: object | undefined;
+  /** From `x-modelport-tags`, each once. */
+  readonly tags?: readonly string[] | undefined;
+}
+
+export interface RequestHeaders {
+  get(name: string): string | null | undefined;
+}
+
+/** What of a body is recorded. */
+export interface LabelledCall {
+  readonly user?: string;
+  readonly metadata?: object;
+}
+
+export const NO_LABELS: CallLabels = {};
+
+const LONGEST_ID = 128;
+const MOST_TAGS = 16;
+const LONGEST_TAG = 64;
+
+/** `hasOwnHeaders`: there may be headers of the gateway's own. */
+export function labelsOf(call: LabelledCall, headers: RequestHeaders, hasOwnHeaders: boolean): CallLabels {
+  const clientRequestId = headers.get('x-request-id')?.slice(0, LONGEST_ID) || undefined;
+  const tags = hasOwnHeaders ? tagsIn(headers.get('x-modelport-tags')) : undefined;
+  const { user, metadata } = call;
+  if (clientRequestId === undefined && tags === undefined && user === undefined && metadata === undefined)
+    return NO_LABELS;
+  return { clientRequestId, user, metadata, tags };
+}
+
+/** `team-a, batch`: what is too long or too many is left out. */
+function tagsIn(value: string | null | undefined): readonly string[] | undefined {
+  if (!value) return undefined;
+  const tags = new Set(value.split(',').map((tag) => tag.trim()));
+  const kept = [...tags].filter((tag) => tag !== '' && tag.length <= LONGEST_TAG).slice(0, MOST_TAGS);
+  return kept.length > 0 ? kept : undefined;
 }

@@ -9,10 +9,12 @@ test('every listener gets what ends, until it leaves', () => {
   const [one, other]: [string[], string[]] = [[], []];
   live.sink.ended?.(TRACE, callRow({ id: 'before', at: 1 }));
   const leave = live.listen(
+    'ann',
     ({ id }) => one.push(id),
     () => one.push('end'),
   );
   live.listen(
+    'ann',
     ({ id }) => other.push(id),
     () => other.push('end'),
   );
@@ -24,6 +26,7 @@ test('every listener gets what ends, until it leaves', () => {
   expect([one, other]).toEqual([['a'], ['a', 'b', 'end']]);
   expect(
     live.listen(
+      'ann',
       () => {},
       () => {},
     ),
@@ -33,11 +36,13 @@ test('every listener gets what ends, until it leaves', () => {
 test('there is a maximum of listeners', () => {
   const live = createLiveCalls(1);
   const leave = live.listen(
+    'ann',
     () => {},
     () => {},
   );
   expect(
     live.listen(
+      'ann',
       () => {},
       () => {},
     ),
@@ -45,8 +50,27 @@ test('there is a maximum of listeners', () => {
   leave?.();
   expect(
     live.listen(
+      'ann',
       () => {},
       () => {},
     ),
   ).toBeDefined();
+});
+
+test('one reader does not take the places of all others', () => {
+  const live = createLiveCalls(10, 2);
+  const listen = (who: string) =>
+    live.listen(
+      who,
+      () => {},
+      () => {},
+    );
+  const first = listen('ann');
+  expect([listen('ann'), listen('ann'), listen('bob')].map((leave) => leave !== undefined)).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  first?.();
+  expect(listen('ann')).toBeDefined();
 });

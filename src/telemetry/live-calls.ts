@@ -4,20 +4,23 @@ import type { EventSink } from './events.ts';
 
 export interface LiveCalls {
   readonly sink: EventSink;
-  /** `undefined`: there are too many listeners already. */
-  listen(take: (call: CallRow) => void, end: () => void): (() => void) | undefined;
+  /** `who`: the person or the key. `undefined`: there are too many listeners already, of all or of this one. */
+  listen(who: string, take: (call: CallRow) => void, end: () => void): (() => void) | undefined;
   /** Ends all listeners and takes no more: the process stops. */
   close(): void;
 }
 
 const MOST_LISTENERS = 100;
+/** A person's tabs: nobody takes the places of all others. */
+const MOST_OF_ONE = 10;
 
 interface Listener {
+  who: string;
   take(call: CallRow): void;
   end(): void;
 }
 
-export function createLiveCalls(most = MOST_LISTENERS): LiveCalls {
+export function createLiveCalls(most = MOST_LISTENERS, mostOfOne = MOST_OF_ONE): LiveCalls {
   const listeners = new Set<Listener>();
   let isClosed = false;
   const tell = (call: CallRow) => {
@@ -32,9 +35,12 @@ export function createLiveCalls(most = MOST_LISTENERS): LiveCalls {
         if (listeners.size > 0) tell(record);
       },
     },
-    listen(take, end) {
+    listen(who, take, end) {
       if (isClosed || listeners.size >= most) return undefined;
-      const listener = { take, end };
+      let own = 0;
+      for (const listener of listeners) if (listener.who === who) own++;
+      if (own >= mostOfOne) return undefined;
+      const listener = { who, take, end };
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

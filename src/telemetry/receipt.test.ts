@@ -6,9 +6,8 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { RefusedCallRow } from '../store/store.ts';
 import { createEvents } from './create-events.ts';
 import { CallTrace } from './events.ts';
-import type { Receipt } from './receipt.ts';
+import { type Receipt, readReceipt } from './receipt.ts';
 import { createRefusedCalls } from './refused-calls.ts';
-import { readReceipt } from './stored-receipt.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 

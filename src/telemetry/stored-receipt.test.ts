@@ -3,11 +3,9 @@ import { callRow } from '../../test/helpers/call-row.ts';
 import { fc } from '../../test/helpers/property.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
-import type { CallLabels } from './call-labels.ts';
 import { createEvents } from './create-events.ts';
-import { CallTrace } from './events.ts';
-import { receiptOf } from './receipt.ts';
-import { readReceipt, writeReceipt } from './stored-receipt.ts';
+import { type CallLabels, CallTrace } from './events.ts';
+import { readReceipt, receiptOf, writeReceipt } from './receipt.ts';
 
 const AT = 1_790_000_000_000;
 const RECORD = callRow({ id: 'req_1', at: AT, provider: 'main', targetModel: 'gpt/4o' });

@@ -1,8 +1,7 @@
 /** Connects to upstreams: over its own sockets, through a proxy, or in this process, with time and size limits. */
 import { gathered, type Streamed } from '../canonical/upload.ts';
-import { addressOf } from '../http1/address.ts';
 import { createConnections } from '../http1/connections.ts';
-import { writeHead } from '../http1/request-head.ts';
+import { addressOf, writeHead } from '../http1/request-head.ts';
 import type { Cancellation } from './cancellation.ts';
 import { type Exchange, ExchangeState } from './exchange.ts';
 import { bring } from './response-source.ts';

@@ -1,4 +1,4 @@
-/** Signatures of webhooks after the Standard Webhooks specification, 1.0. */
+/** Signatures of webhooks, as Standard Webhooks 1.0 (https://www.standardwebhooks.com) describes them. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const SECRET_BYTES = 24;

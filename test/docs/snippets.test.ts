@@ -103,6 +103,17 @@ function isMissing({ document, directive }: Snippet): boolean {
   return true;
 }
 
+/** What is not run is at least well-formed. */
+function parse({ language, code }: Snippet): void {
+  if (language === 'json') JSON.parse(code);
+  else if (language === 'yaml') Bun.YAML.parse(code);
+  else if (language === 'toml') Bun.TOML.parse(code);
+  else if (language === 'sh') {
+    const ran = Bun.spawnSync(['sh', '-n'], { stdin: Buffer.from(code), stderr: 'pipe' });
+    expect([ran.stderr.toString(), ran.exitCode]).toEqual(['', 0]);
+  }
+}
+
 async function runDocument(snippets: readonly Snippet[]): Promise<void> {
   const folder = newFolder();
   const shell = shellOf(folder);
@@ -112,6 +123,7 @@ async function runDocument(snippets: readonly Snippet[]): Promise<void> {
     out = undefined;
     const at = `${snippet.document}:${snippet.line}`;
     try {
+      if (snippet.directive?.startsWith('not run')) parse(snippet);
       if (snippet.directive?.startsWith('not run') || isMissing(snippet)) continue;
       if (snippet.language === 'sh') out = await runShell(snippet, shell);
       else if (snippet.language === 'yaml') await readYaml(snippet, folder, shell);

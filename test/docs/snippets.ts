@@ -1,6 +1,7 @@
 /** Finds and runs the examples of the documents: shell lines with a gateway, YAML by `modelport apply`, programs in their languages. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Glob } from 'bun';
 
@@ -79,6 +80,8 @@ export function openShell({ folder, url, environment }: ShellOptions): Shell {
   const env = {
     PATH: `${commands}${delimiter}${process.env.PATH}`,
     HOME: folder,
+    // With a cache below each folder the launcher would bundle the program once for each document: 3 s of processor time.
+    XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
     CLONE: ROOT,
     REAL_CURL: Bun.which('curl') ?? 'curl',
     REAL_NPM: Bun.which('npm') ?? 'npm',

@@ -36,6 +36,9 @@ export function processOn(store: Store, worker = 'one', reported = (_: string): 
 export interface AlertBench {
   store: Store;
   alerts: Alerts;
+  /** What was reported as an error. */
+  reported: string[];
+  tamper(text: string): Promise<void>;
   /** Everything that is due is sent. Returns what was received since. */
   sent(all?: readonly Alerts[]): Promise<{ rule: string; title: string }[]>;
   states(): Promise<string[]>;
@@ -50,13 +53,16 @@ export async function openAlertBench(
   clock.now = NOON;
   receiver.answerWith(204);
   receiver.hooks.length = 0;
-  const { store } = await freshStore(engine);
+  const { store, tamper } = await freshStore(engine);
+  const reported: string[] = [];
   for (const one of channels) await store.alerts.saveChannel(one);
-  const alerts = processOn(store);
+  const alerts = processOn(store, 'one', (sentence) => reported.push(sentence));
   await alerts.refresh();
   return {
     store,
     alerts,
+    reported,
+    tamper,
     async sent(all = [alerts]) {
       const before = receiver.hooks.length;
       for (const one of all) {

@@ -68,13 +68,21 @@ async function migratedSqlite(): Promise<TestDatabase> {
 
 const sqlite: Engine = { name: 'SQLite', freshDatabase: migratedSqlite, emptyDatabase: () => sqliteDatabase() };
 
-/** Those of this test file, removed after it. */
-const postgresDatabases: string[] = [];
-afterAll(async () => {
-  if (postgresDatabases.length > 0) await (await testPostgres()).dropDatabases(postgresDatabases);
-});
+/** Those of this test file, removed after it, or by the next file that this process runs with the same modules. */
+let postgresDatabases: string[] = [];
+let file = Bun.main;
+async function dropDatabases(): Promise<void> {
+  const urls = postgresDatabases;
+  postgresDatabases = [];
+  if (urls.length > 0) await (await testPostgres()).dropDatabases(urls);
+}
+afterAll(dropDatabases);
 
 async function postgresDatabase(prepare?: (databaseUrl: string) => Promise<void>): Promise<TestDatabase> {
+  if (file !== Bun.main) {
+    file = Bun.main;
+    await dropDatabases();
+  }
   const databaseUrl = await (await testPostgres()).freshDatabase(prepare);
   postgresDatabases.push(databaseUrl);
   return {

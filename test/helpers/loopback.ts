@@ -25,6 +25,7 @@ import { listen } from '../../src/http1/server.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { createRepricings } from '../../src/ledger/repricing.ts';
 import { createVerifier } from '../../src/ledger/verifier.ts';
+import { createModelLists } from '../../src/model-lists.ts';
 import type { OidcSettings } from '../../src/people/oidc-claims.ts';
 import { createPeople } from '../../src/people/people.ts';
 import type { RegistrationSettings } from '../../src/people/registration.ts';
@@ -37,6 +38,7 @@ import { createLiveCalls } from '../../src/telemetry/live-calls.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';
 import { sendMail } from '../../src/transport/send-mail.ts';
+import { createTransport } from '../../src/transport/transport.ts';
 import type { TestDatabase } from './engines.ts';
 
 interface ConsoleOptions {
@@ -192,6 +194,7 @@ export async function startLoopback(
     videos: NO_VIDEOS,
     apply,
     applyFile: (form, name, key) => applyFile(store, apply, form, configFile(name, form), Date.now(), key),
+    listModels: createModelLists(createTransport(), () => ({ providers: [] })),
     rotateSecrets: () => Promise.resolve({ from: 'MODELPORT_SECRET_KEY', providers: 2 }),
     verifier: verifierOf(store),
     readiness: createReadiness({ ask: () => store.ready() }),

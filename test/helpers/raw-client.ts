@@ -10,9 +10,12 @@ import { listen, type Server } from '../../src/http1/server.ts';
 const servers: Server[] = [];
 /** What was reported to the operator. */
 export const troubles: string[] = [];
-afterAll(() => {
-  for (const server of servers) server.kill();
-});
+/** Test files may share this module: the servers and reports of one are no part of the next. */
+let file = Bun.main;
+function endOthers(): void {
+  for (const server of servers.splice(0)) server.kill();
+}
+afterAll(endOthers);
 
 type Answering = (request: ClientRequest) => Answer | Promise<Answer>;
 
@@ -29,6 +32,12 @@ export const SHORT: Timeouts = {
 };
 
 export function serve(answer: Answering, timeouts?: Timeouts): Server {
+  if (file !== Bun.main) {
+    file = Bun.main;
+    endOthers();
+    troubles.length = 0;
+  }
+  const startedBy = file;
   const refuse = ({ status, message }: RequestFault): Answer => ({ status, headers: {}, body: message });
   const server = listen({
     hostname: '127.0.0.1',
@@ -36,8 +45,9 @@ export function serve(answer: Answering, timeouts?: Timeouts): Server {
     shared: false,
     answer,
     refuse,
-    reportError: (sentence, cause) =>
-      void troubles.push(`${sentence} ${cause instanceof Error ? cause.message : cause}`),
+    reportError(sentence, cause) {
+      if (startedBy === file) troubles.push(`${sentence} ${cause instanceof Error ? cause.message : cause}`);
+    },
     ...(timeouts && { timeouts }),
   });
   servers.push(server);

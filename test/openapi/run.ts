@@ -43,8 +43,15 @@ export async function readDocument({ url }: GatewayProcess): Promise<ApiDocument
   return (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
 }
 
-/** Runs every operation once, and again as a stream if it has one. */
-export async function runOperations(gateway: GatewayProcess, document: ApiDocument): Promise<Ran[]> {
+/**
+ * Runs every operation once, and again as a stream if it has one. `isSettled`: records are read when no call is under way, which makes
+ * them the same in every run.
+ */
+export async function runOperations(
+  gateway: GatewayProcess,
+  document: ApiDocument,
+  { isSettled = false } = {},
+): Promise<Ran[]> {
   const client = new Client(gateway, await gateway.newCaller('100.00'));
   const all = operationsOf(document);
   const isLast = ({ operation }: PlacedOperation) => LAST.has(operation.operationId);
@@ -58,6 +65,7 @@ export async function runOperations(gateway: GatewayProcess, document: ApiDocume
   const creations = all.filter(({ operation }) => CREATIONS[operation.operationId]);
   const others = all.filter((one) => !isLast(one) && !CREATIONS[one.operation.operationId]);
   for (const one of [...creations, ...others, ...deletions]) {
+    if (isSettled && one.operation.operationId === 'getBalance') await client.untilSettled();
     ran.push(await client.run(one, false));
     if (hasStream(one) && !LIVE.has(one.operation.operationId)) ran.push(await client.run(one, true));
   }
@@ -115,6 +123,15 @@ class Client {
     const body = (await response.json()) as Json;
     if (response.ok) Object.assign(this.#made, CREATIONS[operation.operationId]?.(body as JsonObject));
     return { ...ran, body };
+  }
+
+  /** Resolves when no call is under way. */
+  async untilSettled(): Promise<void> {
+    for (const deadline = Date.now() + VIDEO_TIMEOUT_MS; Date.now() < deadline; await Bun.sleep(50)) {
+      const { holds } = await this.#gateway.admin<{ holds: { open: number } }>('GET', '/overview');
+      if (holds.open === 0) return;
+    }
+    throw new Error('The calls were not settled in time.');
   }
 
   async #untilEvent({ body }: Response): Promise<string> {

@@ -1,17 +1,29 @@
-/** Every page of the console in both themes and languages (axe finds no violation), 360 px wide, and as a member sees it. */
+/**
+ * Every page of the console in both themes and languages (axe finds no violation), 360 px wide, and as a member sees it. English is walked over
+ * SQLite, Chinese over Postgres, so that each page and flow is there once on each engine.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { violationsOf } from '../helpers/axe.ts';
 import { CHROMIUM, openBrowser, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
+import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts';
 
 if (!CHROMIUM) console.log('The pages of the console are skipped: there is no Chromium (set CHROMIUM to its path).');
 
 const PATHS = [
-  ...['/', '/calls', '/providers', '/providers/add', '/models?open=sandbox-chat', '/accounts', '/keys?open=new'],
+  ...[
+    '/',
+    '/calls',
+    '/providers',
+    '/providers/add?provider=sandbox',
+    '/models?open=sandbox-chat',
+    '/accounts',
+    '/keys?open=new',
+  ],
   ...['/people', '/ledger', '/codes?open=new', '/limits', '/limits?tab=keys', '/alerts', '/alerts?tab=channels'],
-  ...['/alerts?tab=rules', '/audit', '/profile', '/settings', '/playground', '/tasks'],
+  ...['/alerts?tab=rules', '/audit', '/profile', '/settings', '/playground', '/tasks', '/providers/add'],
 ].map((path) => `/console${path}`);
 
 const MEMBER_PATHS = ['/', '/calls', '/usage', '/keys', '/playground', '/reference', '/profile'].map(
@@ -26,32 +38,44 @@ const ENVIRONMENT = {
 };
 
 let smtp: SmtpServer;
-let gateway: GatewayProcess;
+/** Over SQLite, and over Postgres where it is installed. */
+let english: GatewayProcess;
+let chinese: GatewayProcess;
 let browser: Browser;
+
+async function startOver(engine: (typeof ENGINES)[number] | undefined): Promise<GatewayProcess> {
+  const database = await engine?.freshDatabase();
+  const { databaseUrl } = database?.settings ?? {};
+  const gateway = await startGateway({
+    environment: { ...ENVIRONMENT, ...(databaseUrl && { DATABASE_URL: databaseUrl }) },
+  });
+  const mail = { name: 'mail', type: 'email', server: `smtp://127.0.0.1:${smtp.port}`, from: 'gateway@example.test' };
+  await gateway.admin('POST', '/alerts/channels', { ...mail, to: ['ops@example.test'], rules: [] });
+  const caller = await gateway.newCaller();
+  for (const content of ['Hello', '[[fail 503]]']) await chat(gateway, caller.key, content);
+  return gateway;
+}
 
 beforeAll(async () => {
   if (!CHROMIUM) return;
   smtp = await startSmtpServer();
-  [gateway, browser] = await Promise.all([startGateway({ environment: ENVIRONMENT }), openBrowser()]);
-  const mail = { name: 'mail', type: 'email', server: `smtp://127.0.0.1:${smtp.port}`, from: 'gateway@example.test' };
-  await gateway.admin('POST', '/alerts/channels', { ...mail, to: ['ops@example.test'], rules: [] });
-  const caller = await gateway.newCaller();
-  for (const content of ['Hello', '[[fail 503]]']) await chat(caller.key, content);
+  const [sqlite, postgres = sqlite] = ENGINES;
+  [english, chinese, browser] = await Promise.all([startOver(sqlite), startOver(postgres), openBrowser()]);
 }, 120_000);
 afterAll(async () => {
   await browser?.close();
-  await gateway?.stop();
+  await Promise.all([english?.stop(), chinese?.stop()]);
   smtp?.stop();
 });
 
-const chat = (key: string, content: string) =>
+const chat = (gateway: GatewayProcess, key: string, content: string) =>
   fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] }),
   });
 
-async function signedIn(options: Parameters<typeof openPage>[1]): Promise<Visit> {
+async function signedIn(gateway: GatewayProcess, options: Parameters<typeof openPage>[1] = {}): Promise<Visit> {
   const visit = await openPage(browser, options);
   const { path } = await gateway.admin<{ path: string }>('POST', '/login-link');
   await signInByLink(visit, gateway.url, path);
@@ -59,7 +83,7 @@ async function signedIn(options: Parameters<typeof openPage>[1]): Promise<Visit>
 }
 
 /** The page with everything that it reads. */
-async function settle({ page }: Visit, path: string): Promise<void> {
+async function settle(gateway: GatewayProcess, { page }: Visit, path: string): Promise<void> {
   await page.goto(gateway.url + path, { waitUntil: 'networkidle' });
   await page.locator('main h1').waitFor();
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
@@ -69,6 +93,7 @@ test.skipIf(!CHROMIUM).each(['en-GB', 'zh-CN'])(
   'people register themselves and see a provider that is down, in %s',
   async (locale) => {
     const isChinese = locale === 'zh-CN';
+    const gateway = isChinese ? chinese : english;
     const colorScheme = isChinese ? 'dark' : 'light';
     const visit = await openPage(browser, { locale, colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
     const { page } = visit;
@@ -111,10 +136,10 @@ test.skipIf(!CHROMIUM)(
   'in English, axe finds no violation in either theme, nothing is wider than 360 px, and the menu opens from its button',
   async () => {
     const viewport = { width: 1280, height: 900 };
-    const visit = await signedIn({ viewport, colorScheme: 'light', bypassCSP: true, reducedMotion: 'reduce' });
+    const visit = await signedIn(english, { viewport, colorScheme: 'light', bypassCSP: true, reducedMotion: 'reduce' });
     const { page } = visit;
     for (const path of PATHS) {
-      await settle(visit, path);
+      await settle(english, visit, path);
       expect([path, await violationsOf(page)]).toEqual([path, []]);
       await page.emulateMedia({ colorScheme: 'dark' });
       expect([path, 'dark', await violationsOf(page)]).toEqual([path, 'dark', []]);
@@ -137,9 +162,9 @@ test.skipIf(!CHROMIUM)(
   'in Chinese, 360 px wide, axe finds no violation and nothing is wider',
   async () => {
     const narrow = { viewport: NARROW, bypassCSP: true, reducedMotion: 'reduce' } as const;
-    const visit = await signedIn({ locale: 'zh-CN', colorScheme: 'dark', ...narrow });
+    const visit = await signedIn(chinese, { locale: 'zh-CN', colorScheme: 'dark', ...narrow });
     for (const path of PATHS) {
-      await settle(visit, path);
+      await settle(chinese, visit, path);
       const { page } = visit;
       const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
       const title = (await page.locator('main h1').textContent()) ?? '';
@@ -154,7 +179,8 @@ test.skipIf(!CHROMIUM)(
 test.skipIf(!CHROMIUM)(
   'a member in a second browser redeems a code, makes a key and a call in Chinese, and the owner sees the call',
   async () => {
-    const owner = await signedIn({});
+    const gateway = chinese;
+    const owner = await signedIn(gateway);
     const { id: account } = await gateway.admin<{ id: string }>('POST', '/accounts', { name: 'reading-room' });
     const invited = { name: 'Mia', role: 'member', accounts: [account] };
     const mia = await gateway.admin<{ id: string; link: { path: string } }>('POST', '/people', invited);
@@ -178,7 +204,7 @@ test.skipIf(!CHROMIUM)(
     await form.getByRole('button', { name: '创建令牌' }).click();
     await page.getByText('令牌“laptop”已创建').waitFor();
     expect(await violationsOf(page)).toEqual([]);
-    const answer = await chat((await page.locator('.secret code').textContent()) ?? '', 'Hello');
+    const answer = await chat(gateway, (await page.locator('.secret code').textContent()) ?? '', 'Hello');
     expect(answer.status).toBe(200);
     await page.getByRole('link', { name: '打开明细' }).click();
     const costIn = async (visit: Visit, name: string) => {
@@ -192,7 +218,7 @@ test.skipIf(!CHROMIUM)(
     expect(await costIn(member, '调用明细')).toBe(cost);
     expect(await violationsOf(page)).toEqual([]);
     for (const path of MEMBER_PATHS) {
-      await settle(member, path);
+      await settle(gateway, member, path);
       expect([path, await violationsOf(page)]).toEqual([path, []]);
     }
     expect([owner.complaints, member.complaints]).toEqual([[], []]);
@@ -200,13 +226,13 @@ test.skipIf(!CHROMIUM)(
     // What a member may not see is not in the menu, and its page says so.
     const menu = page.getByRole('navigation').first();
     expect(await menu.getByRole('link', { name: '用户', exact: true }).count()).toBe(0);
-    await settle(member, '/console/people');
+    await settle(gateway, member, '/console/people');
     await page.getByText('当前角色无权查看').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(0);
     await gateway.admin('POST', `/people/${mia.id}/sign-out`);
     await page.goto(`${gateway.url}/console/`);
     await page.getByRole('heading', { level: 1, name: '登录' }).waitFor();
-    await settle(owner, '/console/people');
+    await settle(gateway, owner, '/console/people');
     expect(await gateway.verify()).toMatchObject({ ok: true });
     for (const visit of [owner, member]) await visit.page.context().close();
   },
@@ -214,9 +240,148 @@ test.skipIf(!CHROMIUM)(
 );
 
 test.skipIf(!CHROMIUM)(
+  'all tabs show who is signed in now, and nothing of who was before',
+  async () => {
+    const visit = await signedIn(english);
+    const { page } = visit;
+    const title = (of: typeof page, name: string) => of.getByRole('heading', { level: 1, name, exact: true });
+    await page.getByRole('link', { name: 'Accounts', exact: true }).click();
+    await title(page, 'Accounts').waitFor();
+    await page.goto(`${english.url}/console/`);
+    await page.getByRole('button', { name: 'Later' }).click();
+    await title(page, 'Overview').waitFor();
+    const { id: account } = await english.admin<{ id: string }>('POST', '/accounts', { name: 'tab-room' });
+    const tim = { name: 'Tim', role: 'member', accounts: [account] };
+    const { link } = await english.admin<{ link: { path: string } }>('POST', '/people', tim);
+    const other = await page.context().newPage();
+    await other.goto(english.url + link.path);
+    await other.getByRole('button', { name: 'Later' }).click();
+    await title(other, 'Home').waitFor();
+    // Without windows on a screen nothing says that the first tab is looked at again.
+    const lookAgain = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await lookAgain();
+    // The first page of whoever comes: Tim has neither password nor passkey.
+    await page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Overview' }).waitFor();
+    expect(await page.getByRole('link', { name: 'People', exact: true }).count()).toBe(0);
+    await other.goto(`${english.url}/console/profile`);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await title(other, 'Sign in').waitFor();
+    await other.goBack();
+    await title(other, 'Sign in').waitFor();
+    await lookAgain();
+    await title(page, 'Sign in').waitFor();
+    // A deep link leads to its page after the sign-in.
+    const again = await english.admin<{ path: string }>('POST', '/login-link');
+    await page.goto(`${english.url}/console/limits?tab=keys${again.path.replace('/console/', '')}`);
+    await title(page, 'Limits').waitFor();
+    await page.context().close();
+  },
+  300_000,
+);
+
+test.skipIf(!CHROMIUM)(
+  'of a long list the first 100 rows are shown, and more when they are asked for',
+  async () => {
+    for (let n = 0; n < 120; n++) await english.admin('POST', '/accounts', { name: `many-${n}` });
+    const visit = await signedIn(english, { bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = visit;
+    await settle(english, visit, '/console/accounts');
+    const more = page.getByRole('button', { name: 'Show more rows' });
+    await more.waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(100 + 1);
+    expect(await violationsOf(page)).toEqual([]);
+    await more.click();
+    await more.waitFor({ state: 'detached' });
+    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(120);
+    expect(visit.complaints).toEqual([]);
+    await page.context().close();
+  },
+  300_000,
+);
+
+/** A provider that knows one key, lists two models that have a list price and one that has none, and answers "ready". */
+function startProvider() {
+  const data = [{ id: 'gpt-5-mini' }, { id: 'gpt-5-nano' }, { id: 'house-model' }];
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'ready' }, finish_reason: 'stop' }];
+  const usage = { prompt_tokens: 12, completion_tokens: 1, total_tokens: 13 };
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ url, headers }) {
+      if (headers.get('authorization') !== 'Bearer sk-right') return Response.json({ error: {} }, { status: 401 });
+      if (url.endsWith('/models')) return Response.json({ object: 'list', data });
+      return Response.json({
+        id: 'chat_1',
+        object: 'chat.completion',
+        created: 1,
+        model: 'house-model',
+        choices,
+        usage,
+      });
+    },
+  });
+}
+
+test.skipIf(!CHROMIUM)(
+  'a provider is added with its key, the models that it lists are shown, and a test call has latency and cost',
+  async () => {
+    using provider = startProvider();
+    const gateway = chinese;
+    const visit = await signedIn(gateway, { bypassCSP: true, reducedMotion: 'reduce' });
+    const { page } = visit;
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    await page.goto(`${gateway.url}/console/providers/add`);
+    await page.getByRole('radio', { name: 'OpenAI-compatible' }).click();
+    await page.getByLabel('Name').fill('house');
+    await page.getByLabel('Base URL').fill(`http://127.0.0.1:${provider.port}/v1`);
+    const key = page.getByLabel('Key', { exact: true });
+    await key.fill('sk-wrong');
+    await button('Continue').click();
+    // A key that is refused is not saved.
+    await page.getByText('The provider refused this key.').waitFor();
+    await button('Save anyway').waitFor();
+    const before = await gateway.admin<{ data: { name: string }[] }>('GET', '/providers');
+    expect(before.data.map(({ name }) => name)).toEqual(['sandbox']);
+    await key.fill('sk-right');
+    await button('Continue').click();
+    const found = page.getByRole('region', { name: 'Models found' });
+    await found.getByText('3 of 3 models').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Set a price of house-model').click();
+    expect(await page.getByLabel('Name of the model at the provider').inputValue()).toBe('house-model');
+    await page.getByLabel('Input, USD per million tokens').fill('1');
+    await page.getByLabel('Output', { exact: true }).fill('2');
+    await button('Enable model').click();
+    await page.getByText('house-model is enabled.').waitFor();
+    await button('Run test call').click();
+    await page.getByText('← ready').waitFor();
+    expect(await page.locator('.figures').textContent()).toContain('$0.000014');
+    expect(await violationsOf(page)).toEqual([]);
+
+    // Of a provider that is there already: those with a list price are enabled at once.
+    const saved = { type: 'openai', baseUrl: `http://127.0.0.1:${provider.port}/v1`, credential: 'sk-right' };
+    await gateway.admin('PUT', '/providers/listed', saved);
+    await page.goto(`${gateway.url}/console/providers?open=listed`);
+    await page.getByRole('link', { name: 'Add models' }).click();
+    await found.getByText('3 of 3 models').waitFor();
+    await page.getByRole('checkbox', { name: 'Enable gpt-5-nano' }).check();
+    await page.getByRole('checkbox', { name: 'Enable house-model' }).check();
+    await button('Enable 2 models').click();
+    await page.getByText('gpt-5-nano is enabled.').waitFor();
+    const { data } = await gateway.admin<{ data: { name: string; targets: object[] }[] }>('GET', '/models?limit=1000');
+    const targetsOf = (name: string) => data.find((model) => model.name === name)?.targets;
+    expect(targetsOf('gpt-5-nano')).toMatchObject([{ provider: 'listed', model: 'gpt-5-nano' }]);
+    expect(targetsOf('house-model')).toMatchObject([{ provider: 'house' }, { provider: 'listed', priority: 1 }]);
+    expect(visit.complaints).toEqual([]);
+    await page.context().close();
+  },
+  300_000,
+);
+
+test.skipIf(!CHROMIUM)(
   'a receipt is reached, read and left with the keyboard alone',
   async () => {
-    const visit = await signedIn({});
+    const visit = await signedIn(english);
     const { page } = visit;
     await page.keyboard.press('g');
     await page.keyboard.press('c');

@@ -1,11 +1,22 @@
 /** What is in `deploy/`, judged by the tools that will read it: each where it is installed. */
 import { expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildahIn, IMAGE } from '../../scripts/rehearse-image.ts';
 import { chatRequest } from '../helpers/chat-answers.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { startGateway } from '../helpers/gateway-process.ts';
+import { readImageConfig } from '../helpers/image-config.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const CHART = join(DEPLOY, 'helm', 'modelport');
@@ -213,6 +224,71 @@ test.skipIf(!hadolint)('hadolint finds nothing in the Dockerfile', () => {
     output: '',
   });
 });
+
+/** Where `scripts/rehearse-deploy.ts` has built the image. */
+const images = process.env.MODELPORT_TEST_IMAGES;
+if (!images) console.log('The image was not built (scripts/rehearse-deploy.ts): its test is skipped');
+
+test.skipIf(!images)(
+  'the image has what the Dockerfile says, and answers, checks its health and bills without a shell',
+  async () => {
+    const buildah = buildahIn(images ?? '');
+    const only = (...words: string[]) => {
+      const { code, stdout, output } = run([...buildah, ...words]);
+      expect({ words, code, output: code === 0 ? '' : output }).toEqual({ words, code: 0, output: '' });
+      return stdout.trim();
+    };
+    const { Docker } = JSON.parse(only('inspect', '--type', 'image', IMAGE)) as { Docker: { config: object } };
+    const said = readImageConfig();
+    expect(Docker.config).toMatchObject({
+      User: said.user,
+      Entrypoint: said.entrypoint,
+      Cmd: said.command,
+      Volumes: { [said.volume]: {} },
+      WorkingDir: said.volume,
+      StopSignal: said.stopSignal,
+      ExposedPorts: { [`${said.environment.PORT}/tcp`]: {} },
+      Healthcheck: { Test: ['CMD', ...said.health] },
+      Labels: { 'org.opencontainers.image.title': 'Modelport', 'org.opencontainers.image.licenses': 'Apache-2.0' },
+    });
+    const container = only('from', '--pull-never', IMAGE);
+    const data = mkdtempSync(join(tmpdir(), 'modelport-image-'));
+    const [uid = 0, gid = 0] = said.user.split(':').map(Number);
+    chownSync(data, uid, gid);
+    const root = only('mount', container);
+    try {
+      expect(existsSync(join(root, 'bin/sh'))).toBe(false);
+      const sbom = JSON.parse(readFileSync(join(root, 'usr/share/doc/modelport/sbom.cdx.json'), 'utf8'));
+      expect(sbom).toMatchObject({ bomFormat: 'CycloneDX', metadata: { component: { name: 'modelport' } } });
+      // Buildah passes on no variable of its own: of the settings of a test those that a user of the image also sets.
+      const settings = ['HOST', 'PORT', 'MODELPORT_API_KEY', 'MODELPORT_ADMIN_KEY', 'MODELPORT_SANDBOX'];
+      const passed = settings.map((name) => `--env ${name}="$${name}"`).join(' ');
+      const start = [...buildah, 'run', '--isolation', 'chroot', '--volume', `${data}:${said.volume}`].join(' ');
+      const inside = ['sh', '-c', `exec ${start} ${passed} ${container} -- ${said.entrypoint.join(' ')} "$@"`, 'sh'];
+      const gateway = await startGateway({ program: inside, dataFolder: data });
+      try {
+        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify(chatRequest('sandbox-chat')),
+        });
+        expect(answer.status).toBe(200);
+        expect(await gateway.verify()).toMatchObject({ ok: true });
+        const { port } = new URL(gateway.url);
+        const health = (asked: string) => run(['env', `PORT=${asked}`, ...inside, ...said.health.slice(1)]).code;
+        expect([health(port), health('9')]).toEqual([0, 1]);
+      } finally {
+        await gateway.kill();
+      }
+      for (const name of readdirSync(data).filter((name) => name.startsWith('modelport.db')))
+        expect({ name, uid: statSync(join(data, name)).uid }).toEqual({ name, uid });
+    } finally {
+      only('rm', container);
+      rmSync(data, { recursive: true });
+    }
+  },
+  180_000,
+);
 
 test.skipIf(!docker)('docker compose reads the file alone and with every profile', () => {
   const file = [docker ?? '', 'compose', '--file', join(DEPLOY, 'compose.yaml')];

@@ -95,6 +95,8 @@ describe.each(ENGINES)('on $name', (engine) => {
     browser.setCookie(edge.address, 'modelport_session', 'planted');
     expect(await signIn(browser, 'ann')).toBe('/console/');
     expect(browser.cookies(edge.address)).not.toContain('planted');
+    // The attempt is over, and its cookie with it.
+    expect(browser.cookies(edge.address)).not.toContain('modelport_oidc');
     const first = await session(browser);
     expect(first.person).toMatchObject({ email: 'ann@example.test', name: 'Ann', role: 'operator', needsSetup: false });
     expect(first.session.way).toBe('oidc');
@@ -112,6 +114,19 @@ describe.each(ENGINES)('on $name', (engine) => {
       'oidc',
       'person.created',
     ]);
+  }, 60_000);
+
+  test('a deep link leads to its page, and no other address does', async () => {
+    await setPeople({ dee: { name: 'Dee', groups: ['staff'] } });
+    const ends = async (to: string) => {
+      const browser = newBrowser();
+      const start = await browser.ask(`${edge.address}/console/api/sign-in/oidc?to=${encodeURIComponent(to)}`);
+      return end(browser, await browser.atProvider(start.location, 'dee'));
+    };
+    expect(await ends('/console/calls?period=7d&call=req_1')).toBe('/console/calls?period=7d&call=req_1');
+    const others = ['//evil.test/console/', 'https://evil.test/console/', '/admin/v1/keys', '/console/api/sign-out'];
+    for (const to of [...others, '/console/#link=token', '/console/\r\nset-cookie: a=b', '/consolex'])
+      expect([to, await ends(to)]).toEqual([to, '/console/']);
   }, 60_000);
 
   test('two first sign-ins at the same time make one person', async () => {

@@ -71,7 +71,7 @@ const message = await client.POST('/v1/messages', {
   params: { header: { 'anthropic-version': '2023-06-01' } },
 });
 const [block] = message.data?.content ?? [];
-const said: unknown = block && block.type === 'text' ? block.text : undefined;
+const spoken: unknown = block && block.type === 'text' ? block.text : undefined;
 
 const refused = await client.POST('/v1/chat/completions', { body: { model: 'no-such-model', messages } });
 const code: string | undefined = refused.error?.error.code;
@@ -79,7 +79,11 @@ const code: string | undefined = refused.error?.error.code;
 const accounts = await admin.GET('/admin/v1/accounts', { params: { query: { limit: 1 } } });
 const name: string | undefined = accounts.data?.data[0]?.name;
 
-console.log(JSON.stringify({ text, tokens, said, code, name }));
+const aliases = { 'gpt-4o': 'sandbox-chat' };
+const issued = await admin.POST('/admin/v1/keys', { body: { account: 'default', name: 'generated', aliases } });
+const alias: string | undefined = issued.data?.aliases?.['gpt-4o'];
+
+console.log(JSON.stringify({ text, tokens, spoken, code, name, alias }));
 `;
 
 /** Each line is wrong by the document. */
@@ -117,9 +121,10 @@ test(
     expect(answer).toEqual({
       text: expect.any(String),
       tokens: expect.any(Number),
-      said: expect.any(String),
+      spoken: expect.any(String),
       code: 'model_not_found',
       name: expect.any(String),
+      alias: 'sandbox-chat',
     });
   },
   TIMEOUT_MS,

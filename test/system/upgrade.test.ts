@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { chatRequest, wholeAnswer } from '../helpers/chat-answers.ts';
+import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
 import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, type GatewaySetup, startGateway } from '../helpers/gateway-process.ts';
 import { nanoOf } from '../helpers/scene.ts';
@@ -81,13 +81,35 @@ describe.each(ENGINES)('$name', (engine) => {
     });
   }
 
-  async function callOnce(gateway: GatewayProcess): Promise<void> {
-    const before = nanoOf((await gateway.balance(caller)).available);
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+  const post = (gateway: GatewayProcess, path: string, body: object) =>
+    fetch(`${gateway.url}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chatRequest('alpha')),
+      body: JSON.stringify(body),
     });
+  const send = (gateway: GatewayProcess, more: { [member: string]: unknown } = {}) =>
+    post(gateway, '/v1/chat/completions', chatRequest('alpha', more));
+
+  async function startVideo(gateway: GatewayProcess): Promise<string> {
+    const answer = await post(gateway, '/v1/videos', { model: 'sandbox-video', prompt: 'a wave', seconds: '4' });
+    const { id, ...more } = (await answer.json()) as { id: string };
+    expect({ status: answer.status, more }).toMatchObject({ status: 200 });
+    return id;
+  }
+
+  async function videoIsDone(gateway: GatewayProcess, id: string): Promise<void> {
+    for (;;) {
+      const headers = { authorization: `Bearer ${caller.key}` };
+      const task = (await (await fetch(`${gateway.url}/v1/videos/${id}`, { headers })).json()) as { status: string };
+      if (task.status === 'completed') return;
+      expect(['queued', 'in_progress']).toContain(task.status);
+      await Bun.sleep(100);
+    }
+  }
+
+  async function callOnce(gateway: GatewayProcess): Promise<void> {
+    const before = nanoOf((await gateway.balance(caller)).available);
+    const answer = await send(gateway);
     expect(answer.status).toBe(200);
     // The stored credential is decrypted.
     expect(upstream.journal('/openai/').at(-1)?.headers.authorization).toBe('Bearer sk-of-the-old-release');
@@ -119,15 +141,32 @@ describe.each(ENGINES)('$name', (engine) => {
   }, 120_000);
 
   test.skipIf(!oldRelease)(
-    'the previous release goes on with it, and this program again',
+    'the previous release goes on beside this program, and what it leaves is settled',
     async () => {
-      for (const program of [[process.execPath, join(oldRelease ?? '', 'src/main.ts')], [LAUNCHER]]) {
-        const gateway = await startGateway({ ...setup, program });
-        try {
-          await callOnce(gateway);
-        } finally {
-          expect(await gateway.stop('keep')).toBe(0);
-        }
+      const environment = { ...setup.environment, MODELPORT_LEASE_MS: '3000' };
+      const program = [process.execPath, join(oldRelease ?? '', 'src/main.ts')];
+      const old = await startGateway({ ...setup, environment, program });
+      const fresh = await startGateway({ ...setup, environment });
+      try {
+        for (const gateway of [old, fresh, old, fresh]) await callOnce(gateway);
+        // Tasks and credentials that one has stored are read by the other.
+        const videos = await Promise.all([old, fresh].map((gateway) => startVideo(gateway)));
+        for (const [index, gateway] of [fresh, old].entries()) await videoIsDone(gateway, videos[index] ?? '');
+        upstream.forget('/openai/');
+        upstream.script('/openai/', streamAnswer(['slow '], { repeat: true, paceMs: 60_000 }));
+        const stream = await send(old, { stream: true });
+        await stream.body?.getReader().read();
+        expect(nanoOf((await fresh.balance(caller)).held)).toBeGreaterThan(0n);
+        await old.kill();
+        while ((await fresh.balance(caller)).held !== '0') await Bun.sleep(100);
+        expect(await fresh.verify()).toMatchObject({ ok: true });
+        const [abandoned] = await fresh.calls(caller);
+        expect(abandoned).toMatchObject({ outcome: 'interrupted', provisional: true });
+      } finally {
+        upstream.forget('/openai/');
+        upstream.script('/openai/', { ...wholeAnswer('Hello.'), repeat: true });
+        await old.kill();
+        expect(await fresh.stop('keep')).toBe(0);
       }
     },
     120_000,

@@ -3,10 +3,16 @@ import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-quer
 import { lazy, StrictMode, Suspense, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/client.ts';
-import { fetchSession, SESSION } from './api/session.ts';
+import { fetchSession, SESSION, type Session } from './api/session.ts';
 import { startAppearance } from './i18n/language.ts';
 import { Failed } from './parts/states.tsx';
 import { takeFragment } from './shell/fragment.ts';
+// Nearly every page uses these: chunks of their own are larger than the same lines here.
+import './api/queries.ts';
+import './format/money.ts';
+import './pages/overview/sums.ts';
+import './pages/providers/health.ts';
+import './parts/table.tsx';
 
 const SignInPage = lazy(() =>
   import('./pages/sign-in/sign-in.tsx').then(({ SignInPage }) => ({ default: SignInPage })),
@@ -28,13 +34,26 @@ const client = new QueryClient({
   },
 });
 
-// A session that ended elsewhere shows the sign-in page, wherever the person is.
+const isSession = ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] === SESSION[0];
+let who: string | undefined;
+
 client.getQueryCache().subscribe(({ type, query }) => {
-  const { error } = query.state;
-  if (type !== 'updated' || !(error instanceof ApiError) || error.status !== 401 || query.queryKey[0] === SESSION[0])
+  if (type !== 'updated') return;
+  const { data, error } = query.state;
+  if (!isSession(query)) {
+    // A session that ended elsewhere shows the sign-in page, wherever the person is.
+    if (error instanceof ApiError && error.status === 401) void client.invalidateQueries({ queryKey: SESSION });
     return;
-  void client.invalidateQueries({ queryKey: SESSION });
+  }
+  const now = (data as Session | undefined)?.person?.id;
+  if (now === who) return;
+  // Somebody else has signed in, perhaps in another tab: nothing stays of what the person before has read.
+  who = now;
+  client.removeQueries({ predicate: (other) => !isSession(other) });
 });
+
+// The page as it was left, from the browser's memory: it may be of somebody who has signed out since.
+window.addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
 
 function Console() {
   const [fragment, setFragment] = useState(takeFragment);
@@ -43,7 +62,11 @@ function Console() {
     await client.refetchQueries({ queryKey: SESSION });
     setFragment({});
   };
-  const session = useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 });
+  // All tabs have one cookie: whoever comes back to this one sees who is signed in now.
+  const session = useQuery({
+    ...{ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 },
+    refetchOnWindowFocus: 'always',
+  });
   if (!session.data)
     return session.error ? <Failed error={session.error} retry={() => void session.refetch()} /> : null;
   const { person } = session.data;
@@ -56,7 +79,7 @@ function Console() {
   // Deep links work before that: only the start of the console asks.
   const isStart = /^\/console\/?$/.test(location.pathname);
   if (person.needsSetup && canSetUp && isStart && !isLater) return <StartPage onLater={() => setLater(true)} />;
-  return <RoutedPages />;
+  return <RoutedPages key={person.id} />;
 }
 
 startAppearance();

@@ -75,7 +75,7 @@ function adjustMembers(body: OutgoingBody, quirks: Quirks): string[] {
 }
 
 /** The members that these quirks of a model drop, fix or rename. */
-function membersTouched(quirks: Quirks): ReadonlySet<string> {
+export function membersTouched(quirks: Quirks): ReadonlySet<string> {
   let names = touched.get(quirks);
   if (!names) {
     const { rejects = [], fixed = {}, renames = {} } = quirks;

@@ -88,7 +88,7 @@ class BoundedReader implements Reader {
         const { like } = frame;
         if (like && like === this.#like) continue;
         this.#like = like;
-        for (const event of frame.brief ?? frame.events) {
+        for (const event of frame.events) {
           if (event.type !== 'error' || !event.isLocal) this.#check(event);
           else {
             this.#skip(event.error);

@@ -18,6 +18,13 @@ function parsedBody(body: Uint8Array): Json | undefined {
   return body.length > LARGE_BYTES ? parsed.get(body) : undefined;
 }
 
+/** The members of a body that is an object. Throws `invalid_request`. */
+export function parseMembers(body: Uint8Array): JsonObject {
+  const members = parseBody(body);
+  if (!isObject(members)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  return members;
+}
+
 /**
  * Throws `invalid_request`, with this message if the body is not JSON in UTF-8, with another if it is nested too
  * deeply.

@@ -79,6 +79,7 @@ export interface SchemaNode extends Notes {
   anyOf?: readonly SchemaNode[];
   items?: SchemaNode;
   properties?: { readonly [member: string]: SchemaNode };
+  patternProperties?: { readonly [pattern: string]: SchemaNode };
   required?: readonly string[];
 }
 

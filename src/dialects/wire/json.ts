@@ -267,6 +267,11 @@ export function spliceBytes(bytes: Uint8Array, start: number, end: number, repla
   return spliced;
 }
 
+/** The bytes with this text in the place of the string at `span`; the bytes themselves if it is there already. */
+export function withText(bytes: Uint8Array, span: JsonSpan, text: string): Uint8Array {
+  return isQuoted(bytes, span, text) ? bytes : spliceBytes(bytes, span.start, span.end, quotedText(text));
+}
+
 export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
   if (pieces.length === 1 && pieces[0]) return pieces[0];
   let length = 0;

@@ -1,6 +1,11 @@
-/** Decides whether a call may begin: the model exists, the key may use it, limits and balance cover it. Takes the hold. */
+/**
+ * Decides whether a call may begin: its size is within bounds, the model exists, the key may use it, limits and balance cover it. Takes the
+ * hold.
+ */
 import type { Admitted } from '../../access/limits.ts';
 import { SCOPE_OF } from '../../access/scopes.ts';
+import type { Call } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
 import type { Money } from '../../canonical/money.ts';
 import { isTextOnly } from '../../canonical/text-only.ts';
 import type { Model } from '../../catalog/catalog.ts';
@@ -10,9 +15,8 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { type AddressedMedia, addressedMedia } from '../prepare/addressed-media.ts';
 import { Meter } from '../settle/meter.ts';
 import { routeTo, urlsTaken } from '../target-route.ts';
-import { askedModel } from './asked-model.ts';
 import type { Ready } from './candidate.ts';
-import { callNamed, candidateFor, readyFor } from './candidates.ts';
+import { askedModel, callNamed, candidateFor, readyFor } from './candidates.ts';
 import { FallbackChain } from './fallback-chain.ts';
 
 /** A call that may begin once its hold is taken. It has a place within the limits of key and account. */
@@ -102,4 +106,24 @@ export function holdRequest({ id, caller, at }: PendingCall, { name, priceId }: 
   if (budget) request.budget = budget;
   if (accountBudget) request.accountBudget = accountBudget;
   return request;
+}
+
+const MOST_MESSAGES = 10_000;
+/** Of all messages together. */
+const MOST_PARTS = 20_000;
+const MOST_TOOLS = 2000;
+
+/** Throws `request_too_large`. */
+export function boundCall(call: Call): void {
+  if (call.kind !== 'chat') return;
+  const { messages, tools } = call;
+  if (messages.length > MOST_MESSAGES) throw tooMany(messages.length, 'messages', MOST_MESSAGES);
+  if (tools.length > MOST_TOOLS) throw tooMany(tools.length, 'tools', MOST_TOOLS);
+  let parts = 0;
+  for (const message of messages) parts += message.parts.length;
+  if (parts > MOST_PARTS) throw tooMany(parts, 'content parts', MOST_PARTS);
+}
+
+function tooMany(count: number, what: string, most: number): GatewayError {
+  return new GatewayError('request_too_large', `The request has ${count} ${what}: at most ${most} are taken.`);
 }

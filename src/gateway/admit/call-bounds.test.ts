@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { openaiChat } from '../../dialects/chat/openai-chat/openai-chat.ts';
-import { boundCall } from './call-bounds.ts';
+import { boundCall } from './admit.ts';
 
 const read = (members: object) =>
   openaiChat.readCall({

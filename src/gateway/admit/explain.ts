@@ -12,10 +12,9 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { lookUp } from '../prepare/reply-cache.ts';
 import { readRequest, takeWishes } from '../prepare/take-wishes.ts';
 import { routeTo } from '../target-route.ts';
-import { askedModel } from './asked-model.ts';
-import { boundCall } from './call-bounds.ts';
+import { boundCall } from './admit.ts';
 import type { Ready } from './candidate.ts';
-import { callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
+import { askedModel, callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
 import { type CallNeeds, checksOf, type ExplainedCheck } from './explain-checks.ts';
 import { reachableModels } from './fallback-chain.ts';
 

@@ -19,7 +19,7 @@ import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { fromFirstContent } from '../prepare/read-ahead.ts';
 import { publicError } from '../redaction.ts';
-import { disputedUsage } from '../settle/doubt.ts';
+import { disputedUsage } from '../settle/figures.ts';
 import { routeTo } from '../target-route.ts';
 import { adopt, viewOf } from './attempt-view.ts';
 import { JoinedReply } from './joined-reply.ts';

@@ -2,7 +2,7 @@
 import type { Load } from '../../access/work-bounds.ts';
 import type { Call } from '../../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
-import type { Frame, Reader } from '../../dialects/dialect.ts';
+import type { Frame, PlainReply, Reader } from '../../dialects/dialect.ts';
 import { boundedReader } from '../../dialects/shared/bounded-reader.ts';
 import { errorInCallerNames } from '../../dialects/shared/caller-names.ts';
 import { readThrough } from '../../dialects/wire/framing.ts';
@@ -15,6 +15,8 @@ import { errorIn, type FrameTaker, type Upstream, WholeUpstream } from './upstre
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Of a stream before its first frame with content. Comments that keep a stream open are a few bytes each. */
 const MAX_EMPTY_BYTES = 1024 * 1024;
+
+const JSON_TYPE = 'application/json';
 
 /** The error that a status of 300 or more means, in the member names of the caller's format. */
 export async function refusalOf({ route, context, isSame }: TargetCall, exchange: Exchange): Promise<unknown> {
@@ -61,13 +63,53 @@ function hasFreeTextTools(call: Call): boolean {
 
 /** A reply that has arrived whole. Nothing of it was delivered, so an error anywhere in it lets another target be tried. */
 export function readWhole(reader: Reader, body: Uint8Array, same: boolean): Upstream {
-  const frames = reader.read(body);
-  for (const frame of reader.end()) frames.push(frame);
+  const frames = allOf(reader, body);
   for (const frame of frames) {
     const error = errorIn(frame);
     if (error) throw error;
   }
   return new WholeUpstream(frames, same);
+}
+
+function allOf(reader: Reader, body: Uint8Array): Frame[] {
+  const frames = reader.read(body);
+  for (const frame of reader.end()) frames.push(frame);
+  return frames;
+}
+
+/** A whole reply of one text that may pass as it is (`Dialect.plainReply`). Whoever takes its frames has it read in full. */
+export class PlainUpstream extends WholeUpstream {
+  readonly body: Uint8Array;
+  readonly plain: PlainReply;
+  readonly #prepared: TargetCall;
+  readonly #call: Call;
+
+  constructor(body: Uint8Array, plain: PlainReply, prepared: TargetCall, call: Call) {
+    super(undefined, true);
+    this.body = body;
+    this.plain = plain;
+    this.#prepared = prepared;
+    this.#call = call;
+  }
+
+  override take(): readonly Frame[] | undefined {
+    if (this.isTaken) return undefined;
+    this.isTaken = true;
+    return allOf(openReader(this.#prepared, this.#call, JSON_TYPE), this.body);
+  }
+}
+
+/** `undefined`: the full reader has to decide. */
+export function readPlain(
+  prepared: TargetCall,
+  call: Call,
+  contentType: string,
+  body: Uint8Array,
+): PlainUpstream | undefined {
+  const { context, route } = prepared;
+  if (!contentType.startsWith(JSON_TYPE) || !passesBytes(prepared, call)) return undefined;
+  const plain = context.dialect.plainReply?.(body, route.quirks);
+  return plain && new PlainUpstream(body, plain, prepared, call);
 }
 
 /**

@@ -8,7 +8,7 @@ import { admit } from '../admit/admit.ts';
 import type { CallContext } from '../call-context.ts';
 import { TargetCall } from '../prepare/steps.ts';
 import { routeTo } from '../target-route.ts';
-import { buildRequest } from './request.ts';
+import { buildRequest } from './send.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 

@@ -17,17 +17,18 @@ export interface Upstream {
 /** A reply that has arrived whole. */
 export class WholeUpstream implements Upstream {
   readonly same: boolean;
-  private frames: readonly Frame[] | undefined;
+  private readonly frames: readonly Frame[] | undefined;
+  protected isTaken = false;
 
-  constructor(frames: readonly Frame[], same: boolean) {
+  constructor(frames: readonly Frame[] | undefined, same: boolean) {
     this.frames = frames;
     this.same = same;
   }
 
   /** The frames, once. */
   take(): readonly Frame[] | undefined {
-    const { frames } = this;
-    this.frames = undefined;
+    const frames = this.isTaken ? undefined : this.frames;
+    this.isTaken = true;
     return frames;
   }
 
@@ -94,13 +95,13 @@ export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
 
 /** The error that a frame reports, if it reports one. */
 export function errorIn(frame: Frame): GatewayError | undefined {
-  for (const event of frame.brief ?? frame.events) if (event.type === 'error') return event.error;
+  for (const event of frame.events) if (event.type === 'error') return event.error;
   return undefined;
 }
 
 /** Whether the frame holds reasoning, or a reasoning signature. */
 export function hasReasoning(frame: Frame): boolean {
-  for (const event of frame.brief ?? frame.events) {
+  for (const event of frame.events) {
     if (event.type === 'part-signature' || (event.type === 'part-start' && event.opens.type === 'reasoning'))
       return true;
   }
@@ -109,7 +110,7 @@ export function hasReasoning(frame: Frame): boolean {
 
 /** Whether the frame reports usage above zero. A report of zero counts as none: no provider answers for free. */
 export function hasUsage(frame: Frame): boolean {
-  for (const event of frame.brief ?? frame.events)
+  for (const event of frame.events)
     if (event.type === 'usage' && event.usage.input + event.usage.output > 0) return true;
   return false;
 }

@@ -1,26 +1,34 @@
-/** A non-streaming response: written, settled, sent. `serve.ts` has the order. */
+/** A non-streaming response: written, settled, sent (`serve.ts` has the order). And the headers of every response to a call. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../canonical/money.ts';
-import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { RateLimits } from '../../canonical/rate-limits.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { Frame, Writer } from '../../dialects/dialect.ts';
+import type { Dialect, Frame, Writer } from '../../dialects/dialect.ts';
+import { openaiLimitHeaders } from '../../dialects/shared/rate-limit-headers.ts';
+import { withText } from '../../dialects/wire/json.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { Client } from '../../http1/client-request.ts';
+import { isBeyondDoubt } from '../../ledger/doubt.ts';
+import { charge } from '../../ledger/pricing/charge.ts';
+import { PlainUpstream } from '../attempt/read-reply.ts';
 import { allFrames, errorIn, hasReasoning, hasUsage, joinBytes, type Upstream } from '../attempt/upstream.ts';
 import { type CallContext, type Conclusion, collectReasoning, conclude } from '../call-context.ts';
 import { CLIENT_GONE } from '../client-gone.ts';
-import type { GatewayDeps } from '../gateway-deps.ts';
+import type { GatewayDeps, GatewaySettings } from '../gateway-deps.ts';
 import { concludeAndSave } from '../prepare/save-conversation.ts';
 import { publicError } from '../redaction.ts';
-import { mayBeDisputed } from '../settle/doubt.ts';
+import { mayBeDisputed } from '../settle/figures.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
-import { addReplyWarnings, replyHeaders } from './reply-headers.ts';
 
 /** A reply in the client's format, which may be sent once the call is settled. */
 export interface WrittenReply {
-  readonly writer: Writer;
-  readonly frames: readonly Frame[];
   readonly body: Uint8Array;
+  readonly contentType: string;
+  /** Absent for a plain reply, of which nothing is kept. */
+  readonly writer?: Writer;
+  readonly frames: readonly Frame[];
+  /** What it costs, where that is known already. */
+  readonly cost?: Money;
 }
 
 /**
@@ -32,6 +40,8 @@ export function writeReply(
   context: CallContext,
   upstream: Upstream,
 ): WrittenReply | Promise<WrittenReply> {
+  const plain = upstream instanceof PlainUpstream ? writePlain(context, upstream) : undefined;
+  if (plain) return plain;
   const writer = context.dialect.writer(context.call);
   const frames = allFrames(upstream);
   if (frames instanceof Promise || (writer.bill && !frames.some(hasUsage)))
@@ -39,6 +49,21 @@ export function writeReply(
   context.call.completedSeconds = Math.floor(deps.now() / 1000);
   return write(deps, context, writer, frames, upstream.same);
 }
+
+/** A plain reply, with the client's name of the model. `undefined`: somebody needs its text. */
+function writePlain(context: CallContext, { body, plain }: PlainUpstream): WrittenReply | undefined {
+  const { call, model, meter } = context;
+  if (call.kind !== 'chat' || call.countsAlone || call.thread || model.kind !== 'chat') return undefined;
+  if (context.extras || meter.thinks) return undefined;
+  const cost = charge(plain.usage, model.price);
+  // Where the report may be disputed the text is counted.
+  if (!isBeyondDoubt(cost, context.covered)) return undefined;
+  meter.seePlain(plain.usage, plain.finish);
+  context.firstByteMs = performance.now() - context.startedMs;
+  return { body: withText(body, plain.model, call.model), contentType: 'application/json', frames: NO_FRAMES, cost };
+}
+
+const NO_FRAMES: readonly Frame[] = [];
 
 async function writeLater(
   deps: GatewayDeps,
@@ -62,45 +87,34 @@ function write(
 ): WrittenReply {
   const body = writeBody(deps, context, writer, frames, isSame);
   // The meter counts only what can be delivered: a reply that cannot be written costs nothing.
-  for (const frame of frames) context.meter.see(countedEvents(context, frame));
+  for (const frame of frames) context.meter.see(frame.events);
   context.firstByteMs = performance.now() - context.startedMs;
   addReplyWarnings(context, writer);
-  return { writer, frames, body };
+  return { body, contentType: writer.contentType, writer, frames };
 }
 
 /** Settles the call, as aborted where its client does not wait any more. Resolves with what it costs. */
 export function settleReply(
   deps: GatewayDeps,
   context: CallContext,
-  { writer, frames }: WrittenReply,
+  { writer, frames, cost }: WrittenReply,
   { hasLeft }: Client,
 ): Promise<Money> {
-  const conclusion: Conclusion = hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
+  const conclusion: Conclusion = hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200, cost };
   const { call, collector } = context;
   const isStored = call.kind === 'chat' && call.thread?.replyId !== undefined;
   // Of most calls nothing is kept.
-  if (hasLeft || (!isStored && !collector)) return conclude(deps, context, conclusion);
+  if (hasLeft || !writer || (!isStored && !collector)) return conclude(deps, context, conclusion);
   const isDoubted = isStored && frames.some((frame) => mayBeDisputed(context, frame));
   return concludeAndSave(deps, context, writer, conclusion, isDoubted);
 }
 
 /** What the client is sent. */
-export function replyOf(
-  { settings }: GatewayDeps,
-  context: CallContext,
-  { writer, body }: WrittenReply,
-  cost: Money,
-): Answer {
-  const headers = replyHeaders(settings, context, writer);
+export function replyOf({ settings }: GatewayDeps, context: CallContext, reply: WrittenReply, cost: Money): Answer {
+  const { body } = reply;
+  const headers = replyHeaders(settings, context, reply);
   headers['x-modelport-cost'] = writeMoney(cost);
   return { status: 200, headers, body: context.disputed ? withOwnFigures(body, context.disputed) : body };
-}
-
-/** Of a plain reply those that decide what it costs, unless its text has to be counted as well. */
-function countedEvents(context: CallContext, frame: Frame): readonly ReplyEvent[] {
-  const { brief } = frame;
-  const isEnough = brief && context.model.kind === 'chat' && !context.extras && !mayBeDisputed(context, frame);
-  return isEnough ? brief : frame.events;
 }
 
 /** The body in the client's format. Throws the error that the reply reports, or that closes it. */
@@ -139,4 +153,65 @@ function usageOf(deps: GatewayDeps, context: CallContext, frames: readonly Frame
   const meter = context.meter.anew();
   for (const frame of frames) meter.see(frame.events);
   return meter.final(deps.countTexts);
+}
+
+type HeaderValues = { [name: string]: string };
+
+export function replyHeaders(
+  { showProvider }: Pick<GatewaySettings, 'showProvider'>,
+  context: CallContext,
+  { contentType }: Pick<Writer, 'contentType'>,
+): HeaderValues {
+  const headers: HeaderValues = {
+    'content-type': contentType,
+    'x-request-id': context.id,
+    'x-modelport-attempts': String(context.attempts),
+  };
+  if (showProvider && context.target) headers['x-modelport-provider'] = context.target.provider;
+  if (context.cache) headers['x-modelport-cache'] = context.cache.status;
+  const { limits } = context.pace;
+  if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
+  if (context.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(context.warnings);
+  return headers;
+}
+
+/** The attempts and the provider of a stream whose headers left before it answered, as comments. */
+export function attemptsComment(
+  { showProvider }: Pick<GatewaySettings, 'showProvider'>,
+  { attempts, target }: CallContext,
+): string {
+  const provider =
+    showProvider && target ? `: modelport-provider: ${target.provider.replace(/[^\x20-\x7e]/g, '?')}\n` : '';
+  return `: modelport-attempts: ${attempts}\n${provider}\n`;
+}
+
+/** What a stream has cost, which its headers could not say. */
+export const costComment = (cost: Money): string => `: {"cost":"${writeMoney(cost)}"}\n\n`;
+
+/** What is left of the caller's limits, under the header names of the client's format. */
+export function limitHeaders({ limitHeaders: own }: Dialect, limits: RateLimits, now: number): HeaderValues {
+  return (own ?? openaiLimitHeaders)(limits, now);
+}
+
+/** Adds to the warnings of the request those of its reply. */
+export function addReplyWarnings(context: CallContext, { warnings }: Writer): void {
+  if (warnings.length > 0) context.warnings = [...context.warnings, ...warnings];
+  if (context.skippedEvents > 0) context.warnings = [...context.warnings, skipWarning(context)];
+}
+
+/** What is missing from the reply because it could not be read. */
+export function skipWarning({ skippedEvents: count }: CallContext): string {
+  const events = count === 1 ? 'One event' : `${count} events`;
+  return `${events} of the provider's stream could not be read: some of the text is missing.`;
+}
+
+const MAX_WARNINGS_LENGTH = 4000;
+
+/** What a translation dropped or approximated, as the value of `x-modelport-warnings`: printable ASCII of limited length. */
+export function warningsHeader(warnings: readonly string[]): string {
+  return warnings
+    .join(' ')
+    .replaceAll('’', "'")
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, MAX_WARNINGS_LENGTH);
 }

@@ -4,6 +4,7 @@ import type { SentRequest } from '../../../test/helpers/fake-transport.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../../canonical/errors.ts';
+import type { ByteSource } from '../../http1/answer.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
 import { admit } from '../admit/admit.ts';
 import { attempt } from '../attempt/attempt.ts';
@@ -79,6 +80,36 @@ describe('a stream', () => {
     expect(await at.spent()).toBeGreaterThanOrEqual(3n * 4000n);
     expect(await at.held()).toBe(0n);
   });
+
+  test.each([
+    ['sse', 3],
+    ['json-array', 2],
+  ])(
+    'of Gemini (%s) that breaks off leaves the client time to read the error before its connection ends',
+    async (framing, steps) => {
+      const at = await bench.open();
+      const body = { contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] };
+      const path = { model: at.model, action: 'streamGenerateContent' };
+      const query = new URLSearchParams(framing === 'sse' ? { alt: 'sse' } : {});
+      const answering = at.serve(body, { dialect: 'gemini', path, query });
+      const request = await at.transport.next();
+      request.beginStream();
+      request.pushEvents(role, hel);
+      const sink = new FakeSink();
+      ((await answering).body as ByteSource).start(sink);
+      const times: number[] = [];
+      const write = sink.write.bind(sink);
+      sink.write = (bytes) => {
+        if (Buffer.from(bytes).includes('"error"')) times.push(performance.now());
+        return write(bytes);
+      };
+      request.exchange.broke(new Error('cut'));
+      expect(await sink.over).toBe('failed');
+      times.push(performance.now());
+      expect(times).toHaveLength(steps);
+      for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).toBeGreaterThan(400);
+    },
+  );
 
   test('whose upstream falls silent is broken off at its limit', async () => {
     const at = await streaming();

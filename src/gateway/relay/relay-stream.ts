@@ -9,19 +9,22 @@ import { abortCall, CLIENT_GONE, limitDrain } from '../client-gone.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { concludeAndSave, saveReply } from '../prepare/save-conversation.ts';
 import { publicError } from '../redaction.ts';
-import { mayBeDisputed } from '../settle/doubt.ts';
+import { mayBeDisputed } from '../settle/figures.ts';
 import { withOwnFigures } from '../settle/own-figures.ts';
 import { costSoFar } from '../settle/rival.ts';
 import type { IdleStreams } from './idle-streams.ts';
-import { addReplyWarnings, attemptsComment, costComment, replyHeaders, skipWarning } from './reply-headers.ts';
+import { addReplyWarnings, attemptsComment, costComment, replyHeaders, skipWarning } from './relay-reply.ts';
 
 /** A target that has begun to answer, or the search for one. */
 type Starting = Upstream | Promise<Upstream>;
 
 const NO_BYTES = new Uint8Array();
 
-/** How long a client has to read the bytes that were sent before the last ones of a stream that breaks off. */
-const READING_MS = 50;
+/**
+ * How long a client has to read the bytes that were sent before the last ones of a stream that breaks off, and before its
+ * connection ends. With 50 ms, libraries in a busy process reported the end of the connection instead of the error.
+ */
+const READING_MS = 500;
 
 /**
  * One stream to a client. If `starting` is still the search for a target, an error of that search is reported inside the
@@ -275,18 +278,16 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   /**
-   * Closes the connection without the end of the body. `afterFail` must arrive in a read of their own: they wait a moment,
-   * because a server cannot see when its client has read what was sent before.
+   * Closes the connection without the end of the body. `afterFail` must arrive in a read of their own, and clients drop
+   * what they have not read when a connection breaks. A server cannot see when its client has read: it waits for both.
    */
   private breakConnection(ending: Uint8Array, afterFail: Uint8Array): void {
     this.sink?.write(ending);
-    if (afterFail.length === 0) this.sink?.fail();
-    else {
-      setTimeout(() => {
-        this.sink?.write(afterFail);
-        this.sink?.fail();
-      }, READING_MS);
-    }
+    setTimeout(() => {
+      if (afterFail.length === 0) return this.sink?.fail();
+      this.sink?.write(afterFail);
+      setTimeout(() => this.sink?.fail(), READING_MS);
+    }, READING_MS);
   }
 }
 

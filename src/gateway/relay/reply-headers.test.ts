@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { warningsHeader } from './reply-headers.ts';
+import { warningsHeader } from './relay-reply.ts';
 
 describe('x-modelport-warnings', () => {
   test('joins the sentences', () => {

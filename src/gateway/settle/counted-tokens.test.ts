@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { chatRequest, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
-import { countedTokens } from './counted-tokens.ts';
+import { countedTokens } from './figures.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 

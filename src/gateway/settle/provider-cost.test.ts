@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Usage } from '../../canonical/usage.ts';
-import { providerCost } from './provider-cost.ts';
+import { providerCost } from './figures.ts';
 
 const used: Usage = { input: 1000, output: 100, source: 'reported' };
 // Pico-USD per token.

@@ -206,6 +206,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { body: providerInPath(), path: { name: 'local' }, request: PROVIDER },
     ],
     'DELETE /admin/v1/providers/{name}': ['deleteProvider', { path: { name: 'local' } }],
+    'POST /admin/v1/providers/found-models': ['findModels', { request: { provider: 'sandbox' } }],
     'GET /admin/v1/models': ['listCatalogModels'],
     'POST /admin/v1/models': ['createModel', { body: ModelForm, request: { name: 'llama', ...MODEL } }],
     'PUT /admin/v1/models/{name}': ['saveModel', { body: modelInPath(), path: { name: 'llama' }, request: MODEL }],

@@ -147,3 +147,25 @@ describe('generators of clients', () => {
     expect(spelledTwice.map(([name]) => name)).toEqual([]);
   });
 });
+
+test('an object with any names says what their values are, as generators of clients read it', () => {
+  const { Key, LedgerVerification } = described.components.schemas;
+  expect(Key?.properties?.aliases).toMatchObject({ type: 'object', additionalProperties: { type: 'string' } });
+  expect(LedgerVerification?.properties?.counters).toMatchObject({
+    additionalProperties: { type: 'string', description: 'An amount in USD as a decimal string, such as "5.00".' },
+  });
+  expect(JSON.stringify(described)).not.toContain('patternProperties');
+});
+
+test('an operation that only streams has its example as an event', () => {
+  const response = described.paths['/admin/v1/calls/stream']?.get?.responses['200'];
+  expect(response).toMatchObject({
+    content: {
+      'text/event-stream': {
+        schema: { description: 'The data of each event, as JSON.' },
+        example: { model: 'sandbox-chat' },
+      },
+    },
+  });
+  expect(Object.keys((response as { content: object }).content)).toEqual(['text/event-stream']);
+});

@@ -172,6 +172,8 @@ function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas)
   const events = operation.events && schemas.write(operation.events);
   const examples: { readonly [id: string]: { reply?: Json; event?: Json } } = replies;
   const { reply: example = operation.example, event } = examples[operation.id] ?? {};
+  // An operation that only streams.
+  if (operation.replyType === EVENTS) return contentOf({ ...reply, description: EVENT }, event, EVENTS);
   return {
     ...contentOf(reply, example, operation.replyType),
     ...Object.fromEntries(
@@ -180,10 +182,11 @@ function replyOf(row: Documented, operation: Operation, schemas: OpenapiSchemas)
         { schema: { type: 'string' }, example: text },
       ]),
     ),
-    ...(events && contentOf({ ...events, description: EVENT }, event, 'text/event-stream')),
+    ...(events && contentOf({ ...events, description: EVENT }, event, EVENTS)),
   };
 }
 
+const EVENTS = 'text/event-stream';
 const EVENT = 'The data of each event, as JSON.';
 
 function contentOf(schema: object, example: Json | undefined, type = 'application/json'): { [type: string]: object } {

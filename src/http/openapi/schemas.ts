@@ -8,8 +8,11 @@ type OpenapiSchema = { [keyword: string]: unknown };
 /** Keywords that are copied unchanged. */
 const PLAIN = [
   ...['type', 'const', 'enum', 'format', 'minimum', 'maximum', 'minLength', 'maxLength'],
-  ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
+  ...['minItems', 'maxItems', 'additionalProperties'],
 ] as const;
+
+/** The pattern of `Type.Record(Type.String(), …)`. */
+const EVERY_NAME = '^.*$';
 
 const reference = (name: string): OpenapiSchema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -56,6 +59,10 @@ export class OpenapiSchemas {
     if (node.anyOf) return { ...this.#choice(node.anyOf), ...this.#plain(node), ...described };
     const written: OpenapiSchema = { ...this.#plain(node), ...described };
     if (node.items) written.items = this.#node(node.items);
+    // Generators of clients know `additionalProperties`, most of them no patterns.
+    const { [EVERY_NAME]: values, ...patterns } = node.patternProperties ?? {};
+    if (Object.keys(patterns).length > 0) throw new Error(`${about}: a pattern of names cannot be written yet.`);
+    if (values) written.additionalProperties = this.#node(values);
     const members = Object.entries(node.properties ?? {}).filter(([, inner]) => !inner.$spelling);
     if (members.length > 0) {
       written.properties = Object.fromEntries(members.map(([name, inner]) => [name, this.#member(name, inner)]));

@@ -16,9 +16,15 @@ export const anthropic: Provider = {
   needsCredential: true,
   speaks: { chat: ['anthropic-messages'] },
   quirks: { models: [CLAUDE_PREFILL] },
-  url: ({ baseUrl }) => joinUrl(baseUrl, VERSIONED.test(baseUrl) ? '/messages' : '/v1/messages'),
+  url: ({ baseUrl }) => versioned(baseUrl, '/messages'),
+  // Without a limit a page has 20 models.
+  modelsUrl: (baseUrl) => versioned(baseUrl, '/models?limit=1000'),
   authorize({ headers }, { credential }) {
     headers['anthropic-version'] ??= VERSION;
     if (credential !== undefined) headers['x-api-key'] = credential;
   },
 };
+
+function versioned(baseUrl: string, path: string): string {
+  return joinUrl(baseUrl, VERSIONED.test(baseUrl) ? path : `/v1${path}`);
+}

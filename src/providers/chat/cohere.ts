@@ -16,6 +16,7 @@ export const cohere: Provider = {
   needsCredential: true,
   speaks: { chat: ['openai-chat'], embed: ['cohere-embed'], rerank: ['rerank'] },
   url: ({ baseUrl }, dialect) => joinUrl(baseUrl, PATHS[dialect] ?? ''),
+  modelsUrl: (baseUrl) => joinUrl(baseUrl, '/v1/models?page_size=1000'),
   authorize: authorizeByBearer,
   quirks: {
     supportsDeveloperRole: true,

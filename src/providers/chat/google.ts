@@ -1,6 +1,6 @@
 /** Google's Gemini API (AI Studio). */
 import type { Kind } from '../../canonical/call.ts';
-import { googleUrl, isStreamed } from '../clouds/google-url.ts';
+import { googleModelsUrl, googleUrl, isStreamed } from '../clouds/google-url.ts';
 import type { Provider } from '../provider.ts';
 import { googleVideo } from '../video/google-video.ts';
 
@@ -17,6 +17,7 @@ export const google: Provider = {
     const action = ACTIONS[call.kind] ?? generateAction(isStreamed(call, model));
     return googleUrl(baseUrl, model, action);
   },
+  modelsUrl: googleModelsUrl,
   authorize({ headers }, { credential }) {
     if (credential !== undefined) headers['x-goog-api-key'] = credential;
   },

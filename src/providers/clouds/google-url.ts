@@ -10,7 +10,16 @@ const COLLECTION = /^(models|tunedModels|operations)\//;
 /** `name`: a model or another resource. `action`: an action on it. */
 export function googleUrl(baseUrl: string, name: string, action?: string): string {
   const path = COLLECTION.test(name) ? `/${name}` : `/models/${name}`;
-  return joinUrl(VERSIONED.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1beta'), action ? `${path}:${action}` : path);
+  return joinUrl(versioned(baseUrl), action ? `${path}:${action}` : path);
+}
+
+/** Without a size a page has 50 models. */
+export function googleModelsUrl(baseUrl: string): string {
+  return joinUrl(versioned(baseUrl), '/models?pageSize=1000');
+}
+
+function versioned(baseUrl: string): string {
+  return VERSIONED.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1beta');
 }
 
 /** Some calls are not streamed by the provider although the client streams. */

@@ -294,4 +294,30 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     credit bigint NOT NULL
   );
   `,
+  // Sums of whole days for reports. They are filled after the start, day by day, from the hourly sums.
+  `
+  CREATE TABLE usage_days (
+    day bigint NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    provider text COLLATE "C" NOT NULL,
+    tag text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL,
+    cost bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    saved bigint NOT NULL,
+    provider_cost bigint NOT NULL,
+    costed_calls bigint NOT NULL,
+    costed_charge bigint NOT NULL,
+    PRIMARY KEY (day, account, key, model, provider, tag)
+  );
+  CREATE INDEX usage_days_of_account ON usage_days (account, day);
+  CREATE TABLE usage_days_done (
+    day bigint PRIMARY KEY,
+    done bigint NOT NULL,
+    round bigint NOT NULL
+  );
+  `,
 ];

@@ -10,6 +10,7 @@ import { sumOverview } from '../overview-sums.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { ADDED, FIGURES, SUMS_OF_SUMS } from '../sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 
 /** The balances of an account, with the version of its row when they were read. */
 export interface VersionedBooks {
@@ -145,6 +146,8 @@ const KEY_DAYS = `key_days_of AS (INSERT INTO key_days AS sums (day, account, ke
   ON CONFLICT (day, account, key) DO UPDATE
     SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost, tokens = sums.tokens + excluded.tokens)`;
 
+const CHANGED_DAYS = `changed_days AS (${CHANGED} = ANY (ARRAY(SELECT hour / ${HOURS_PER_DAY} FROM sum_rows)) AND (SELECT open FROM gate))`;
+
 /** A batch of holds uses other tables than a batch of settlements. Parts without rows cost the server as much as parts with rows. */
 function textFor(tables: readonly Table[]): string {
   const rowsOf = (table: Table) =>
@@ -167,7 +170,7 @@ function textFor(tables: readonly Table[]): string {
     if (table === 'asked') parts.push(SAVE);
     else if (table === 'taken') parts.push(END);
     else parts.push(`${table} AS (${WRITES[table](rowsOf(table))})`);
-    if (table === 'summed') parts.push(PARTS, KEY_DAYS);
+    if (table === 'summed') parts.push(PARTS, KEY_DAYS, CHANGED_DAYS);
   }
   return `WITH ${parts.join(', ')} SELECT open FROM gate`;
 }

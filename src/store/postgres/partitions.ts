@@ -4,6 +4,7 @@ import { raw, type Statement, sql } from '../database.ts';
 import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS } from '../overview-columns.ts';
 import { mergesAt } from '../overview-slots.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
+import { sumDays } from '../usage-days.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
 export const DAY_MS = 86_400_000;
@@ -17,11 +18,8 @@ function nameOf(day: number): string {
   return `calls_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-export async function tidyCalls(
-  { transact }: PostgresConnection,
-  now: number,
-  keepFrom: number | undefined,
-): Promise<void> {
+export async function tidyCalls(db: PostgresConnection, now: number, keepFrom: number | undefined): Promise<void> {
+  const { transact } = db;
   const today = dayOf(now);
   // Each in its own transaction, because creating a partition briefly locks the whole table.
   for (let day = today; day < today + DAYS_AHEAD; day++) {
@@ -30,7 +28,17 @@ export async function tidyCalls(
   await transact((run) => run(forgetRefused(now)));
   for (const [size, before] of mergesAt(now)) await transact((run) => run(mergeSlots(size, before)));
   if (keepFrom !== undefined) await transact((run) => dropPartitions(run, keepFrom));
+  await sumDays(db, now, { waitForBatches: WAIT_FOR_BATCHES, rowsOfEach });
 }
+
+/** Each batch of the ledger writes to this table, if only to no row. */
+const WAIT_FOR_BATCHES = [
+  raw(`SET LOCAL lock_timeout = '1s'`),
+  raw('LOCK TABLE usage_days_done IN SHARE ROW EXCLUSIVE MODE'),
+];
+
+const rowsOfEach = (table: string, condition: Statement): Statement =>
+  sql`named CROSS JOIN LATERAL (SELECT * FROM ${raw(table)} WHERE ${condition} OFFSET 0) AS found`;
 
 /** Locked rows are left for the next time: a batch must not wait for this, nor this for a batch. */
 function mergeSlots(size: number, before: number): Statement {

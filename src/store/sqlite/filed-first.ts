@@ -2,7 +2,7 @@
 import type { Database, Statement, Steps } from '../database.ts';
 import type { SqliteConnection } from './connection.ts';
 
-const LEDGER_TABLES = /\b(entries|calls|call_sums|usage_sums|overview_sums|key_days)\b/;
+const LEDGER_TABLES = /\b(entries|calls|call_sums|usage_sums|usage_days|usage_days_done|overview_sums|key_days)\b/;
 const concerns = ({ text }: Statement) => LEDGER_TABLES.test(text);
 
 /** `file`: files all unfiled calls, within a transaction. */

@@ -332,4 +332,30 @@ export const LATER_STEPS: readonly MigrationStep[] = [
     credit INTEGER NOT NULL
   ) STRICT;
   `,
+  // Sums of whole days for reports. They are filled after the start, day by day, from the hourly sums.
+  `
+  CREATE TABLE usage_days (
+    day INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    saved INTEGER NOT NULL,
+    provider_cost INTEGER NOT NULL,
+    costed_calls INTEGER NOT NULL,
+    costed_charge INTEGER NOT NULL,
+    PRIMARY KEY (day, account, key, model, provider, tag)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_days_of_account ON usage_days (account, day);
+  CREATE TABLE usage_days_done (
+    day INTEGER PRIMARY KEY,
+    done INTEGER NOT NULL,
+    round INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

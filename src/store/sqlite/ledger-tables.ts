@@ -10,6 +10,7 @@ import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/
 import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
+import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 import { CALL_COLUMNS, callValues, settledValues } from './call-values.ts';
 import { prepareKeyDay, prepareOverview } from './overview-rows.ts';
 import { prepareFiling, prepareUnfiled } from './unfiled-calls.ts';
@@ -243,6 +244,7 @@ function prepareSum(db: Database): (sum: CallSum) => void {
   const addPart = db.prepare(`INSERT INTO usage_sums AS sums (account, hour, key, model, provider, tag, ${FIGURES})
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${ADDED}`);
   const addKeyDay = prepareKeyDay(db);
+  const changeDay = db.prepare(`${CHANGED} = ?`);
   return (s) => {
     const figures = [
       s.calls,
@@ -257,6 +259,7 @@ function prepareSum(db: Database): (sum: CallSum) => void {
     if (s.tag === '') {
       add.run(s.account, s.hour, s.key, s.model, ...figures);
       addKeyDay(s.account, s.hour, s.key, s.calls, s.cost, s.inputTokens + s.outputTokens);
+      changeDay.run(Math.floor(s.hour / HOURS_PER_DAY));
     }
     addPart.run(s.account, s.hour, s.key, s.model, s.provider, s.tag, ...figures);
   };

@@ -3,7 +3,7 @@
 import { requireCurrent } from '../backup/backup-tables.ts';
 import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
-import { raw } from '../database.ts';
+import { raw, type Statement, sql } from '../database.ts';
 import { mergesAt } from '../overview-slots.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Store } from '../store.ts';
@@ -14,6 +14,7 @@ import { insertKey } from '../tables/key-table.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
 import { outcomeOf, registrationSteps } from '../tables/registration-table.ts';
 import { repairTable } from '../tables/repair-table.ts';
+import { sumDays } from '../usage-days.ts';
 import { backUpSqlite, restoreSqlite } from './backup.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
@@ -96,11 +97,14 @@ export async function openSqliteStore(
     async tidy(now, keepFrom) {
       await db.transact(() => db.run(forgetRefused(now)));
       for (const [size, before] of mergesAt(now)) await db.transact(() => mergeSlots(db.file, size, before));
-      if (keepFrom === undefined) return;
-      while (await dropCalls(db, keepFrom)) await breath();
+      if (keepFrom !== undefined) while (await dropCalls(db, keepFrom)) await breath();
+      await sumDays(filed, now, { rowsOfEach });
     },
   };
 }
+
+const rowsOfEach = (table: string, condition: Statement): Statement =>
+  sql`named CROSS JOIN ${raw(table)} ON ${condition}`;
 
 /** Calls removed per transaction, so that other processes do not wait long. */
 const DROPPED_AT_ONCE = 500;

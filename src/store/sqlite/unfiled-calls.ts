@@ -5,6 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import type { LedgerChanges } from '../ledger-rules.ts';
 import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 import { CALL_COLUMNS, callValues, type RunsWithArray } from './call-values.ts';
 import { prepareKeyDay, prepareUnfiledOverview } from './overview-rows.ts';
 
@@ -77,6 +78,7 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
      ON CONFLICT DO UPDATE SET ${ADDED}`,
   );
   const addKeyDay = prepareKeyDay(db);
+  const changeDay = db.query(`${CHANGED} = ?`);
   const addOverview = prepareUnfiledOverview(db);
   const tag = db.query(
     `INSERT INTO call_tags (tag, at, id) SELECT tags.value, unfiled_calls.at, unfiled_calls.id
@@ -89,12 +91,16 @@ export function prepareFiling(db: Database): (limit: number) => boolean {
     record.run(last);
     enter.run(last);
     let areTagged = false;
+    let changedDay: number | undefined;
     for (const [tagged, ...sums] of groups.values(last)) {
       areTagged ||= tagged !== 0n;
       add.run(...sums);
       addParts.run(...sums);
       const [account, hour, key, , , calls, cost, input, output] = sums as unknown as SumValues;
       addKeyDay(account, Number(hour), key, calls, cost, input + output);
+      const day = Math.floor(Number(hour) / HOURS_PER_DAY);
+      if (day !== changedDay) changeDay.run(day);
+      changedDay = day;
     }
     addOverview(last);
     if (areTagged) {

@@ -80,7 +80,9 @@ export function alertTables(db: Database, cipher: CredentialCipher | undefined):
       if (!cipher) return 0;
       const stale = (await allChannels()).filter(({ secrets }) => !cipher.isCurrent(secrets));
       for (const row of stale) {
-        const { secrets } = toColumns(read(row), cipher);
+        const channel = read(row);
+        if (channel.unreadable !== undefined) throw new Error(channel.unreadable);
+        const { secrets } = toColumns(channel, cipher);
         await db.all(
           sql`UPDATE alert_channels SET secrets = ${secrets} WHERE id = ${row.id} AND secrets = ${row.secrets}`,
         );
@@ -223,9 +225,15 @@ function toColumns(channel: AlertChannelRow, cipher: CredentialCipher | undefine
   };
 }
 
+/** A channel that no key decrypts must not stop the alerts of the others. */
 function toChannel(row: ChannelColumns, cipher: CredentialCipher | undefined): AlertChannelRow {
-  const text = cipher ? cipher.decrypt(row.secrets, place(row.id)) : row.secrets;
-  return { ...plain(row), secrets: JSON.parse(text) };
+  try {
+    const text = cipher ? cipher.decrypt(row.secrets, place(row.id)) : row.secrets;
+    return { ...plain(row), secrets: JSON.parse(text) };
+  } catch {
+    const unreadable = `The secrets of the channel "${row.name}" cannot be decrypted with the secret keys of this process. Restore the key, or give the channel its address again.`;
+    return { ...plain(row), secrets: { url: '' }, unreadable };
+  }
 }
 
 function plain(row: ChannelColumns): Omit<AlertChannelRow, 'secrets'> {

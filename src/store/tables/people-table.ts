@@ -153,6 +153,15 @@ function* refuseWithoutOwner(): Steps<void> {
     throw new GatewayError('conflict', 'This is the last owner: make somebody else an owner first.');
 }
 
+/** Of a person whose password or passkey has just been removed. The row of the person is locked. */
+export function* refuseWithoutWayIn(person: string): Steps<void> {
+  const ways =
+    yield sql`SELECT id FROM people WHERE id = ${person} AND (password_hash IS NOT NULL OR oidc_issuer IS NOT NULL
+    OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.person = people.id))`;
+  if (ways.length > 0) return;
+  throw new GatewayError('conflict', 'This is the only way in: set a password or add a passkey first.');
+}
+
 function updateSteps(id: string, change: PersonChange, audit: Parameters<PeopleStore['updatePerson']>[2]) {
   return function* (): Steps<PersonRow | undefined> {
     const concernsOwners = change.role !== undefined || change.disabledAt !== undefined;
@@ -162,6 +171,7 @@ function updateSteps(id: string, change: PersonChange, audit: Parameters<PeopleS
     if (!old) return undefined;
     yield* refuseTaken(id, change);
     yield updateRow('people', id, changedColumns(change));
+    if (change.passwordHash === null) yield* refuseWithoutWayIn(id);
     if (change.accounts) yield* replaceMemberships(id, change.accounts);
     if (old.role === 'owner' && concernsOwners) yield* refuseWithoutOwner();
     const [changed] = (yield personWhere(sql`people.id = ${id}`)) as PersonColumns[];

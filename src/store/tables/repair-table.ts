@@ -2,6 +2,7 @@
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, type Steps, sql } from '../database.ts';
 import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';
 import type { Finding } from '../verify/report.ts';
 import { insertAudit } from './audit-table.ts';
@@ -92,6 +93,7 @@ function* repairHour(
   const [made] = (yield sql`SELECT ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls}`) as FigureColumns[];
   if (!made || Bun.deepEquals(kept, made)) return;
   for (const table of ['call_sums', 'usage_sums']) yield sql`DELETE FROM ${raw(table)} WHERE ${place}`;
+  yield sql`${raw(CHANGED)} = ${Math.floor(hour / HOURS_PER_DAY)}`;
   const columns = raw('account, at / 3600000, key, model');
   yield sql`INSERT INTO call_sums (account, hour, key, model, ${raw(FIGURES)})
     SELECT ${columns}, ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4`;

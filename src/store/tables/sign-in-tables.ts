@@ -1,8 +1,8 @@
 /** Sessions, passkeys, tokens that work once, and failed attempts to sign in. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, sql, where, within } from '../database.ts';
+import { type Database, insertInto, sql, updateRow, where, within } from '../database.ts';
 import type { PasskeyRow, PeopleStore, SessionRow, TokenRow } from '../people.ts';
-import { type PersonColumns, personWhere, toPerson } from './people-table.ts';
+import { type PersonColumns, personWhere, refuseWithoutWayIn, toPerson } from './people-table.ts';
 
 interface SessionColumns {
   id: string;
@@ -128,10 +128,14 @@ export function passkeyTable(db: Database): PasskeyTable {
       );
       return rows.map(toPasskey)[0];
     },
-    async removePasskey(person, id) {
-      const gone = await db.all(sql`DELETE FROM passkeys WHERE id = ${id} AND person = ${person} RETURNING id`);
-      return gone.length > 0;
-    },
+    removePasskey: (person, id) =>
+      db.steps(function* () {
+        // Two removals at once must not take the last way in together.
+        yield updateRow('people', person, {});
+        const gone = yield sql`DELETE FROM passkeys WHERE id = ${id} AND person = ${person} RETURNING id`;
+        if (gone.length > 0) yield* refuseWithoutWayIn(person);
+        return gone.length > 0;
+      }),
   };
 }
 

@@ -1,9 +1,11 @@
-/** Reports of usage, from hourly sums. Only parts of an hour are summed from its calls. */
+/** Reports of usage, from sums of hours and days. Only parts of an hour are summed from its calls. */
 import { addFigures, HOUR_MS, NO_FIGURES } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from '../sum-columns.ts';
+import { doneDays, HOURS_PER_DAY } from '../usage-days.ts';
+import { spansOf, type UsageSpan } from '../usage-spans.ts';
 
 type UsageFilter = Parameters<Store['usage']>[0];
 
@@ -16,6 +18,8 @@ interface SumColumns extends FigureColumns {
   hour?: bigint;
   /** The index of a period. */
   period?: bigint;
+  /** The index of a period from which the row is taken, or `NOTHING`. */
+  minus?: bigint;
 }
 
 /** A part of an hour that its sum counts in one period, and that belongs to another or to none. */
@@ -47,13 +51,16 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
   const starts = [from, ...(periods ?? []).filter((at) => at > from && at < to)];
   const parts = partsOf(starts, to);
   const [sums, ...ofParts] = await Promise.all([
-    db.scan<SumColumns>(sumsOf(filter, starts)),
+    sumsOf(db, filter, boundsOf(starts, to)),
     ...parts.map((part) => db.scan<SumColumns>(callsOf(filter, part))),
   ]);
   const all = new Map<string, UsageSum>();
   const add = (row: SumColumns, period: number, sign: 1 | -1) =>
     addTo(all, { ...groupsOf(row, groupBy), ...(periods && { period: starts[period]! }) }, row, sign);
-  for (const row of sums) add(row, Number(row.period ?? 0n), 1);
+  for (const row of sums) {
+    add(row, Number(row.period ?? 0n), 1);
+    if (row.minus !== undefined && row.minus !== NOTHING) add(row, Number(row.minus), -1);
+  }
   for (const [index, { countedIn, belongsTo }] of parts.entries()) {
     for (const row of ofParts[index] ?? []) {
       add(row, countedIn, -1);
@@ -61,6 +68,31 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
     }
   }
   return [...all.values()];
+}
+
+/** Hours that begin before a period count in the one before it. */
+function boundsOf(starts: readonly number[], to: number): number[] {
+  const first = Math.floor(starts[0]! / HOUR_MS);
+  return [first, ...starts.slice(1).map((start) => Math.ceil(start / HOUR_MS)), Math.ceil(to / HOUR_MS)];
+}
+
+/** Below this the days that are summed are not looked up. */
+const FEW_HOURS = 2 * HOURS_PER_DAY;
+
+/** The sums of the hours in `bounds`, from sums of days as far as there are some. */
+async function sumsOf(db: Database, filter: UsageFilter, bounds: readonly number[]): Promise<SumColumns[]> {
+  const { limit = MOST_SUMS } = filter;
+  const [first, end] = [bounds[0]!, bounds.at(-1)!];
+  const isShort = filter.groupBy.includes('hour') || end - first < FEW_HOURS;
+  const done = isShort ? [] : await doneDays(db, Math.ceil(first / HOURS_PER_DAY), Math.floor(end / HOURS_PER_DAY));
+  const { days, hours } = spansOf(bounds, done);
+  const hourly = needsProvider(filter) ? 'usage_sums' : 'call_sums';
+  const read = (table: string, unit: string, spans: readonly UsageSpan[]) =>
+    spans.length === 0 ? [] : db.scan<SumColumns>(spanSums(filter, table, unit, spans));
+  const [ofDays, ofHours] = await Promise.all([read('usage_days', 'day', days), read(hourly, 'hour', hours)]);
+  // Lines that are cut off could be what is to be taken from others.
+  const isCut = days.length > 0 && (ofDays.length >= limit || ofHours.length >= limit);
+  return isCut ? read(hourly, 'hour', spansOf(bounds, []).hours) : [...ofDays, ...ofHours];
 }
 
 /** Calls that an older program recorded are in the sums of no provider. */
@@ -82,7 +114,8 @@ function addRest(lines: UsageSum[], whole: readonly UsageSum[]): void {
     if (rest) addFigures(rest, line, -1);
   }
   for (const rest of rests.values()) {
-    if (rest.calls === 0) continue;
+    // As many calls may have to be taken as added.
+    if (rest.calls === 0 && rest.cost === 0n && rest.inputTokens === 0 && rest.outputTokens === 0) continue;
     const known = lines.find((line) => line.provider === '' && placeOf(line) === placeOf(rest));
     if (known) addFigures(known, rest, 1);
     else lines.push(rest);
@@ -94,24 +127,28 @@ const bigint = (value: number): Statement => sql`CAST(${value} AS BIGINT)`;
 
 const MOST_SUMS = 100_000;
 
-/** Hours that begin before a period count in the one before it. */
-function sumsOf({ from, to, groupBy, limit = MOST_SUMS, ...only }: UsageFilter, starts: readonly number[]): Statement {
-  const hours = starts.map((start) => (start === from ? Math.floor(start / HOUR_MS) : Math.ceil(start / HOUR_MS)));
-  hours.push(Math.ceil(to / HOUR_MS));
-  const columns = columnsOf(groupBy, 'hour');
-  const isOne = starts.length === 1;
-  const periods = joined(
-    starts.map((_, index) => sql`(${bigint(index)}, ${bigint(hours[index]!)}, ${bigint(hours[index + 1]!)})`),
-    ', ',
+/** The column `minus` where nothing is taken. */
+const NOTHING = -1n;
+
+function spanSums(
+  { from: _from, to: _to, groupBy, limit = MOST_SUMS, ...only }: UsageFilter,
+  table: string,
+  unit: string,
+  spans: readonly UsageSpan[],
+): Statement {
+  const isOne = spans.length === 1;
+  const rows = spans.map(
+    ({ first, next, period, minus = -1 }) =>
+      sql`(${bigint(period)}, ${bigint(minus)}, ${bigint(first)}, ${bigint(next)})`,
   );
-  const byProvider = needsProvider({ groupBy, ...only });
-  const sums = raw(byProvider ? 'usage_sums' : 'call_sums');
-  const table = isOne ? sums : sql`periods JOIN ${sums} ON hour >= first AND hour < next`;
-  const times = isOne ? [sql`hour >= ${hours[0]!}`, sql`hour < ${hours[1]!}`] : [];
-  const tags = byProvider ? tagConditions(groupBy, only.tag) : [];
-  return sql`${isOne ? raw('') : sql`WITH periods (period, first, next) AS (VALUES ${periods}) `}
-    SELECT ${raw([...columns, ...(isOne ? [] : ['period'])].map((column) => `${column}, `).join(''))}${raw(SUMS_OF_SUMS)} FROM ${table}
-    ${where([...conditionsOf(only), ...tags, ...times])} ${groupedBy(columns.length + (isOne ? 0 : 1))} LIMIT ${limit}`;
+  const column = raw(unit);
+  const times = isOne ? [sql`${column} >= ${spans[0]!.first}`, sql`${column} < ${spans[0]!.next}`] : [];
+  const source = isOne ? raw(table) : sql`spans JOIN ${raw(table)} ON ${column} >= first AND ${column} < next`;
+  const tags = table === 'call_sums' ? [] : tagConditions(groupBy, only.tag);
+  const columns = [...columnsOf(groupBy, 'hour'), ...(isOne ? [] : ['period', 'minus'])];
+  return sql`${isOne ? raw('') : sql`WITH spans (period, minus, first, next) AS (VALUES ${joined(rows, ', ')}) `}
+    SELECT ${raw(columns.map((name) => `${name}, `).join(''))}${isOne ? sql`${bigint(spans[0]!.period)} AS period, ` : raw('')}${raw(SUMS_OF_SUMS)}
+    FROM ${source} ${where([...conditionsOf(only), ...tags, ...times])} ${groupedBy(columns.length)} LIMIT ${limit}`;
 }
 
 /** Only these sums have the provider, and the tags. */

@@ -259,7 +259,8 @@ test('storage that hangs is not asked again and again', async () => {
   const captures = open(counted, { queue: { writers: 2, writeMs: 1 } });
   for (let place = 0; place < 20; place++) begin(captures, `req_${place}`, 'full', REQUEST).answer(answer('{}'));
   await captures.drain(30_000);
-  expect(writes).toBe(4);
+  // After four that hang nothing is written. The other writer may have begun a fifth before the fourth was given up.
+  expect([4, 5]).toContain(writes);
   expect(countOf(captures, 'modelport_captures_dropped_total')).toEqual([['failed', 20]]);
   files.open();
   // What hung has ended: captures are stored again.

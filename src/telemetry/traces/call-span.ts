@@ -1,7 +1,6 @@
 /** The span of one call, and those of its attempts. It exists only while traces are exported. */
 import { hash } from 'node:crypto';
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
-import type { RequestHeaders } from '../call-labels.ts';
 import type { Sampler } from './sampler.ts';
 import { newSpanId, newTraceId, readParent, writeParent } from './trace-context.ts';
 
@@ -20,7 +19,7 @@ export class CallSpan {
   /** Of a task, its id: any process may start and end it, so all of them must compute the same identifiers. */
   private readonly seed: string | undefined;
 
-  constructor(headers: RequestHeaders | undefined, sampler: Sampler, seed?: string) {
+  constructor(headers: { get(name: string): string | null | undefined } | undefined, sampler: Sampler, seed?: string) {
     const parent = headers && readParent(headers);
     this.seed = seed;
     this.traceId = parent?.traceId ?? (seed === undefined ? newTraceId() : idFrom(seed, 32));

@@ -16,9 +16,6 @@ export class ApiError extends Error {
 /** No answer at all: the network is down, or the gateway is not there. */
 export class OfflineError extends Error {}
 
-/** The browser gave no passkey: the person cancelled, did not answer in time, or has none here. */
-export class PasskeyError extends Error {}
-
 export interface Ask {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;

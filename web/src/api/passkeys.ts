@@ -5,7 +5,9 @@ import {
   startAuthentication,
   startRegistration,
 } from '@simplewebauthn/browser';
-import { ask, PasskeyError } from './client.ts';
+import { currentLanguage } from '../i18n/language.ts';
+import { dictionary, translate } from '../i18n/words.ts';
+import { ask } from './client.ts';
 import type { SignedIn } from './session.ts';
 
 export interface Passkey {
@@ -30,9 +32,16 @@ interface Ceremony<Options> {
 const begin = <Options>(path: string, body: object = {}) =>
   ask<Ceremony<Options>>(`${path}/options`, { method: 'POST', body });
 
-/** The browser's own messages are English. */
+const words = dictionary({
+  noPasskey: [
+    'No passkey was used: it was cancelled, took too long, or there is none on this device.',
+    '未使用通行密钥：操作已取消、超时，或此设备上没有通行密钥。',
+  ],
+});
+
+/** The browser gave no passkey: the person cancelled, did not answer in time, or has none here. Its own messages are English. */
 const refuse = (reason: unknown): never => {
-  throw new PasskeyError(String(reason));
+  throw new Error(translate(words, currentLanguage())('noPasskey'), { cause: reason });
 };
 
 async function use<Answer>(path: string): Promise<Answer> {

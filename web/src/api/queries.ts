@@ -23,43 +23,38 @@ export async function fetchAll<T>(path: string): Promise<T[]> {
 
 const STALE = 15_000;
 
+function useAll<T>(name: string, path: string, enabled: boolean) {
+  return useQuery({ queryKey: [name], queryFn: () => fetchAll<T>(path), staleTime: STALE, enabled });
+}
+
 export function useAccounts(enabled = true) {
-  return useQuery({
-    queryKey: ['accounts'],
-    queryFn: () => fetchAll<Account>('/admin/v1/accounts'),
-    staleTime: STALE,
-    enabled,
-  });
+  return useAll<Account>('accounts', '/admin/v1/accounts', enabled);
 }
 
 /** All keys for operators, the own ones for members. */
 export function useKeys(enabled = true) {
-  const path = useOwnPath('/admin/v1/keys', '/keys');
-  return useQuery({ queryKey: ['keys'], queryFn: () => fetchAll<Key>(path), staleTime: STALE, enabled });
+  return useAll<Key>('keys', useOwnPath('/admin/v1/keys', '/keys'), enabled);
 }
 
 export function useModels(enabled = true) {
-  return useQuery({
-    queryKey: ['models'],
-    queryFn: () => fetchAll<Model>('/admin/v1/models'),
-    staleTime: STALE,
-    enabled,
-  });
+  return useAll<Model>('models', '/admin/v1/models', enabled);
 }
 
 export function useProviders(enabled = true) {
-  return useQuery({
-    queryKey: ['providers'],
-    queryFn: () => fetchAll<Provider>('/admin/v1/providers'),
-    staleTime: STALE,
-    enabled,
-  });
+  return useAll<Provider>('providers', '/admin/v1/providers', enabled);
+}
+
+const fetchRows = <T>(path: string) => ask<{ data: T[] }>(path).then(({ data }) => data);
+
+/** A list that comes without pages. */
+export function useRows<T>(name: string, path: string) {
+  return useQuery({ queryKey: [name], queryFn: () => fetchRows<T>(path) });
 }
 
 export function useHealth(enabled = true) {
   return useQuery({
     queryKey: ['health'],
-    queryFn: () => ask<{ data: TargetHealth[] }>('/admin/v1/health/targets').then(({ data }) => data),
+    queryFn: () => fetchRows<TargetHealth>('/admin/v1/health/targets'),
     refetchInterval: 10_000,
     enabled,
   });

@@ -134,6 +134,22 @@ export interface Provider {
   settings: Record<string, unknown>;
   concurrency?: number;
   tokensPerMinute?: number;
+  queueMs?: number;
+}
+
+/** A model that a provider lists; all but its name is from the price list. */
+export interface FoundModel {
+  id: string;
+  kind?: string;
+  price?: Price;
+  contextTokens?: number;
+  maxOutputTokens?: number;
+}
+
+export interface FoundList {
+  data: FoundModel[];
+  hasMore: boolean;
+  problem?: { code: string; message: string };
 }
 
 export interface Target {
@@ -159,6 +175,7 @@ export interface Model {
   createdAt: string;
   targets: Target[];
   strategy?: string;
+  scheduled?: { priceId: string; from: string }[];
 }
 
 export interface TargetHealth {

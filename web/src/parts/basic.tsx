@@ -1,9 +1,7 @@
 /** Small parts that carry the design's classes. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { ago, fullTime } from '../format/numbers.ts';
-import { useWords } from '../i18n/words.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { common } from './words.ts';
 
 export type State = 'ok' | 'warn' | 'bad' | 'idle' | 'live';
 
@@ -53,45 +51,6 @@ export function Ago({ at, now }: { at: string; now: number }) {
       {ago(at, now)}
     </time>
   );
-}
-
-interface CopyProps {
-  text: string;
-  /** Above code, which the word would cover. */
-  iconOnly?: boolean;
-}
-
-export function CopyButton({ text, iconOnly = false }: CopyProps) {
-  const t = useWords(common);
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 2000);
-    return () => clearTimeout(timer);
-  }, [copied]);
-  const copy = async () => {
-    await copyText(text);
-    setCopied(true);
-  };
-  return (
-    <button type="button" className={iconOnly ? 'btn icon' : 'btn'} title={t('copy')} onClick={copy}>
-      <Icon name={copied ? 'check' : 'copy'} />
-      <span className={iconOnly ? 'off' : undefined} aria-live="polite">
-        {copied ? t('copied') : t('copy')}
-      </span>
-    </button>
-  );
-}
-
-/** The clipboard API is there on TLS and localhost alone; a gateway on a plain address of the own network still copies. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
 }
 
 /** A choice of few things, all visible. */

@@ -1,13 +1,19 @@
 /** Filter chips: an unset one opens its choices, a set one reads as a sentence and is removed by a click. */
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { useWords } from '../i18n/words.ts';
+import type { Named } from '../api/session.ts';
+import { dictionary, useWords } from '../i18n/words.ts';
 import { Icon } from './icon.tsx';
-import { common } from './words.ts';
+
+const words = dictionary({
+  clearOne: ['Remove filter', '移除筛选'],
+  filters: ['Filters', '筛选'],
+  add: ['Add', '添加'],
+});
 
 interface ChipProps {
   label: string;
   value: string | undefined;
-  /** How the value reads; the value itself without it. */
+  /** How the value reads; without it, the text of its choice or the value itself. */
   shown?: ReactNode;
   /** Without choices the value is typed. */
   options?: readonly (readonly [value: string, text: string])[];
@@ -15,7 +21,7 @@ interface ChipProps {
 }
 
 export function Chips({ children }: { children: ReactNode }) {
-  const t = useWords(common);
+  const t = useWords(words);
   return (
     <fieldset className="chips" aria-label={t('filters')}>
       {children}
@@ -24,12 +30,12 @@ export function Chips({ children }: { children: ReactNode }) {
 }
 
 export function Chip({ label, value, shown, options, onChange }: ChipProps) {
-  const t = useWords(common);
+  const t = useWords(words);
   const id = useId();
   if (value !== undefined) {
     return (
       <button className="chip" data-set="" type="button" onClick={() => onChange(undefined)}>
-        {label} <b>{shown ?? value}</b> <Icon name="close" />
+        {label} <b>{shown ?? options?.find(([option]) => option === value)?.[1] ?? value}</b> <Icon name="close" />
         <span className="off">{t('clearOne')}</span>
       </button>
     );
@@ -59,8 +65,13 @@ export function Chip({ label, value, shown, options, onChange }: ChipProps) {
   );
 }
 
+/** A chip whose choices are known by their names: accounts, keys. */
+export function NamedChip({ of, ...chip }: Omit<ChipProps, 'options'> & { of: readonly Named[] }) {
+  return <Chip {...chip} options={of.map(({ id, name }) => [id, name])} />;
+}
+
 function Typed({ label, onChange }: { label: string; onChange: (value: string) => void }) {
-  const t = useWords(common);
+  const t = useWords(words);
   const [text, setText] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -4,11 +4,17 @@
  */
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useSession } from '../api/session.ts';
-import { useWords } from '../i18n/words.ts';
+import { dictionary, useWords } from '../i18n/words.ts';
 import { Field } from './form.tsx';
 import { Icon } from './icon.tsx';
 import { FormError } from './states.tsx';
 import { common } from './words.ts';
+
+const words = dictionary({
+  confirmPasskey: ['Confirm with a passkey instead', '改用通行密钥确认'],
+  confirmType: ['Type {name} to confirm', '输入 {name} 以确认'],
+  noMatchName: ['The name does not match yet.', '名称尚不一致。'],
+});
 
 interface ModalProps {
   label?: string;
@@ -77,7 +83,7 @@ interface ConfirmProps {
   action: string;
   /** Typed by the person; without it a click confirms. */
   name?: string;
-  mild?: { text: string; run: () => void };
+  mild?: { text: string; run: () => Promise<unknown> };
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
@@ -85,17 +91,17 @@ interface ConfirmProps {
 /** A destructive act: says the effect, offers the mild way, asks for the name of the thing or for a passkey. */
 export function Confirm({ title, effect, action, name, mild, onConfirm, onClose }: ConfirmProps) {
   const t = useWords(common);
+  const w = useWords(words);
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const { person, ways } = useSession();
   const isNamed = name === undefined || typed.trim() === name;
-  const run = async (confirm?: () => Promise<unknown>) => {
+  const run = async (act: () => Promise<unknown>) => {
     setBusy(true);
     setError(undefined);
     try {
-      await confirm?.();
-      await onConfirm();
+      await act();
       onClose();
     } catch (reason) {
       setError(reason);
@@ -104,11 +110,11 @@ export function Confirm({ title, effect, action, name, mild, onConfirm, onClose 
   };
   const foot = (
     <>
-      <button type="button" className="btn danger" disabled={!isNamed || busy} onClick={() => void run()}>
+      <button type="button" className="btn danger" disabled={!isNamed || busy} onClick={() => void run(onConfirm)}>
         {action}
       </button>
       {mild && (
-        <button type="button" className="btn" onClick={mild.run}>
+        <button type="button" className="btn" disabled={busy} onClick={() => void run(mild.run)}>
           {mild.text}
         </button>
       )}
@@ -122,21 +128,39 @@ export function Confirm({ title, effect, action, name, mild, onConfirm, onClose 
       <p>{effect}</p>
       {name !== undefined && (
         <Field
-          label={t('confirmType', { name })}
+          label={w('confirmType', { name })}
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          error={typed !== '' && !isNamed ? t('noMatchName') : undefined}
+          onText={setTyped}
+          error={typed !== '' && !isNamed ? w('noMatchName') : undefined}
           autoComplete="off"
         />
       )}
       {name !== undefined && ways.passkeys && person.passkeys > 0 && (
-        <button type="button" className="btn" disabled={busy} onClick={() => void run(confirmByPasskey)}>
+        <button
+          type="button"
+          className="btn"
+          disabled={busy}
+          onClick={() => void run(() => confirmByPasskey().then(onConfirm))}
+        >
           <Icon name="keys" />
-          {t('confirmPasskey')}
+          {w('confirmPasskey')}
         </button>
       )}
       <FormError error={error} />
     </Dialog>
+  );
+}
+
+/** A button for a destructive act, which asks first. */
+export function ConfirmButton(confirm: Omit<ConfirmProps, 'onClose'>) {
+  const [isAsking, setAsking] = useState(false);
+  return (
+    <>
+      <button type="button" className="btn danger" onClick={() => setAsking(true)}>
+        {confirm.action}
+      </button>
+      {isAsking && <Confirm {...confirm} onClose={() => setAsking(false)} />}
+    </>
   );
 }
 

@@ -2,6 +2,38 @@
 
 export type Search = { readonly [name: string]: string | undefined };
 
+/** Filters of the calls; the address also has `after`, the page, and `call`, the one in the drawer. */
+export const CALL_FILTERS = [
+  'period',
+  'account',
+  'key',
+  'model',
+  'provider',
+  'status',
+  'outcome',
+  'error',
+  'tag',
+  'cost_above',
+] as const;
+
+/** What the addresses of the other lists hold: filters, `after`, the page, and `open`, the row in the drawer. */
+export const LIST_FILTERS = [
+  'account',
+  'status',
+  'after',
+  'open',
+  'subject',
+  'actor',
+  'action',
+  'period',
+  'tab',
+  'model',
+  'kind',
+  'key',
+] as const;
+
+export type ListSearch = { [N in (typeof LIST_FILTERS)[number]]?: string | undefined };
+
 /** Keeps the named parameters that have a value, as text. The router reads `?status=500` as a number. */
 export function readSearch<Name extends string>(
   names: readonly Name[],

@@ -1,69 +1,80 @@
 /** Form fields: label above, hint below; an error takes the hint's place. */
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react';
+
+import type { TextareaHTMLAttributes } from 'react';
+import { type ChangeEvent, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, useId } from 'react';
 import { Icon } from './icon.tsx';
 
-interface Around {
+interface Label {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
 }
 
-export function Field({ label, hint, error, ...input }: Around & InputHTMLAttributes<HTMLInputElement>) {
+interface Around extends Label {
+  /** Gets what was typed or chosen. */
+  onText?: (text: string) => void;
+}
+
+const textHandler = (onText: Around['onText']) =>
+  onText && { onChange: (event: ChangeEvent<{ value: string }>) => onText(event.target.value) };
+
+export function Field({ label, hint, error, onText, ...input }: Around & InputHTMLAttributes<HTMLInputElement>) {
   const id = useId();
-  const said = error ?? hint;
   return (
-    <div className="f">
-      <label htmlFor={id}>{label}</label>
+    <Labelled id={id} label={label} hint={hint} error={error}>
       <input
         className="in1"
         id={id}
         aria-invalid={error !== undefined || undefined}
-        aria-describedby={said ? `${id}-hint` : undefined}
+        aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
+        {...textHandler(onText)}
         {...input}
       />
-      <Hint id={id} hint={hint} error={error} />
-    </div>
+    </Labelled>
   );
 }
 
-export function Area({
-  label,
-  hint,
-  error,
-  ...input
-}: Around & InputHTMLAttributes<HTMLTextAreaElement> & { rows?: number }) {
+export function Area({ label, hint, error, onText, ...input }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const id = useId();
   return (
-    <div className="f">
-      <label htmlFor={id}>{label}</label>
-      <textarea className="in1" id={id} aria-invalid={error !== undefined || undefined} {...input} />
-      <Hint id={id} hint={hint} error={error} />
-    </div>
+    <Labelled id={id} label={label} hint={hint} error={error}>
+      <textarea
+        className="in1"
+        id={id}
+        aria-invalid={error !== undefined || undefined}
+        {...textHandler(onText)}
+        {...input}
+      />
+    </Labelled>
   );
 }
 
-export function Select({ label, hint, error, children, ...input }: Around & SelectHTMLAttributes<HTMLSelectElement>) {
+export function Select(props: Around & SelectHTMLAttributes<HTMLSelectElement>) {
+  const { label, hint, error, onText, children, ...input } = props;
   const id = useId();
   return (
-    <div className="f">
-      <label htmlFor={id}>{label}</label>
+    <Labelled id={id} label={label} hint={hint} error={error}>
       <span className="sel">
-        <select className="in1" id={id} {...input}>
+        <select className="in1" id={id} {...textHandler(onText)} {...input}>
           {children}
         </select>
         <Icon name="down" />
       </span>
-      <Hint id={id} hint={hint} error={error} />
-    </div>
+    </Labelled>
   );
 }
 
-function Hint({ id, hint, error }: { id: string; hint?: ReactNode; error?: string | undefined }) {
-  const said = error ?? hint;
-  if (!said) return null;
+function Labelled({ id, label, hint, error, children }: Label & { id: string; children: ReactNode }) {
+  const text = error ?? hint;
   return (
-    <span className="hint" id={`${id}-hint`} style={error ? { color: 'var(--bad)' } : undefined}>
-      {said}
-    </span>
+    <div className="f">
+      <label htmlFor={id}>{label}</label>
+      {children}
+      {text && (
+        <span className="hint" id={`${id}-hint`} style={error ? { color: 'var(--bad)' } : undefined}>
+          {text}
+        </span>
+      )}
+    </div>
   );
 }

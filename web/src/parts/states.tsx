@@ -1,7 +1,7 @@
 /** Loading, empty, failed, denied and offline, the same on every page. */
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import { ApiError, OfflineError, PasskeyError } from '../api/client.ts';
+import { ApiError, OfflineError } from '../api/client.ts';
 import { clockTime } from '../format/numbers.ts';
 import { useWords } from '../i18n/words.ts';
 import { Note } from './basic.tsx';
@@ -74,7 +74,6 @@ export function messageOf(error: unknown): string {
 export function FormError({ error }: { error: unknown }) {
   const t = useWords(common);
   if (!error) return null;
-  if (error instanceof PasskeyError) return <Note s="bad">{t('noPasskey')}</Note>;
   return <Note s="bad">{error instanceof OfflineError ? t('offlineNow') : messageOf(error)}</Note>;
 }
 

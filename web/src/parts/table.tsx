@@ -1,13 +1,18 @@
 /** A table of rows. Columns drop by the width of their container: `p3` first, then `p2`, then `p1`. */
 import type { ReactNode } from 'react';
-import { useWords } from '../i18n/words.ts';
-import { common } from './words.ts';
+import { FirstRows } from './first-rows.tsx';
 
 export interface Column<Row> {
   /** Distinguishes the columns. */
   id: string;
   head: ReactNode;
   cell: (row: Row) => ReactNode;
+  /** The cell is a button that opens the row. */
+  opens?: boolean;
+  /** A second line below the cell. */
+  sub?: (row: Row) => ReactNode;
+  /** A second line in narrow containers, for a column that is dropped there. */
+  narrow?: (row: Row) => ReactNode;
   /** Right-aligned, tabular. */
   num?: boolean;
   /** Dropped in narrow containers. */
@@ -16,7 +21,7 @@ export interface Column<Row> {
   className?: string;
 }
 
-interface Props<Row> {
+export interface TableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -25,6 +30,8 @@ interface Props<Row> {
   /** A click on the row does what its link does. */
   onOpen?: (row: Row) => void;
   foot?: ReactNode;
+  /** Instead of a table without rows. */
+  empty?: ReactNode;
 }
 
 function classOf<Row>({ num, drop, dim, className }: Column<Row>, isHead: boolean): string | undefined {
@@ -32,7 +39,8 @@ function classOf<Row>({ num, drop, dim, className }: Column<Row>, isHead: boolea
   return names.length > 0 ? names.join(' ') : undefined;
 }
 
-export function Table<Row>({ label, columns, rows, rowKey, selected, onOpen, foot }: Props<Row>) {
+export function Table<Row>({ label, columns, rows, rowKey, selected, onOpen, foot, empty }: TableProps<Row>) {
+  if (rows.length === 0 && empty !== undefined) return empty;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reachable from the keyboard
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be named by a legend inside the scrolling part
@@ -47,8 +55,8 @@ export function Table<Row>({ label, columns, rows, rowKey, selected, onOpen, foo
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
+        <FirstRows rows={rows} columns={columns.length}>
+          {(row) => (
             <tr
               key={rowKey(row)}
               aria-selected={selected === undefined ? undefined : selected === rowKey(row)}
@@ -59,32 +67,37 @@ export function Table<Row>({ label, columns, rows, rowKey, selected, onOpen, foo
             >
               {columns.map((column) => (
                 <td key={column.id} className={classOf(column, false)}>
-                  {column.cell(row)}
+                  <Cell column={column} row={row} onOpen={onOpen} />
                 </td>
               ))}
             </tr>
-          ))}
-        </tbody>
+          )}
+        </FirstRows>
         {foot && <tfoot>{foot}</tfoot>}
       </table>
     </div>
   );
 }
 
-/** Newer and Older below a list; there are no totals, since counting millions of rows takes seconds. */
-export function Pager(props: { newer?: (() => void) | undefined; older?: (() => void) | undefined; hint?: ReactNode }) {
-  const t = useWords(common);
+interface CellProps<Row> {
+  column: Column<Row>;
+  row: Row;
+  onOpen: ((row: Row) => void) | undefined;
+}
+
+function Cell<Row>({ column, row, onOpen }: CellProps<Row>) {
+  const { cell, opens, sub, narrow } = column;
   return (
-    <div className="foot">
-      {props.hint && <span>{props.hint}</span>}
-      <span className="acts">
-        <button type="button" className="btn" disabled={!props.newer} onClick={props.newer}>
-          {t('newer')}
+    <>
+      {opens ? (
+        <button type="button" className="link strong" onClick={() => onOpen?.(row)}>
+          {cell(row)}
         </button>
-        <button type="button" className="btn" disabled={!props.older} onClick={props.older}>
-          {t('older')}
-        </button>
-      </span>
-    </div>
+      ) : (
+        cell(row)
+      )}
+      {sub && <span className="sub">{sub(row)}</span>}
+      {narrow && <span className="sub only-narrow">{narrow(row)}</span>}
+    </>
   );
 }

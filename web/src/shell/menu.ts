@@ -51,64 +51,61 @@ export type MenuPath =
 
 export interface MenuItem {
   to: MenuPath;
+  needs: Permission;
   word: Word;
   icon: IconName;
-  needs: Permission;
 }
 
 export interface MenuGroup {
-  word?: Word;
+  word: Word | undefined;
   items: readonly MenuItem[];
 }
 
+/** An item's icon has the name of its word, unless a fourth member names another. */
+type Row =
+  | readonly [to: MenuPath, needs: Permission, word: Word & IconName]
+  | readonly [MenuPath, Permission, Word, IconName];
+
+const group = (word: Word | undefined, rows: readonly Row[]): MenuGroup => ({
+  word,
+  items: rows.map(([to, needs, word, icon = word as IconName]) => ({ to, needs, word, icon })),
+});
+
 const OPERATORS: readonly MenuGroup[] = [
-  {
-    items: [
-      { to: '/', word: 'overview', icon: 'overview', needs: 'overview:read' },
-      { to: '/calls', word: 'calls', icon: 'calls', needs: 'calls:read' },
-      { to: '/playground', word: 'playground', icon: 'playground', needs: 'playground' },
-    ],
-  },
-  {
-    word: 'supply',
-    items: [
-      { to: '/providers', word: 'providers', icon: 'providers', needs: 'supply:read' },
-      { to: '/models', word: 'models', icon: 'models', needs: 'supply:read' },
-      { to: '/limits', word: 'limits', icon: 'limits', needs: 'accounts:read' },
-    ],
-  },
-  {
-    word: 'customers',
-    items: [
-      { to: '/accounts', word: 'accounts', icon: 'accounts', needs: 'accounts:read' },
-      { to: '/keys', word: 'keys', icon: 'keys', needs: 'keys:read' },
-      { to: '/codes', word: 'codes', icon: 'codes', needs: 'money:read' },
-      { to: '/ledger', word: 'ledger', icon: 'ledger', needs: 'money:read' },
-    ],
-  },
-  {
-    word: 'operations',
-    items: [
-      { to: '/tasks', word: 'tasks', icon: 'tasks', needs: 'calls:read' },
-      { to: '/alerts', word: 'alerts', icon: 'alerts', needs: 'alerts:read' },
-      { to: '/audit', word: 'audit', icon: 'audit', needs: 'audit:read' },
-      { to: '/people', word: 'people', icon: 'people', needs: 'people:read' },
-      { to: '/settings', word: 'settings', icon: 'settings', needs: 'settings:read' },
-    ],
-  },
+  group(undefined, [
+    ['/', 'overview:read', 'overview'],
+    ['/calls', 'calls:read', 'calls'],
+    ['/playground', 'playground', 'playground'],
+  ]),
+  group('supply', [
+    ['/providers', 'supply:read', 'providers'],
+    ['/models', 'supply:read', 'models'],
+    ['/limits', 'accounts:read', 'limits'],
+  ]),
+  group('customers', [
+    ['/accounts', 'accounts:read', 'accounts'],
+    ['/keys', 'keys:read', 'keys'],
+    ['/codes', 'money:read', 'codes'],
+    ['/ledger', 'money:read', 'ledger'],
+  ]),
+  group('operations', [
+    ['/tasks', 'calls:read', 'tasks'],
+    ['/alerts', 'alerts:read', 'alerts'],
+    ['/audit', 'audit:read', 'audit'],
+    ['/people', 'people:read', 'people'],
+    ['/settings', 'settings:read', 'settings'],
+  ]),
 ];
 
 const MEMBERS: readonly MenuGroup[] = [
-  {
-    items: [
-      { to: '/', word: 'home', icon: 'overview', needs: 'own:read' },
-      { to: '/calls', word: 'calls', icon: 'calls', needs: 'own:read' },
-      { to: '/usage', word: 'usage', icon: 'models', needs: 'own:read' },
-      { to: '/keys', word: 'keys', icon: 'keys', needs: 'own:read' },
-      { to: '/playground', word: 'playground', icon: 'playground', needs: 'playground' },
-      { to: '/reference', word: 'reference', icon: 'ledger', needs: 'own:read' },
-    ],
-  },
+  group(undefined, [
+    ['/', 'own:read', 'home', 'overview'],
+    ['/calls', 'own:read', 'calls'],
+    ['/usage', 'own:read', 'usage', 'models'],
+    ['/keys', 'own:read', 'keys'],
+    ['/playground', 'playground', 'playground'],
+    ['/reference', 'own:read', 'reference', 'ledger'],
+  ]),
 ];
 
 /** What this person may read; groups without an item are left out. */

@@ -1,10 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { useWords } from '../i18n/words.ts';
+import { dictionary, useWords } from '../i18n/words.ts';
 import { Empty, Failed } from '../parts/states.tsx';
 import { common } from '../parts/words.ts';
 
+const words = dictionary({
+  notFound: ['There is no such page', '页面不存在'],
+});
+
 export function NotFound() {
-  const t = useWords(common);
+  const t = useWords(words);
   return (
     <main className="page" id="main">
       <h1 className="off">{t('notFound')}</h1>

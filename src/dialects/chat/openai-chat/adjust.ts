@@ -1,12 +1,17 @@
-/** Adjusts a chat request to the provider's quirks, both the client's own body and one written from the call. */
-
+/**
+ * Adjusts a chat request to the provider's quirks, both the client's own body and one written from the call. In a client's own body members
+ * that need no change stay byte for byte.
+ */
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
-import type { ModelQuirks, Quirks } from '../../dialect.ts';
-import type { Adjustment } from '../../shared/adjust.ts';
-import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import { type Adjustment, adjust, membersTouched } from '../../shared/adjust.ts';
+import { type OutgoingBody, OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
+import { replaceOnly } from '../../wire/json.ts';
+import { readCarriedSignature } from '../carried-signature.ts';
+import { OPENAI_CHAT } from '../names.ts';
 import { freeTextSchema, wrapFreeText } from '../request/free-text.ts';
 import { callIds } from './call-ids.ts';
 import { schemaHint, writeOutput } from './write-output.ts';
@@ -205,4 +210,54 @@ export function wantsSignatures({ reasoning }: ChatCall, model: string, quirks: 
   const { reasoningField } = quirksOf(quirks, model);
   if (reasoningField === 'none') return false;
   return reasoningField !== undefined || (reasoning !== undefined && reasoning.effort !== 'none');
+}
+
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const renamed = withModelAlone(call, model, quirks);
+  if (renamed) return { body: renamed, warnings: [] };
+  const body = new OwnBody(call.origin.body);
+  const warnings = new Set<string>();
+  if (model !== call.model) body.set('model', model);
+  if (!isTextOnly(call) && hasForeignSignatures(call)) {
+    const messages = body.get('messages');
+    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropOtherSignatures(message);
+    body.set('messages', messages);
+  }
+  adjust(body, call, model, quirks, warnings, ADJUSTMENTS);
+  return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : [] };
+}
+
+/** The body with the target's name of the model, where nothing else of it can need a change. */
+function withModelAlone(call: ChatCall, model: string, quirks: Quirks): Uint8Array | undefined {
+  if (call.stream || call.output || call.isPrefilled || !isTextOnly(call)) return undefined;
+  if (membersTouched(quirksOf(quirks, model)).size > 0) return undefined;
+  return replaceOnly(call.origin.body, 'model', model);
+}
+
+function hasForeignSignatures({ messages }: ChatCall): boolean {
+  for (const { parts } of messages)
+    for (const part of parts)
+      if ('signature' in part && part.signature !== undefined && part.signature.dialect !== OPENAI_CHAT) return true;
+  return false;
+}
+
+/** Removes reasoning signatures of other providers that the client sent back. */
+function dropOtherSignatures(message: JsonObject): void {
+  if (Array.isArray(message.reasoning_details)) {
+    const own = message.reasoning_details.filter(
+      (detail) => !isObject(detail) || !isCarried(detail.signature ?? detail.data),
+    );
+    if (own.length > 0) message.reasoning_details = own;
+    else delete message.reasoning_details;
+  }
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  for (const carrier of [message, ...calls]) {
+    if (!isObject(carrier) || !isObject(carrier.extra_content)) continue;
+    const { google } = carrier.extra_content;
+    if (isObject(google) && isCarried(google.thought_signature)) delete carrier.extra_content;
+  }
+}
+
+function isCarried(encoded: Json | undefined): boolean {
+  return typeof encoded === 'string' && readCarriedSignature(encoded) !== undefined;
 }

@@ -3,8 +3,8 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import { OPENAI_CHAT } from '../names.ts';
-import { wantsSignatures } from './adjust.ts';
-import { passCall } from './pass-call.ts';
+import { passCall, wantsSignatures } from './adjust.ts';
+import { plainReply } from './plain-reply.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
 import { createWriter } from './write-reply.ts';
@@ -18,6 +18,7 @@ export const openaiChat: Dialect<ChatCall> = {
   supportsMediaUrls: ['image', 'video'],
   readCall,
   writer: createWriter,
+  plainReply,
   ...OPENAI_ERRORS,
   writeCall,
   passCall,

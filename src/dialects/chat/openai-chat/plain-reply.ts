@@ -15,11 +15,9 @@ import {
 } from '../../../canonical/ascii.ts';
 import { textIn } from '../../../canonical/bytes.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import type { ReplyEvent } from '../../../canonical/reply.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { PlainReply, Quirks } from '../../dialect.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { inputTokens, outputTokens, readUsage } from '../../shared/openai-usage.ts';
-import type { JsonSpan } from '../../wire/json.ts';
 import { skipBlanks } from '../../wire/skip-json.ts';
 import { DOUBT, isWordAt, strictNull, strictScalar, strictString } from '../../wire/strict-json.ts';
 
@@ -57,14 +55,6 @@ function quoted(...names: string[]): readonly Buffer[] {
   return names.map((name) => Buffer.from(`"${name}"`));
 }
 
-/** What was found in the bytes. */
-export interface PlainReply {
-  /** Of the model's name. */
-  readonly model: JsonSpan;
-  /** The usage, the end of the choice, the end of the reply. */
-  readonly events: readonly ReplyEvent[];
-}
-
 /** `undefined`: the full reader has to decide. */
 export function plainReply(bytes: Uint8Array, quirks: Quirks): PlainReply | undefined {
   if (bytes.length > MAX_BYTES) return undefined;
@@ -75,15 +65,8 @@ export function plainReply(bytes: Uint8Array, quirks: Quirks): PlainReply | unde
   const usage = isObject(raw) && hasPlainFigures(raw, quirks) ? readUsage(raw, quirks) : undefined;
   // A report of zero counts as none where there is text.
   if (!usage || usage.input + usage.output === 0) return undefined;
-  return {
-    model: { start: scan.modelStart, end: scan.modelEnd },
-    events: [{ type: 'usage', usage }, scan.isCut ? CUT : STOPPED, END],
-  };
+  return { usage, finish: scan.isCut ? 'length' : 'stop', model: { start: scan.modelStart, end: scan.modelEnd } };
 }
-
-const STOPPED: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'stop', raw: 'stop' } };
-const CUT: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'length', raw: 'length' } };
-const END: ReplyEvent = { type: 'reply-end' };
 
 /** Whether the client is shown the figures as they are (`normalize.ts`). */
 function hasPlainFigures(raw: JsonObject, quirks: Quirks): boolean {

@@ -34,25 +34,30 @@ export function readMessages(messages: readonly Json[]): Message[] {
   return read;
 }
 
-/** Whether each message is a turn of one text: nothing else is in the conversation. */
-export function arePlainTurns(messages: readonly Json[]): boolean {
-  for (const message of messages) if (!isObject(message) || !isPlainTurn(message)) return false;
-  return true;
+/** The conversation, if each message is a turn of one text and nothing else is in it. */
+export function plainTurns(messages: readonly Json[]): Message[] | undefined {
+  const turns: Message[] = [];
+  for (const message of messages) {
+    const turn = isObject(message) ? plainTurn(message) : undefined;
+    if (!turn) return undefined;
+    turns.push(turn);
+  }
+  return turns;
 }
 
 /** A fast path for a turn of one text, which most are; it needs no checks. */
 function plainTurn(message: JsonObject): Message | undefined {
   const { role, content } = message;
-  if (!isPlainTurn(message)) return undefined;
-  return { role: role as 'user' | 'system' | 'assistant', parts: [{ type: 'text', text: content as string }] };
-}
-
-function isPlainTurn(message: JsonObject): boolean {
-  const { role, content } = message;
-  if (typeof content !== 'string') return false;
-  if (role === 'assistant') return isPlainAnswer(message, content);
-  if (role !== 'user' && role !== 'system') return false;
-  return message.name === undefined && message.cache_control === undefined;
+  if (typeof content !== 'string') return undefined;
+  if (role === 'assistant') {
+    if (!isPlainAnswer(message, content)) return undefined;
+  } else if (
+    (role !== 'user' && role !== 'system') ||
+    message.name !== undefined ||
+    message.cache_control !== undefined
+  )
+    return undefined;
+  return { role, parts: [{ type: 'text', text: content }] };
 }
 
 /** An answer of the model may carry tool calls, reasoning and signatures in members of many names, and images in its text. */

@@ -10,13 +10,10 @@ import type { Frame, Quirks, Reader } from '../../dialect.ts';
 import { bytesReader, parsedObject } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
-import type { JsonSpan } from '../../wire/json.ts';
 import type { SseEvent } from '../../wire/sse.ts';
-import { OPENAI_CHAT } from '../names.ts';
 import { RepeatReader } from '../reply/repeat-event.ts';
 import { brokeOff, isStreamed, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { ChatNormalizer } from './normalize.ts';
-import { type PlainReply, plainReply } from './plain-reply.ts';
 import { ChatDecoder } from './read-stream.ts';
 
 /** Tells the writer how to pass the frame on. */
@@ -66,7 +63,9 @@ const NO_EVENTS: readonly ReplyEvent[] = [];
 const DONE = '[DONE]';
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  return isStreamed(call, contentType) ? new ChatStreamReader(call, quirks) : jsonReader(call, quirks);
+  return isStreamed(call, contentType)
+    ? new ChatStreamReader(call, quirks)
+    : bytesReader((bytes) => [wholeFrame(bytes && parsedObject(bytes), bytes ?? NO_BYTES, call, quirks)]);
 }
 
 class ChatStreamReader extends RepeatReader {
@@ -180,40 +179,6 @@ class ChatStreamReader extends RepeatReader {
     events.push({ type: 'reply-end' });
     return new ChatFrame('done', bytes, events, 0, isWellFormed && normalized.length === 0 ? undefined : normalized);
   }
-}
-
-/** A non-streaming reply of one text. Its text is read only if somebody asks for its events. */
-export class PlainFrame implements Frame {
-  readonly bytes: Uint8Array;
-  readonly brief: readonly ReplyEvent[];
-  /** Where the model's name is in the bytes. */
-  readonly model: JsonSpan;
-  readonly #call: ChatCall;
-  readonly #quirks: Quirks;
-  #events: readonly ReplyEvent[] | undefined;
-
-  constructor(bytes: Uint8Array, { events, model }: PlainReply, call: ChatCall, quirks: Quirks) {
-    this.bytes = bytes;
-    this.brief = events;
-    this.model = model;
-    this.#call = call;
-    this.#quirks = quirks;
-  }
-
-  get events(): readonly ReplyEvent[] {
-    this.#events ??= wholeFrame(parsedObject(this.bytes), this.bytes, this.#call, this.#quirks).events;
-    return this.#events;
-  }
-}
-
-function jsonReader(call: ChatCall, quirks: Quirks): Reader {
-  // A reply that is translated is read in full anyway.
-  const isPassed = call.origin.dialect === OPENAI_CHAT;
-  return bytesReader((bytes) => {
-    const plain = isPassed && bytes ? plainReply(bytes, quirks) : undefined;
-    if (plain && bytes) return [new PlainFrame(bytes, plain, call, quirks)];
-    return [wholeFrame(bytes && parsedObject(bytes), bytes ?? NO_BYTES, call, quirks)];
-  });
 }
 
 function wholeFrame(payload: JsonObject | undefined, bytes: Uint8Array, call: ChatCall, quirks: Quirks): ChatFrame {

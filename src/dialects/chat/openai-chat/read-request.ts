@@ -4,7 +4,7 @@ import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonica
 import type { WireRequest } from '../../dialect.ts';
 import { objectAt, stringAt } from '../../shared/json-values.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
-import { wrong } from '../../shared/request-body.ts';
+import { parseMembers, wrong } from '../../shared/request-body.ts';
 import { knownMembers, topMembers } from '../../shared/request-shape.ts';
 import { unknownMembers } from '../../shared/unknown-members.ts';
 import { OPENAI_CHAT } from '../names.ts';
@@ -12,7 +12,7 @@ import { isEffort } from '../request/reasoning-effort.ts';
 import { jsonSchemaOutput } from '../request/structured-output.ts';
 import { topMemberCheck } from '../request/top-members.ts';
 import { contentsNotIn, otherImageMembers, readImageSettings } from './read-image-request.ts';
-import { arePlainTurns, readMessages } from './read-messages.ts';
+import { plainTurns, readMessages } from './read-messages.ts';
 import { ChatRequest } from './request-schema.ts';
 import { readToolChoice, readTools } from './tools.ts';
 
@@ -30,8 +30,74 @@ const MONEY: MoneySpelling = {
 };
 
 /** Throws `invalid_request` that names the wrong member. */
-export function readCall(request: WireRequest): ChatCall {
-  const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
+export function readCall({ body }: WireRequest): ChatCall {
+  const members = parseMembers(body);
+  return readPlain(members, body) ?? readFully(members, body);
+}
+
+/** What of the request the gateway does not know. Apart, because a closure in a reader keeps all that the reader names. */
+const unsaidIn = (members: JsonObject) => () => unknownMembers(members, known());
+
+/**
+ * A request of texts alone with the members that most requests have, which no schema has to check. `undefined`: `readFully` has to decide.
+ * Where it answers, `readFully` reads the same (`read-request.test.ts`).
+ */
+export function readPlain(members: JsonObject, bytes: Uint8Array): ChatCall | undefined {
+  const sampling: Sampling = {};
+  let model: Json | undefined;
+  let messages: Message[] | undefined;
+  let ceiling: number | undefined;
+  let stream = false;
+  for (const name in members) {
+    const value = members[name];
+    switch (name) {
+      case 'model':
+        model = value;
+        break;
+      case 'messages':
+        messages = Array.isArray(value) && value.length > 0 ? plainTurns(value) : undefined;
+        break;
+      case 'stream':
+        if (typeof value !== 'boolean') return undefined;
+        stream = value;
+        break;
+      case 'max_tokens':
+      case 'max_completion_tokens':
+        if (ceiling !== undefined || typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)
+          return undefined;
+        ceiling = value;
+        break;
+      case 'temperature':
+        if (typeof value !== 'number' || value < 0 || value > 2) return undefined;
+        sampling.temperature = value;
+        break;
+      case 'top_p':
+        if (typeof value !== 'number' || value < 0 || value > 1) return undefined;
+        sampling.topP = value;
+        break;
+      default:
+        return undefined;
+    }
+  }
+  if (typeof model !== 'string' || model === '' || !messages) return undefined;
+  const call: ChatCall = {
+    kind: 'chat',
+    model,
+    origin: { dialect: OPENAI_CHAT, body: bytes, unsaid: unsaidIn(members), plainTurns: messages },
+    extras: {},
+    headers: {},
+    stream,
+    messages,
+    tools: [],
+    sampling,
+    wantsUsage: false,
+  };
+  if (ceiling !== undefined) call.maxOutputTokens = ceiling;
+  return call;
+}
+
+export function readFully(members: JsonObject, whole: Uint8Array): ChatCall {
+  const { body, bytes, dropped } = billable(readMembers(whole, members), whole, MONEY);
   const extras = readExtras(body);
   const streamOptions = objectAt(body, 'stream_options');
   const toolChoice = readToolChoice(body);
@@ -40,25 +106,26 @@ export function readCall(request: WireRequest): ChatCall {
   const ceiling = numberIn(body.max_completion_tokens) ?? numberIn(body.max_tokens);
   const audio = objectAt(body, 'audio');
   const user = stringAt(body, 'user') ?? stringAt(body, 'safety_identifier');
+  const listed = Array.isArray(body.messages) ? body.messages : [];
+  const plain = body.contents === undefined ? plainTurns(listed) : undefined;
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
     origin: {
       dialect: OPENAI_CHAT,
       body: bytes,
-      unsaid: () => unknownMembers(body, known()),
+      unsaid: unsaidIn(body),
       ...(dropped && { dropped }),
     },
     extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },
     headers: {},
     stream: body.stream === true,
-    messages: readConversation(body),
+    messages: plain ?? readConversation(body, listed),
     tools: readTools(body),
     sampling: readSampling(body),
     wantsUsage: streamOptions?.include_usage === true,
   };
-  if (Array.isArray(body.messages) && body.contents === undefined && arePlainTurns(body.messages))
-    call.origin.plainTurns = call.messages;
+  if (plain) call.origin.plainTurns = plain;
   if (toolChoice) call.toolChoice = toolChoice;
   if (typeof body.parallel_tool_calls === 'boolean') call.parallelToolCalls = body.parallel_tool_calls;
   if (ceiling !== undefined) call.maxOutputTokens = ceiling;
@@ -76,9 +143,9 @@ export function readCall(request: WireRequest): ChatCall {
   return call;
 }
 
-function readConversation(body: JsonObject): Message[] {
-  const messages = readMessages(Array.isArray(body.messages) ? body.messages : []);
-  return body.contents === undefined ? messages : [...messages, ...contentsNotIn(body.contents, messages)];
+function readConversation({ contents }: JsonObject, listed: readonly Json[]): Message[] {
+  const messages = readMessages(listed);
+  return contents === undefined ? messages : [...messages, ...contentsNotIn(contents, messages)];
 }
 
 function setText(call: ChatCall, member: 'cacheKey' | 'serviceTier', value: Json | undefined): void {

@@ -4,8 +4,8 @@ import { fc } from '../../../../test/helpers/property.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
 import type { Quirks } from '../../dialect.ts';
 import { quirksOf } from '../../shared/quirks.ts';
+import { passCall } from './adjust.ts';
 import { openaiChat } from './openai-chat.ts';
-import { passCall } from './pass-call.ts';
 
 const USER = { role: 'user', content: 'Hi' };
 const ANSWER = { role: 'assistant', content: 'Hello' };
@@ -32,6 +32,7 @@ const QUIRKS: readonly Quirks[] = [
   { rejectsInMessages: ['name', 'refusal', 'annotations', 'reasoning_content'] },
   { requiresToolCallIds: 'nine-alphanumeric' },
   { reasoningField: 'reasoning_content', supportsPrefill: 'last' },
+  { rejects: ['temperature'], fixed: { top_p: 1 }, renames: { max_tokens: 'max_completion_tokens' } },
 ];
 
 const turn = fc.record({
@@ -39,18 +40,46 @@ const turn = fc.record({
   content: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '![image](', '](data:', '"}')),
 });
 
+const sent = fc.record(
+  {
+    stream: fc.boolean(),
+    temperature: fc.constant(1),
+    max_tokens: fc.constant(5),
+    response_format: fc.constant({ type: 'json_object' }),
+  },
+  { requiredKeys: [] },
+);
+
+test('a name that is sent twice is written once', () => {
+  const body = Buffer.from('{"model":"first","messages":[{"role":"user","content":"Hi"}],"model":"m"}');
+  const call = openaiChat.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+  for (const model of ['other', 'm'])
+    expect(Buffer.from(passCall(call, model, {}).body).toString()).toBe(
+      `{"messages":[{"role":"user","content":"Hi"}],"model":"${model}"}`,
+    );
+});
+
 test('what is recognised as texts is read and sent as if it were looked through', () => {
   fc.assert(
-    fc.property(fc.array(turn, { minLength: 1, maxLength: 6 }), fc.constantFrom(...QUIRKS), (messages, row) => {
-      const call = read({ messages });
-      expect(isTextOnly(call)).toBe(true);
-      const inParts = messages.map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] }));
-      expect(call.messages).toEqual(read({ messages: inParts }).messages);
-      const searched = { ...call, messages: [...call.messages] };
-      expect(isTextOnly(searched)).toBe(false);
-      const quirks = quirksOf(row, 'other');
-      expect(passCall(call, 'other', quirks)).toEqual(passCall(searched, 'other', quirks));
-    }),
+    fc.property(
+      fc.array(turn, { minLength: 1, maxLength: 6 }),
+      fc.constantFrom(...QUIRKS),
+      sent,
+      (messages, row, more) => {
+        const call = read({ messages, ...more });
+        expect(isTextOnly(call)).toBe(true);
+        const inParts = messages.map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] }));
+        expect(call.messages).toEqual(read({ messages: inParts, ...more }).messages);
+        const searched = { ...call, messages: [...call.messages] };
+        expect(isTextOnly(searched)).toBe(false);
+        for (const model of ['other', 'm']) {
+          const quirks = quirksOf(row, model);
+          const [one, other] = [passCall(call, model, quirks), passCall(searched, model, quirks)];
+          expect(Buffer.from(one.body).toString()).toBe(Buffer.from(other.body).toString());
+          expect(one.warnings).toEqual(other.warnings);
+        }
+      },
+    ),
   );
 });
 

@@ -7,14 +7,14 @@ import type { Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
-import { isQuoted, memberSpan, patchMembers, pickMembers, quotedText, spliceBytes } from '../../wire/json.ts';
+import { memberSpan, patchMembers, pickMembers, withText } from '../../wire/json.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
 import { COMMENT, ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { LikeFrame } from '../reply/repeat-event.ts';
 import { ChunkRewriter } from './chunk-rewriter.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
-import { ChatFrame, PlainFrame } from './read-reply.ts';
+import { ChatFrame } from './read-reply.ts';
 import { ChunkBuilder } from './write-stream.ts';
 
 /** What the format can express in a reply. */
@@ -135,7 +135,6 @@ class ChatNonStreamingWriter extends JsonWriter {
   }
 
   override pass(frame: Frame): Uint8Array {
-    if (frame instanceof PlainFrame) return this.#passPlain(frame);
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.passed = true;
     const [normalized] = frame.normalized ?? [];
@@ -145,15 +144,6 @@ class ChatNonStreamingWriter extends JsonWriter {
       return patchMembers(normalized ? encodeJson(normalized) : frame.bytes, { model: this.call.model, usage });
     if (!normalized) return named(frame.bytes, this.call.model);
     return encodeJson('model' in normalized ? { ...normalized, model: this.call.model } : normalized);
-  }
-
-  #passPlain(frame: PlainFrame): Uint8Array {
-    this.passed = true;
-    const { bytes, model } = frame;
-    const used = this.billed ?? (this.call.countsAlone && usageIn(frame));
-    if (used) return patchMembers(bytes, { model: this.call.model, usage: chatUsage(used, this.call) });
-    if (isQuoted(bytes, model, this.call.model)) return bytes;
-    return spliceBytes(bytes, model.start, model.end, quotedText(this.call.model));
   }
 
   protected override body(reply: Reply): JsonObject {
@@ -179,6 +169,5 @@ function usageIn({ events }: Frame): Usage | undefined {
 /** Replaces the model name in a non-streaming reply. */
 function named(bytes: Uint8Array, model: string): Uint8Array {
   const span = memberSpan(bytes, 'model');
-  if (!span || isQuoted(bytes, span, model)) return bytes;
-  return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
+  return span ? withText(bytes, span, model) : bytes;
 }

@@ -72,6 +72,7 @@ export const Channel = named('AlertChannel', {
   rules: Type.Union([Type.Array(Type.String()), Type.Null()], { description: 'null: all' }),
   enabled: Type.Boolean(),
   createdAt: Time,
+  error: Type.Optional(Type.String({ description: 'why nothing can be sent to it: its secrets cannot be decrypted' })),
   secret: Type.Optional(Type.String({ description: 'of a webhook, where it was created or changed' })),
 });
 
@@ -128,7 +129,7 @@ export function channelWith(
   check: (url: string) => void,
 ): AlertChannelRow {
   const { name = old.name, enabled = old.enabled } = changed;
-  const { rules: _, ...rest } = old;
+  const { rules: _, unreadable: __, ...rest } = old;
   const rules = changed.rules === undefined ? old.rules : (changed.rules ?? undefined);
   const { settings, secrets } = old.type === 'email' ? mailOf(old, changed) : hookOf(old, changed, check);
   return { ...rest, name, enabled, settings, secrets, ...(rules && { rules }) };
@@ -181,6 +182,7 @@ export function writeChannel({
   rules,
   enabled,
   createdAt,
+  unreadable,
 }: AlertChannelRow): object {
   const { protocol, host, origin } = new URL(secrets.url);
   const place = {
@@ -197,6 +199,7 @@ export function writeChannel({
     rules: rules ?? null,
     enabled,
     createdAt: writeTime(createdAt),
+    ...(unreadable !== undefined && { error: unreadable }),
   };
 }
 

@@ -101,7 +101,9 @@ export const ALERT_ROUTES: readonly AnsweredRoute[] = [
       const channel = channelWith(old, body, deps.alerts.check);
       await deps.store.alerts.saveChannel(channel, auditOf(deps, caller.key, 'alert-channel.changed', channel.id));
       await deps.alerts.refresh();
-      return body.secret === undefined ? writeChannel(channel) : withSecret(channel);
+      // Where the old secret could not be decrypted there is a new one.
+      const isNew = body.secret !== undefined || old.unreadable !== undefined;
+      return isNew ? withSecret(channel) : writeChannel(channel);
     },
   }),
   route('DELETE', '/admin/v1/alerts/channels/:id', {

@@ -7,7 +7,7 @@ import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
 import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
 import type { RunningCall } from '../../../tasks/finish.ts';
-import { readReceipt } from '../../../telemetry/stored-receipt.ts';
+import { readReceipt } from '../../../telemetry/receipt.ts';
 import {
   listOf,
   moneyOf,
@@ -152,9 +152,11 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       const { store, live, now, reportError } = deps;
       const filter = await filterOf(deps, asked.query);
       const write = (call: CallRow) => withDispute(store, call);
-      const body = streamCalls({ live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, asked) });
+      const who = asked.caller.key;
+      const body = streamCalls({ who, live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, asked) });
       if (!body) {
-        const message = 'Too many live lists are open in this process. Close one, or read GET /admin/v1/calls.';
+        const message =
+          'Too many live lists are open, of yours or in this process. Close one, or read GET /admin/v1/calls.';
         throw new GatewayError('rate_limited', message);
       }
       return new Response(body, { headers: EVENT_STREAM });

@@ -37,6 +37,7 @@ function opened(more: Partial<CallStream> = {}) {
   const stored: CallRow[] = [];
   let looks = 0;
   const stream = streamCalls({
+    who: 'ann',
     live,
     store: {
       callPage: async () => {

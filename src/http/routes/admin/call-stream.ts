@@ -6,6 +6,8 @@ import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
 import type { LiveCalls } from '../../../telemetry/live-calls.ts';
 
 export interface CallStream {
+  /** The person or the key that reads. */
+  who: string;
   live: LiveCalls;
   store: Pick<Store, 'callPage'>;
   filter: Omit<CallFilter, 'limit' | 'after'>;
@@ -33,7 +35,7 @@ type End = 'signed-out' | 'slow-reader' | 'stopping' | 'failed';
 
 /** `undefined`: too many streams. */
 export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | undefined {
-  const { live, filter, write, now, most = MOST_WAITING } = stream;
+  const { who, live, filter, write, now, most = MOST_WAITING } = stream;
   const encoder = new TextEncoder();
   const waiting: (() => Promise<string>)[] = [];
   const known = new Set<string>();
@@ -42,6 +44,7 @@ export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | un
   let lastSent = now();
 
   const stop = live.listen(
+    who,
     (call) => {
       if (matches(call, filter)) push(call);
     },

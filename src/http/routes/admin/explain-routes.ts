@@ -90,6 +90,7 @@ export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
     summary:
       'Explains what would happen to a request now: model, targets in order, price, what would be held, what limits, balance and budgets say, and the error if it would be refused. Nothing is sent, held or counted.',
     body: Question,
+    takesNul: ['request', 'headers', 'path'],
     reply: Explained,
     answer: explainRequest,
   }),

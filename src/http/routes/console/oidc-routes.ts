@@ -1,8 +1,10 @@
 /** The console: signing in by OpenID Connect. */
+import { Type } from 'typebox';
 import { auditRow } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Oidc, OidcError, OidcOutcome } from '../../../people/oidc.ts';
 import type { SignInAttempt } from '../../../people/oidc-provider.ts';
+import type { Throttle } from '../../../people/throttle.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { cookieIn } from '../../session-cookie.ts';
@@ -15,13 +17,16 @@ export const OIDC_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/console/api/sign-in/oidc', {
     gate: 'open',
     summary: 'Sends the browser to the OIDC provider.',
+    query: Type.Object({
+      to: Type.Optional(Type.String({ description: 'the page of the console to show afterwards' })),
+    }),
     answer: async (deps, asked) => {
       const oidc = oidcOf(deps);
       // No page of another origin may replace the session of whoever visits it.
       if (isForeign(deps, asked)) return goTo('/console/');
       const started = await oidc.start();
       if ('error' in started) return refused(deps, started);
-      return goTo(started.url, attemptCookie(deps, started.attempt));
+      return goTo(started.url, attemptCookie(deps, started.attempt, asked.query.to));
     },
   }),
   route('GET', '/console/api/sign-in/oidc/callback', {
@@ -33,9 +38,16 @@ export const OIDC_ROUTES: readonly AnsweredRoute[] = [
       const query = new URL(asked.url).searchParams;
       // Compared before anything is sent: without the cookie of this browser nobody makes the gateway ask the provider.
       if (!attempt || query.getAll('state').join() !== attempt.state) return goTo('/console/#error=sign_in_failed');
+      const { throttle } = peopleOf(deps);
+      const name = `oidc ${attempt.state}`;
+      // Each makes the gateway ask the provider.
+      if (!(await isFree(throttle, name, asked.address))) return goTo('/console/#error=rate_limited');
       const done = await oidc.finish(query, attempt);
       if ('error' in done) return failed(deps, asked, done);
-      return goTo('/console/', await beginSession(deps, asked, done.person, 'oidc'));
+      await throttle.succeeded(name, asked.address);
+      // The attempt is over: its cookie has no further use.
+      const session = await beginSession(deps, asked, done.person, 'oidc');
+      return goTo(attempt.to ?? '/console/', session, attemptCookie(deps, undefined));
     },
   }),
 ];
@@ -55,13 +67,18 @@ function isForeign(deps: HttpDeps, asked: OidcRequest): boolean {
   }
 }
 
+const isFree = (throttle: Throttle, name: string, address: string): Promise<boolean> =>
+  throttle.attempt(name, address).then(
+    () => true,
+    (thrown) => {
+      if (thrown instanceof GatewayError && thrown.code === 'rate_limited') return false;
+      throw thrown;
+    },
+  );
+
 /** Written where the provider has said who it was, or the throttle permits: others could fill the audit log. */
 async function failed(deps: HttpDeps, { address }: OidcRequest, done: Failed): Promise<Response> {
-  const { throttle } = peopleOf(deps);
-  const isCounted = await throttle.attempt(`oidc ${address}`, address).then(
-    () => true,
-    () => false,
-  );
+  const isCounted = await isFree(peopleOf(deps).throttle, `oidc ${address}`, address);
   if (isCounted || done.about !== undefined) {
     const act = { actor: 'sign-in', action: 'person.sign-in-failed', subject: done.about ?? 'unknown' };
     await deps.store.recordAudit(auditRow({ ...act, after: { way: 'oidc', reason: done.error, address } }, deps.now()));
@@ -78,30 +95,33 @@ function refused(deps: HttpDeps, { error, cause }: Failed): Response {
   return goTo(`/console/#error=${error}`, attemptCookie(deps, undefined));
 }
 
-const goTo = (location: string, cookie?: string): Response =>
-  new Response(null, {
-    status: 303,
-    headers: {
-      location,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      ...(cookie !== undefined && { 'set-cookie': cookie }),
-    },
-  });
+function goTo(location: string, ...cookies: string[]): Response {
+  const headers = new Headers({ location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 303, headers });
+}
 
 /** What the provider's answer must fit, in the browser that began: nobody can finish what somebody else has begun. */
 const cookieName = (deps: HttpDeps) => (isOnTls(deps) ? '__Host-modelport-oidc' : 'modelport_oidc');
 const ATTEMPT_SECONDS = 600;
-const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})$/;
+const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})(?:\.([\w-]+))?$/;
 
-/** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. */
-function attemptCookie(deps: HttpDeps, attempt: SignInAttempt | undefined): string {
-  const value = attempt ? `${attempt.state}.${attempt.nonce}.${attempt.verifier}` : '';
+/** Pages of the console alone, and without the part behind `#`, which may be a link that signs somebody in. */
+const PAGE = /^\/console\/(?!api\/)[!"$-~]{0,1000}$/;
+
+/** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. `to`: the page that was asked for. */
+function attemptCookie(deps: HttpDeps, attempt: SignInAttempt | undefined, to?: string): string {
+  const page = to !== undefined && PAGE.test(to) ? `.${Buffer.from(to).toString('base64url')}` : '';
+  const value = attempt ? `${attempt.state}.${attempt.nonce}.${attempt.verifier}${page}` : '';
   const parts = [`${cookieName(deps)}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax'];
   return [...parts, ...(isOnTls(deps) ? ['Secure'] : []), `Max-Age=${attempt ? ATTEMPT_SECONDS : 0}`].join('; ');
 }
 
-function attemptOf(deps: HttpDeps, { headers }: OidcRequest): SignInAttempt | undefined {
-  const [, state, nonce, verifier] = ATTEMPT.exec(cookieIn(headers.get('cookie') ?? '', cookieName(deps)) ?? '') ?? [];
-  return state && nonce && verifier ? { state, nonce, verifier } : undefined;
+function attemptOf(deps: HttpDeps, { headers }: OidcRequest): (SignInAttempt & { to?: string }) | undefined {
+  const written = cookieIn(headers.get('cookie') ?? '', cookieName(deps)) ?? '';
+  const [, state, nonce, verifier, page = ''] = ATTEMPT.exec(written) ?? [];
+  if (!state || !nonce || !verifier) return undefined;
+  const to = Buffer.from(page, 'base64url').toString();
+  // The cookie comes from a browser: it is checked again.
+  return { state, nonce, verifier, ...(PAGE.test(to) && { to }) };
 }

@@ -50,8 +50,9 @@ function own(
       };
       const account = ownAccount(asked.signedIn().person, asked.query.account);
       const key = path.startsWith('/keys/') ? await ownKey(deps.store, asked.path.id, account) : undefined;
-      await refuseForMembers(deps, asked, row, key);
-      return row.answer(deps, { ...asked, ...as(asked, account) });
+      const isChecked = await refuseForMembers(deps, asked, row, key);
+      const store = key && isChecked ? unchangedSince(deps.store, key) : deps.store;
+      return row.answer({ ...deps, store }, { ...asked, ...as(asked, account) });
     },
   });
 }
@@ -63,21 +64,39 @@ async function ownKey(store: HttpDeps['store'], id: string | undefined, account:
   throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'id' });
 }
 
-/** Who may change all keys may change these as well. Throws `permission_denied`. */
+/** Changes this key only if it is still as it was when the change was checked. Throws `conflict`. */
+function unchangedSince(store: HttpDeps['store'], key: KeyRow): HttpDeps['store'] {
+  return {
+    ...store,
+    updateKey: (id, change, audit) =>
+      store.updateKey(
+        id,
+        change,
+        audit &&
+          ((before, after) => {
+            if (Bun.deepEquals(before, key)) return audit(before, after);
+            throw new GatewayError('conflict', 'The key was changed at the same time: look at it and try again.');
+          }),
+      ),
+  };
+}
+
+/** Whether the change of a key was checked: who may change all keys may change these as well. Throws `permission_denied`. */
 async function refuseForMembers(
   { store }: HttpDeps,
   { body, signedIn }: OwnAccountRequest,
   { method, path }: AnsweredRoute,
   key: KeyRow | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { person, permissions } = signedIn();
-  if (permissions.has('keys:write') || !path.startsWith('/admin/v1/keys')) return;
+  if (permissions.has('keys:write') || !path.startsWith('/admin/v1/keys')) return false;
   const asked = (body ?? {}) as { readonly [member: string]: unknown };
   if (method === 'PATCH' || path === '/admin/v1/keys') refuseCapture(asked);
-  if (!key) return;
+  if (!key) return false;
   const by = { body: asked, person: person.id };
   if (method === 'PATCH') await refuseLoosening(store, key, { ...by, action: 'change' });
   if (path.endsWith('/enable')) await refuseLoosening(store, key, { ...by, action: 'enable' });
+  return true;
 }
 
 const asCaller = ({ caller }: OwnAccountRequest, account: string) => ({ caller: { ...caller, account } });

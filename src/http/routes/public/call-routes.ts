@@ -2,9 +2,9 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
-import { readReceipt } from '../../../telemetry/stored-receipt.ts';
+import { readReceipt } from '../../../telemetry/receipt.ts';
 import { named, Time, Usd, writeTime } from '../../fields.ts';
-import { ATTEMPT, chargeOf, plainAttempt, RECEIPT } from '../../receipt-shape.ts';
+import { ATTEMPT, ownChargeOf, plainAttempt, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
 const OwnCall = named('OwnCall', {
@@ -19,7 +19,8 @@ const OwnCall = named('OwnCall', {
   usage: Type.Optional(Type.Object({})),
   durationMs: Type.Number(),
   firstByteMs: Type.Optional(Type.Number()),
-  ...Type.Omit(Type.Object(RECEIPT), ['attempts', 'admittedMs', 'route', 'entries']).properties,
+  ...Type.Omit(Type.Object(RECEIPT), ['attempts', 'admittedMs', 'route', 'entries', 'listCost', 'priceFactor'])
+    .properties,
   attempts: Type.Array(Type.Partial(ATTEMPT), {
     description: 'without providers and messages of errors, unless the operator shows them',
   }),
@@ -50,7 +51,7 @@ export const OWN_CALL_ROUTES: readonly AnsweredRoute[] = [
         durationMs: call.durationMs,
         ...(call.firstByteMs !== undefined && { firstByteMs: call.firstByteMs }),
         ...receipt,
-        ...(await chargeOf(store, call)),
+        ...(await ownChargeOf(store, call)),
         attempts: settings.showAttempts ? attempts.map(({ credential: _, ...one }) => one) : attempts.map(plainAttempt),
       };
     },

@@ -8,7 +8,7 @@ import { klingVideos } from '../../../dialects/video/kling.ts';
 import { openaiVideos, readRemix } from '../../../dialects/video/openai-videos.ts';
 import type { TaskView, VideoFormat, VideoFormatRequest } from '../../../dialects/video/video-format.ts';
 import { videoGenerations } from '../../../dialects/video/video-generations.ts';
-import { warningsHeader } from '../../../gateway/relay/reply-headers.ts';
+import { warningsHeader } from '../../../gateway/relay/relay-reply.ts';
 import type { Task } from '../../../tasks/task.ts';
 import { readMembers } from '../../form.ts';
 import type { HttpDeps } from '../../http-deps.ts';

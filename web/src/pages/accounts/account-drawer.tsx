@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -10,7 +10,9 @@ import { useWords } from '../../i18n/words.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { AccountStatus } from './accounts.tsx';
 import { Entries } from './entries.tsx';
@@ -105,38 +107,20 @@ function Body({ of }: { of: Account }) {
 
 function EditLimits({ of, path }: { of: Account; path: string }) {
   const t = useWords(words);
-  const c = useWords(common);
   const client = useQueryClient();
   const [limits, setTexts] = useLimitTexts(of);
-  const [error, setError] = useState<unknown>();
-  const [saved, setSaved] = useState(false);
+  const saving = useSaving();
   const written = writeLimits(limits);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!written) return;
-    try {
-      await ask(path, { method: 'PATCH', body: written });
-      await refresh(client, 'accounts', 'account');
-      setError(undefined);
-      setSaved(true);
-    } catch (reason) {
-      setError(reason);
-    }
+  const save = async () => {
+    await ask(path, { method: 'PATCH', body: written });
+    await refresh(client, 'accounts', 'account');
   };
   return (
     <section aria-labelledby="a-lim">
       <h2 id="a-lim">{t('limits')}</h2>
-      <form className="form" onSubmit={submit} onChange={() => setSaved(false)}>
+      <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <LimitFields texts={limits} onChange={setTexts} />
-        <FormError error={error} />
-        <div className="row">
-          <button type="submit" className="btn" disabled={!written}>
-            {c('save')}
-          </button>
-          <span aria-live="polite" className="dim">
-            {saved && c('saved')}
-          </span>
-        </div>
+        <SaveRow saving={saving} disabled={!written} isMain={false} />
       </form>
     </section>
   );

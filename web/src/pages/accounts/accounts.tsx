@@ -1,53 +1,44 @@
 /** Accounts: balances, moving money, limits. */
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Account } from '../../api/types.ts';
 import { compareMoney, shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Ago, Head, Status, useNow } from '../../parts/basic.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { Ago, Status, useNow } from '../../parts/basic.tsx';
+import { AddButton, ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { AccountDrawer } from './account-drawer.tsx';
 import { NewAccount } from './new-account.tsx';
 import { words } from './words.ts';
 
-const route = getRouteApi('/accounts');
 /** Below this an account is marked; what is low for one is plenty for another, so it is only a hint. */
 const LOW = '1';
 
 export function AccountsPage() {
   const t = useWords(words);
   const may = useMay();
-  const search = route.useSearch();
-  const navigate = useNavigate();
   const accounts = useAccounts();
-  const open = (id: string | undefined) =>
-    void navigate({ to: '/accounts', search: id === undefined ? {} : { open: id } });
+  const columns = useColumns();
+  const address = useListAddress('/accounts');
+  const { opened, open, close } = address;
+  const drawer = opened !== undefined && <AccountDrawer key={opened} id={opened} onClose={close} />;
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')}>
-          {may('accounts:write') && (
-            <button type="button" className="btn go" onClick={() => open('new')}>
-              <Icon name="plus" />
-              {t('create')}
-            </button>
-          )}
-        </Head>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={accounts}>
-            {(rows) => <AccountTable rows={rows} selected={search.open} onOpen={({ id }) => open(id)} />}
-          </Loaded>
-        </section>
-      </main>
-      {search.open === 'new' && <NewAccount onClose={() => open(undefined)} onCreated={open} />}
-      {search.open !== undefined && search.open !== 'new' && (
-        <AccountDrawer key={search.open} id={search.open} onClose={() => open(undefined)} />
-      )}
-    </div>
+    <ListPage
+      title={t('title')}
+      label={t('list')}
+      actions={may('accounts:write') && <AddButton text={t('create')} onClick={() => open('new')} />}
+      drawer={opened === 'new' ? <NewAccount onClose={close} onCreated={open} /> : drawer}
+    >
+      <Rows
+        of={accounts}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="accounts" title={t('emptyTitle')} text={t('nameHint')} />}
+      />
+    </ListPage>
   );
 }
 
@@ -60,35 +51,14 @@ export function AccountStatus({ of }: { of: Account }) {
   return <Status s="ok">{t('active')}</Status>;
 }
 
-function AccountTable({
-  rows,
-  selected,
-  onOpen,
-}: {
-  rows: readonly Account[];
-  selected: string | undefined;
-  onOpen: (row: Account) => void;
-}) {
+function useColumns(): Column<Account>[] {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
-  if (rows.length === 0) return <Empty icon="accounts" title={t('emptyTitle')} text={t('nameHint')} />;
-  const columns: Column<Account>[] = [
-    {
-      id: 'name',
-      head: c('name'),
-      cell: (row) => (
-        <>
-          <button type="button" className="link strong" onClick={() => onOpen(row)}>
-            {row.name}
-          </button>
-          <span className="sub only-narrow">
-            <AccountStatus of={row} />
-          </span>
-        </>
-      ),
-    },
-    { id: 'status', head: c('status'), drop: 'p1', cell: (row) => <AccountStatus of={row} /> },
+  const status = (row: Account) => <AccountStatus of={row} />;
+  return [
+    { id: 'name', head: c('name'), opens: true, cell: ({ name }) => name, narrow: status },
+    { id: 'status', head: c('status'), drop: 'p1', cell: status },
     {
       id: 'created',
       head: c('created'),
@@ -99,14 +69,4 @@ function AccountTable({
     { id: 'held', head: t('held'), drop: 'p2', num: true, dim: true, cell: ({ held }) => shortMoney(held) },
     { id: 'balance', head: c('balance'), num: true, cell: ({ available }) => shortMoney(available) },
   ];
-  return (
-    <Table
-      label={t('list')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      selected={selected}
-      onOpen={onOpen}
-    />
-  );
 }

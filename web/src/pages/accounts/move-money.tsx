@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import type { Entry } from '../../api/types.ts';
@@ -8,6 +8,7 @@ import { useWords } from '../../i18n/words.ts';
 import { Note } from '../../parts/basic.tsx';
 import { Field, Select } from '../../parts/form.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
@@ -35,34 +36,27 @@ export function MoveMoney({ path }: { path: string }) {
   // The same key until the entry is there: a click after a lost answer does not move the money twice.
   const [once, setOnce] = useState(newIdempotencyKey);
   const [entered, setEntered] = useState<Entry>();
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   const amount = readMoved(typed, act);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (amount === undefined) return;
-    try {
-      const body = { amount, ...(note !== '' && { note }) };
-      setEntered(await ask<Entry>(`${path}/${act}`, { method: 'POST', body, headers: { 'idempotency-key': once } }));
-      setOnce(newIdempotencyKey());
-      setTyped('');
-      setNote('');
-      setError(undefined);
-      await refresh(client, 'accounts', 'account', 'entries');
-    } catch (reason) {
-      setError(reason);
-    }
+  const move = async () => {
+    const body = { amount, ...(note !== '' && { note }) };
+    setEntered(await ask<Entry>(`${path}/${act}`, { method: 'POST', body, headers: { 'idempotency-key': once } }));
+    setOnce(newIdempotencyKey());
+    setTyped('');
+    setNote('');
+    await refresh(client, 'accounts', 'account', 'entries');
   };
-  const change = (set: (value: string) => void) => (event: { target: { value: string } }) => {
+  const change = (set: (value: string) => void) => (value: string) => {
     setEntered(undefined);
     setOnce(newIdempotencyKey());
-    set(event.target.value);
+    set(value);
   };
   return (
     <section aria-labelledby="a-money">
       <h2 id="a-money">{t('money')}</h2>
-      <form className="form" onSubmit={submit}>
+      <form className="form" onSubmit={saving.submit(move)}>
         <div className="two">
-          <Select label={t('act')} value={act} onChange={change((value) => setAct(value as Act))}>
+          <Select label={t('act')} value={act} onText={change((value) => setAct(value as Act))}>
             <option value="top-ups">{t('topup')}</option>
             <option value="refunds">{t('refund')}</option>
             <option value="adjustments">{t('adjust')}</option>
@@ -74,18 +68,18 @@ export function MoveMoney({ path }: { path: string }) {
             inputMode="decimal"
             required
             value={typed}
-            onChange={change(setTyped)}
+            onText={change(setTyped)}
           />
         </div>
-        <Field label={t('note')} value={note} onChange={change(setNote)} />
-        <FormError error={error} />
+        <Field label={t('note')} value={note} onText={change(setNote)} />
+        <FormError error={saving.error} />
         {entered && (
           <Note s="ok">
             {t('entered', { amount: exactMoney(entered.amount), balance: exactMoney(entered.balanceAfter) })}
           </Note>
         )}
         <div className="row">
-          <button type="submit" className="btn go" disabled={amount === undefined}>
+          <button type="submit" className="btn go" disabled={amount === undefined || saving.busy}>
             {act === 'top-ups' ? t('topup') : act === 'refunds' ? t('refund') : t('adjust')}
           </button>
         </div>

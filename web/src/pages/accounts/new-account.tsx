@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import type { Account } from '../../api/types.ts';
@@ -7,7 +7,8 @@ import { useWords } from '../../i18n/words.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
 import { LimitFields, setLimits, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { CreateRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
@@ -17,43 +18,21 @@ export function NewAccount({ onClose, onCreated }: { onClose: () => void; onCrea
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [limits, setTexts] = useLimitTexts();
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   const written = writeLimits(limits);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!written) return;
-    try {
-      const { id } = await ask<Account>('/admin/v1/accounts', {
-        method: 'POST',
-        body: { name, ...setLimits(written) },
-      });
-      await refresh(client, 'accounts');
-      onCreated(id);
-    } catch (reason) {
-      setError(reason);
-    }
+  const create = async () => {
+    const body = { name, ...(written && setLimits(written)) };
+    const { id } = await ask<Account>('/admin/v1/accounts', { method: 'POST', body });
+    await refresh(client, 'accounts');
+    onCreated(id);
   };
   return (
     <Drawer title={t('newTitle')} onClose={onClose}>
       <section>
-        <form className="form" onSubmit={submit}>
-          <Field
-            label={c('name')}
-            hint={t('nameHint')}
-            required
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
+        <form className="form" onSubmit={saving.submit(create)}>
+          <Field label={c('name')} hint={t('nameHint')} required value={name} onText={setName} />
           <LimitFields texts={limits} onChange={setTexts} />
-          <FormError error={error} />
-          <div className="row">
-            <button type="submit" className="btn go" disabled={!written}>
-              {t('create')}
-            </button>
-            <button type="button" className="btn plain" onClick={onClose}>
-              {c('cancel')}
-            </button>
-          </div>
+          <CreateRow saving={saving} label={t('create')} disabled={!written} onCancel={onClose} />
         </form>
       </section>
     </Drawer>

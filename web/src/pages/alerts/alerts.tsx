@@ -1,9 +1,9 @@
-/** Alerts: what was said, where it is sent, and the rules. */
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+/** Alerts: the latest ones, the channels they are sent to, and the rules. */
 import { type Translate, useWords } from '../../i18n/words.ts';
 import { Ago, Head, Segments, type State, Status, useNow } from '../../parts/basic.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { type ListAddress, PagedRows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
 import { common } from '../../parts/words.ts';
 import { Channels } from './channels.tsx';
@@ -24,13 +24,10 @@ interface Alert {
 const TABS = ['alerts', 'channels', 'rules'] as const;
 type Tab = (typeof TABS)[number];
 
-const route = getRouteApi('/alerts');
-
 export function AlertsPage() {
   const t = useWords(words);
-  const navigate = useNavigate();
-  const { tab: asked, after } = route.useSearch();
-  const tab = TABS.find((name) => name === asked) ?? 'alerts';
+  const address = useListAddress('/alerts');
+  const tab = TABS.find((name) => name === address.listed.tab) ?? 'alerts';
   return (
     <main className="page" id="main">
       <Head title={t('title')}>
@@ -38,10 +35,10 @@ export function AlertsPage() {
           label={t('show')}
           value={tab}
           options={TABS.map((name) => [name, t(name)] as const)}
-          onChange={(next) => void navigate({ to: '/alerts', search: { tab: next } })}
+          onChange={(next) => address.go({ tab: next })}
         />
       </Head>
-      {tab === 'alerts' && <Latest after={after} />}
+      {tab === 'alerts' && <Latest address={address} />}
       {tab === 'channels' && <Channels />}
       {tab === 'rules' && <Rules />}
     </main>
@@ -58,23 +55,18 @@ function deliveryOf({ deliveries }: Alert, t: Translate<typeof words>): { s: Sta
     : { s: 'ok', text: t('delivered') };
 }
 
-function Latest({ after }: { after: string | undefined }) {
+function Latest({ address }: { address: ListAddress }) {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
-  const navigate = useNavigate();
-  const alerts = usePage<Alert>('alerts', '/admin/v1/alerts', { after });
+  const alerts = usePage<Alert>('alerts', '/admin/v1/alerts', { after: address.listed.after });
   const columns: Column<Alert>[] = [
     { id: 'time', head: c('time'), dim: true, cell: ({ at }) => <Ago at={at} now={now} /> },
     {
       id: 'what',
       head: t('what'),
-      cell: ({ title, text, severity }) => (
-        <>
-          <Status s={SEVERITIES[severity] ?? 'idle'}>{title}</Status>
-          <span className="sub">{text}</span>
-        </>
-      ),
+      cell: ({ title, severity }) => <Status s={SEVERITIES[severity] ?? 'idle'}>{title}</Status>,
+      sub: ({ text }) => text,
     },
     { id: 'rule', head: t('rule'), drop: 'p2', dim: true, cell: ({ rule }) => rule },
     {
@@ -87,24 +79,15 @@ function Latest({ after }: { after: string | undefined }) {
       },
     },
   ];
-  const go = (next: string | undefined) => void navigate({ to: '/alerts', search: next ? { after: next } : {} });
   return (
     <section className="panel" aria-label={t('list')}>
-      <Loaded of={alerts}>
-        {({ data, hasMore, next }) =>
-          data.length === 0 ? (
-            <Empty icon="alerts" title={t('emptyTitle')} text={t('emptyText')} />
-          ) : (
-            <>
-              <Table label={t('list')} columns={columns} rows={data} rowKey={({ id }) => id} />
-              <Pager
-                newer={after ? () => go(undefined) : undefined}
-                older={hasMore && next ? () => go(next) : undefined}
-              />
-            </>
-          )
-        }
-      </Loaded>
+      <PagedRows
+        of={alerts}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="alerts" title={t('emptyTitle')} text={t('emptyText')} />}
+      />
     </section>
   );
 }

@@ -1,15 +1,16 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { refresh } from '../../api/queries.ts';
+import { refresh, useRows } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Panel } from '../../parts/basic.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { useSaving } from '../../parts/saving.tsx';
 import { Empty, FormError, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
+import { actionsColumn } from './actions-column.tsx';
 import { NewChannel } from './new-channel.tsx';
 import { words } from './words.ts';
 
@@ -32,10 +33,7 @@ export function Channels() {
   const acting = useSaving();
   const [tested, setTested] = useState(false);
   const [removing, setRemoving] = useState<Channel>();
-  const channels = useQuery({
-    queryKey: ['channels'],
-    queryFn: () => ask<{ data: Channel[] }>(PATH).then(({ data }) => data),
-  });
+  const channels = useRows<Channel>('channels', PATH);
   const test = async ({ id }: Channel) => {
     setTested(false);
     const { sent, error } = await ask<{ sent: boolean; error?: string }>(`${PATH}/${id}/test`, {
@@ -53,11 +51,9 @@ export function Channels() {
     { id: 'name', head: c('name'), className: 'strong', cell: ({ name }) => name },
     { id: 'type', head: t('type'), drop: 'p1', dim: true, cell: ({ type }) => type },
     { id: 'to', head: t('to'), drop: 'p2', dim: true, cell: ({ url, to }) => to?.join(', ') ?? url ?? '–' },
-    {
-      id: 'act',
-      head: <span className="off">{c('actions')}</span>,
-      num: true,
-      cell: (row) =>
+    actionsColumn(
+      c('actions'),
+      (row) =>
         may('alerts:write') && (
           <>
             <button
@@ -79,19 +75,21 @@ export function Channels() {
             </button>
           </>
         ),
-    },
+    ),
   ];
   return (
     <>
       <Panel title={t('channels')} id="al-channels">
         <Loaded of={channels}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty icon="alerts" title={t('noChannels')} />
-            ) : (
-              <Table label={t('channels')} columns={columns} rows={rows} rowKey={({ id }) => id} />
-            )
-          }
+          {(rows) => (
+            <Table
+              label={t('channels')}
+              columns={columns}
+              rows={rows}
+              rowKey={({ id }) => id}
+              empty={<Empty icon="alerts" title={t('noChannels')} />}
+            />
+          )}
         </Loaded>
       </Panel>
       <FormError error={acting.error} />

@@ -3,9 +3,11 @@ import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useWords } from '../../i18n/words.ts';
-import { CopyButton, Note, Panel } from '../../parts/basic.tsx';
+import { Note, Panel } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Field, Select } from '../../parts/form.tsx';
-import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 

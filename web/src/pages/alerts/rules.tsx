@@ -1,14 +1,15 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
-import { refresh } from '../../api/queries.ts';
+import { refresh, useRows } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
-import { useSaving } from '../../parts/saving.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
+import { actionsColumn } from './actions-column.tsx';
 import { words } from './words.ts';
 
 interface Rule {
@@ -26,10 +27,7 @@ export function Rules() {
   const may = useMay();
   const client = useQueryClient();
   const acting = useSaving();
-  const rules = useQuery({
-    queryKey: ['rules'],
-    queryFn: () => ask<{ data: Rule[] }>('/admin/v1/alerts/rules').then(({ data }) => data),
-  });
+  const rules = useRows<Rule>('rules', '/admin/v1/alerts/rules');
   const toggle = async ({ rule, enabled }: Rule) => {
     await ask(`/admin/v1/alerts/rules/${rule}`, { method: 'PATCH', body: { enabled: !enabled } });
     await refresh(client, 'rules');
@@ -38,12 +36,8 @@ export function Rules() {
     {
       id: 'rule',
       head: t('rule'),
-      cell: ({ rule, summary }) => (
-        <>
-          <span className="strong">{rule}</span>
-          <span className="sub">{summary}</span>
-        </>
-      ),
+      cell: ({ rule }) => <span className="strong">{rule}</span>,
+      sub: ({ summary }) => summary,
     },
     {
       id: 'at',
@@ -58,11 +52,9 @@ export function Rules() {
       head: c('status'),
       cell: ({ enabled }) => <Status s={enabled ? 'ok' : 'idle'}>{enabled ? t('on') : t('off')}</Status>,
     },
-    {
-      id: 'act',
-      head: <span className="off">{c('actions')}</span>,
-      num: true,
-      cell: (row) =>
+    actionsColumn(
+      c('actions'),
+      (row) =>
         may('alerts:write') && (
           <button
             type="button"
@@ -73,7 +65,7 @@ export function Rules() {
             {row.enabled ? c('disable') : c('enable')}
           </button>
         ),
-    },
+    ),
   ];
   return (
     <Panel title={t('rules')} id="al-rules">

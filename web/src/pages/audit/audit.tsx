@@ -1,13 +1,13 @@
 /** Audit: who changed what, with what was before and after. */
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { fullTime } from '../../format/numbers.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { Ago, Head, useNow } from '../../parts/basic.tsx';
+import { Ago, useNow } from '../../parts/basic.tsx';
 import { Chip, Chips } from '../../parts/chips.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { withFilter } from '../../parts/filters.ts';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { ListPage, PagedRows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
 import { common } from '../../parts/words.ts';
 import { diffOf } from './diff.ts';
@@ -35,105 +35,51 @@ interface AuditRow {
   after?: unknown;
 }
 
-const route = getRouteApi('/audit');
 const FILTERS = ['subject', 'actor', 'action'] as const;
 
 export function AuditPage() {
   const t = useWords(words);
   const c = useWords(common);
-  const search = route.useSearch();
-  const navigate = useNavigate();
-  const go = (next: typeof search) => void navigate({ to: '/audit', search: next });
-  const { open: opened, ...listed } = search;
+  const address = useListAddress('/audit');
+  const { opened, listed, go, close } = address;
   const { subject, actor, action, after } = listed;
   const audit = usePage<AuditRow>('audit', '/admin/v1/audit', { subject, actor, action, after });
+  const columns = useColumns();
   const current = audit.data?.data.find(({ id }) => id === opened);
+  const filters = FILTERS.map((name) => (
+    <Chip key={name} label={t(name)} value={listed[name]} onChange={(value) => go(withFilter(listed, name, value))} />
+  ));
+  const empty = FILTERS.some((name) => listed[name]) ? (
+    <Empty icon="audit" title={t('noMatch')}>
+      <button type="button" className="btn" onClick={() => go({})}>
+        {c('clear')}
+      </button>
+    </Empty>
+  ) : (
+    <Empty icon="audit" title={t('emptyTitle')} />
+  );
+  const drawer = current && (
+    <Drawer key={current.id} title={current.action} sub={current.subject} onClose={close}>
+      <Change row={current} />
+    </Drawer>
+  );
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')} />
-        <Chips>
-          {FILTERS.map((name) => (
-            <Chip
-              key={name}
-              label={t(name)}
-              value={search[name]}
-              onChange={(value) => go(withFilter(search, name, value))}
-            />
-          ))}
-        </Chips>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={audit}>
-            {({ data, hasMore, next }) =>
-              data.length === 0 ? (
-                <Empty icon="audit" title={FILTERS.some((name) => search[name]) ? t('noMatch') : t('emptyTitle')}>
-                  {FILTERS.some((name) => search[name]) && (
-                    <button type="button" className="btn" onClick={() => go({})}>
-                      {c('clear')}
-                    </button>
-                  )}
-                </Empty>
-              ) : (
-                <>
-                  <AuditTable rows={data} selected={opened} onOpen={({ id }) => go({ ...listed, open: id })} />
-                  <Pager
-                    newer={after ? () => go(withFilter(listed, 'after', undefined)) : undefined}
-                    older={hasMore && next ? () => go({ ...listed, after: next }) : undefined}
-                  />
-                </>
-              )
-            }
-          </Loaded>
-        </section>
-      </main>
-      {current && (
-        <Drawer key={current.id} title={current.action} sub={current.subject} onClose={() => go(listed)}>
-          <Change row={current} />
-        </Drawer>
-      )}
-    </div>
+    <ListPage title={t('title')} label={t('list')} filters={<Chips>{filters}</Chips>} drawer={drawer}>
+      <PagedRows of={audit} address={address} label={t('list')} columns={columns} empty={empty} />
+    </ListPage>
   );
 }
 
-function AuditTable({
-  rows,
-  selected,
-  onOpen,
-}: {
-  rows: readonly AuditRow[];
-  selected: string | undefined;
-  onOpen: (row: AuditRow) => void;
-}) {
+function useColumns(): Column<AuditRow>[] {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
-  const columns: Column<AuditRow>[] = [
+  return [
     { id: 'time', head: c('time'), dim: true, cell: ({ at }) => <Ago at={at} now={now} /> },
-    {
-      id: 'action',
-      head: t('action'),
-      cell: (row) => (
-        <>
-          <button type="button" className="link strong" onClick={() => onOpen(row)}>
-            {row.action}
-          </button>
-          <span className="sub only-narrow">{row.subject}</span>
-        </>
-      ),
-    },
+    { id: 'action', head: t('action'), opens: true, cell: ({ action }) => action, narrow: ({ subject }) => subject },
     { id: 'subject', head: t('subject'), drop: 'p1', dim: true, cell: ({ subject }) => subject },
     { id: 'actor', head: t('actor'), drop: 'p1', dim: true, cell: ({ actor, actorName }) => actorName ?? actor },
   ];
-  return (
-    <Table
-      label={t('list')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      selected={selected}
-      onOpen={onOpen}
-    />
-  );
 }
 
 function Change({ row }: { row: AuditRow }) {

@@ -6,9 +6,10 @@ import { isMember, useSession } from '../../api/session.ts';
 import type { CallRow, Page } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Head, Status } from '../../parts/basic.tsx';
+import { CALL_FILTERS } from '../../parts/filters.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { Pager } from '../../parts/pager.tsx';
 import { Empty, FormError, Loaded } from '../../parts/states.tsx';
-import { Pager } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { isTyping } from '../../shell/shortcuts.ts';
 import { CallTable } from './call-table.tsx';
@@ -18,22 +19,8 @@ import { ReceiptDrawer } from './receipt.tsx';
 import { type CallSearch, callsRoute, exportCalls, useCalls } from './use-calls.ts';
 import { words } from './words.ts';
 
-const FILTERS = [
-  'period',
-  'account',
-  'key',
-  'model',
-  'provider',
-  'status',
-  'outcome',
-  'error',
-  'tag',
-  'cost_above',
-] as const;
-
 export function CallsPage() {
   const t = useWords(words);
-  const c = useWords(common);
   const search = callsRoute.useSearch();
   const navigate = useNavigate();
   const isScrolled = useScrolled();
@@ -58,7 +45,7 @@ export function CallsPage() {
               onClick={() => exportCalls(path, search).then(() => setError(undefined), setError)}
             >
               <Icon name="export" />
-              {c('exportCsv')}
+              {t('exportCsv')}
             </button>
           )}
         </Head>
@@ -89,7 +76,7 @@ function List({ page, search, onOpen, onSearch }: ListProps) {
   const c = useWords(common);
   const names = useNames();
   if (page.data.length === 0) {
-    const isFiltered = FILTERS.some((name) => search[name] !== undefined);
+    const isFiltered = CALL_FILTERS.some((name) => search[name] !== undefined);
     if (isFiltered) {
       return (
         <Empty icon="search" title={t('noMatch')}>

@@ -1,7 +1,7 @@
 import { useAccounts, useKeys, useModels, useProviders } from '../../api/queries.ts';
 import { isMember, useMay, useSession } from '../../api/session.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
-import { Chip, Chips } from '../../parts/chips.tsx';
+import { Chip, Chips, NamedChip } from '../../parts/chips.tsx';
 import { PERIODS, withFilter } from '../../parts/filters.ts';
 import { common } from '../../parts/words.ts';
 import type { CallSearch } from './use-calls.ts';
@@ -34,23 +34,18 @@ export function CallFilters({ search, onChange }: Props) {
   const providers = useProviders(may('supply:read')).data;
   const set = (name: keyof CallSearch & string) => (value: string | undefined) =>
     onChange(withFilter(search, name, value));
-  const nameOf = (rows: readonly { id: string; name: string }[], id: string | undefined) =>
-    rows.find((row) => row.id === id)?.name ?? id;
-  const named = (rows: readonly { id: string; name: string }[]) => rows.map(({ id, name }) => [id, name] as const);
   const plain = (rows: readonly { name: string }[]) => rows.map(({ name }) => [name, name] as const);
   const periodText = (period: string) => t(`p${period as (typeof PERIODS)[number]}`);
   const outcomes = outcomesOf(t);
-  const outcome = outcomes.find(([value]) => value === search.outcome)?.[1];
   return (
     <Chips>
       <Chip
         label={t('last')}
         value={search.period}
-        shown={search.period && periodText(search.period)}
         options={PERIODS.map((period) => [period, periodText(period)] as const)}
         onChange={set('period')}
       />
-      <Chip label={t('outcome')} value={search.outcome} shown={outcome} options={outcomes} onChange={set('outcome')} />
+      <Chip label={t('outcome')} value={search.outcome} options={outcomes} onChange={set('outcome')} />
       <Chip label={c('status')} value={search.status} onChange={set('status')} />
       <Chip
         label={c('model')}
@@ -58,22 +53,8 @@ export function CallFilters({ search, onChange }: Props) {
         {...(models && { options: plain(models) })}
         onChange={set('model')}
       />
-      {!member && (
-        <Chip
-          label={c('account')}
-          value={search.account}
-          shown={nameOf(accounts, search.account)}
-          options={named(accounts)}
-          onChange={set('account')}
-        />
-      )}
-      <Chip
-        label={c('key')}
-        value={search.key}
-        shown={nameOf(keys, search.key)}
-        options={named(keys)}
-        onChange={set('key')}
-      />
+      {!member && <NamedChip label={c('account')} value={search.account} of={accounts} onChange={set('account')} />}
+      <NamedChip label={c('key')} value={search.key} of={keys} onChange={set('key')} />
       {!member && (
         <Chip
           label={c('provider')}

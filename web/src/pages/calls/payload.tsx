@@ -2,8 +2,8 @@
 import { useState } from 'react';
 import { ApiError, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/words.ts';
-import { useSaving } from '../../parts/saving.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 /** `undefined`: nothing was captured, or it is not kept any more. The receipt on the page shows that the call exists. */

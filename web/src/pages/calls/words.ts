@@ -95,4 +95,5 @@ export const words = dictionary({
   cacheWrite: ['Cache write', '缓存写入'],
   output: ['Output', '输出'],
   reasoning: ['Reasoning', '推理'],
+  exportCsv: ['Export CSV', '导出 CSV'],
 });

@@ -1,6 +1,5 @@
 /** Redemption codes: made here, shown once, redeemed by members. */
 import { useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh, useAccounts } from '../../api/queries.ts';
@@ -8,14 +7,16 @@ import { useMay } from '../../api/session.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
 import { dateOf, fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Ago, CopyButton, Head, Note, Status, useNow } from '../../parts/basic.tsx';
+import { Ago, Note, Status, useNow } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { SaveRow, useSaving } from '../../parts/saving.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { AddButton, ListPage, PagedRows, useListAddress } from '../../parts/list-page.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
@@ -30,50 +31,32 @@ interface Code {
   redeemedBy?: string;
 }
 
-const route = getRouteApi('/codes');
-
 export function CodesPage() {
   const t = useWords(words);
   const may = useMay();
-  const search = route.useSearch();
-  const navigate = useNavigate();
-  const go = (next: typeof search) => void navigate({ to: '/codes', search: next });
-  const codes = usePage<Code>('codes', '/admin/v1/codes', { after: search.after });
+  const address = useListAddress('/codes');
+  const { opened, listed, go } = address;
+  const codes = usePage<Code>('codes', '/admin/v1/codes', { after: listed.after });
+  const columns = useColumns();
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')}>
-          {may('money:write') && (
-            <button type="button" className="btn go" onClick={() => go({ open: 'new' })}>
-              <Icon name="plus" />
-              {t('create')}
-            </button>
-          )}
-        </Head>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={codes}>
-            {({ data, hasMore, next }) =>
-              data.length === 0 ? (
-                <Empty icon="codes" title={t('emptyTitle')} text={t('emptyText')} />
-              ) : (
-                <>
-                  <CodeTable rows={data} />
-                  <Pager
-                    newer={search.after ? () => go({}) : undefined}
-                    older={hasMore && next ? () => go({ after: next }) : undefined}
-                  />
-                </>
-              )
-            }
-          </Loaded>
-        </section>
-      </main>
-      {search.open === 'new' && <NewCode onClose={() => go({})} />}
-    </div>
+    <ListPage
+      title={t('title')}
+      label={t('list')}
+      actions={may('money:write') && <AddButton text={t('create')} onClick={() => go({ open: 'new' })} />}
+      drawer={opened === 'new' && <NewCode onClose={() => go({})} />}
+    >
+      <PagedRows
+        of={codes}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="codes" title={t('emptyTitle')} text={t('emptyText')} />}
+      />
+    </ListPage>
   );
 }
 
-function CodeTable({ rows }: { rows: readonly Code[] }) {
+function useColumns(): Column<Code>[] {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
@@ -84,7 +67,7 @@ function CodeTable({ rows }: { rows: readonly Code[] }) {
     if (expiresAt && Date.parse(expiresAt) < now) return <Status s="idle">{t('expired')}</Status>;
     return <Status s="ok">{t('open')}</Status>;
   };
-  const columns: Column<Code>[] = [
+  return [
     { id: 'code', head: t('code'), className: 'mono', cell: ({ last4 }) => `…${last4}` },
     { id: 'status', head: c('status'), cell: status },
     { id: 'note', head: t('note'), drop: 'p2', dim: true, cell: ({ note }) => note ?? '–' },
@@ -118,7 +101,6 @@ function CodeTable({ rows }: { rows: readonly Code[] }) {
     },
     { id: 'amount', head: c('amount'), num: true, cell: ({ amount }) => exactMoney(amount) },
   ];
-  return <Table label={t('list')} columns={columns} rows={rows} rowKey={({ id }) => id} />;
 }
 
 function NewCode({ onClose }: { onClose: () => void }) {
@@ -152,15 +134,10 @@ function NewCode({ onClose }: { onClose: () => void }) {
             required
             value={amount}
             error={amount !== '' && read === undefined ? t('notAmount') : undefined}
-            onChange={(event) => setAmount(event.target.value)}
+            onText={setAmount}
           />
-          <Field label={t('note')} value={note} onChange={(event) => setNote(event.target.value)} />
-          <Field
-            label={t('expires')}
-            type="date"
-            value={expires}
-            onChange={(event) => setExpires(event.target.value)}
-          />
+          <Field label={t('note')} value={note} onText={setNote} />
+          <Field label={t('expires')} type="date" value={expires} onText={setExpires} />
           <SaveRow saving={saving} label={t('create')} disabled={read === undefined} />
         </form>
         {made && (

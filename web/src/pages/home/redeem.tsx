@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
@@ -7,6 +7,7 @@ import { Note } from '../../parts/basic.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field } from '../../parts/form.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 interface Redeemed {
@@ -20,29 +21,18 @@ export function Redeem({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [code, setCode] = useState('');
   const [redeemed, setRedeemed] = useState<Redeemed>();
-  const [error, setError] = useState<unknown>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      setRedeemed(await ask<Redeemed>('/console/api/account/redeem', { method: 'POST', body: { code: code.trim() } }));
-      setError(undefined);
-      setCode('');
-      await client.invalidateQueries({ queryKey: ['own-account'] });
-    } catch (reason) {
-      setError(reason);
-    }
+  const saving = useSaving();
+  const redeem = async () => {
+    const body = { code: code.trim() };
+    setRedeemed(await ask<Redeemed>('/console/api/account/redeem', { method: 'POST', body }));
+    setCode('');
+    await client.invalidateQueries({ queryKey: ['own-account'] });
   };
   return (
     <Dialog title={t('redeem')} onClose={onClose} width="26rem">
-      <form className="form" onSubmit={submit}>
-        <Field
-          label={t('code')}
-          required
-          autoComplete="off"
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
-        />
-        <FormError error={error} />
+      <form className="form" onSubmit={saving.submit(redeem)}>
+        <Field label={t('code')} required autoComplete="off" value={code} onText={setCode} />
+        <FormError error={saving.error} />
         {redeemed && (
           <Note s="ok">
             {t('redeemDone', {
@@ -52,7 +42,7 @@ export function Redeem({ onClose }: { onClose: () => void }) {
           </Note>
         )}
         <div className="row">
-          <button type="submit" className="btn go">
+          <button type="submit" className="btn go" disabled={saving.busy}>
             {t('redeem')}
           </button>
         </div>

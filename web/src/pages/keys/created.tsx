@@ -8,6 +8,7 @@ import { baseUrlOf, useSession } from '../../api/session.ts';
 import type { CallRow, Key, Page } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Status } from '../../parts/basic.tsx';
+import { copyText, copyWords } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
@@ -23,15 +24,13 @@ const MODEL = 'sandbox-chat';
 export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
   const t = useWords(words);
   const c = useWords(common);
+  const copyWord = useWords(copyWords);
   const session = useSession();
   const [client, setClient] = useState<Client>('curl');
   const [copied, setCopied] = useState(false);
   const [warned, setWarned] = useState(false);
   const model = created.models?.[0] ?? MODEL;
-  const copy = async (text: string) => {
-    await navigator.clipboard?.writeText(text);
-    setCopied(true);
-  };
+  const copy = async (text: string) => ((await copyText(text)) ? setCopied(true) : setWarned(true));
   const close = () => (copied || warned ? onClose() : setWarned(true));
   const foot = (
     <>
@@ -42,7 +41,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
         {c('playground')}
       </Link>
       <button type="button" className="btn" onClick={close}>
-        {warned && !copied ? t('closeAnyway') : c('done')}
+        {warned && !copied ? t('closeAnyway') : t('done')}
       </button>
     </>
   );
@@ -58,7 +57,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
         <code>{created.key}</code>
         <button type="button" className="btn go" onClick={() => void copy(created.key)}>
           <Icon name={copied ? 'check' : 'copy'} />
-          <span aria-live="polite">{copied ? c('copied') : t('copyKey')}</span>
+          <span aria-live="polite">{copied ? copyWord('copied') : t('copyKey')}</span>
         </button>
       </div>
       {warned && !copied && <Note s="warn">{t('notCopied')}</Note>}
@@ -75,7 +74,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
           onClick={() => void copy(linesFor(client, created.key, baseUrlOf(session), model))}
         >
           <Icon name="copy" />
-          {c('copy')}
+          {copyWord('copy')}
         </button>
       </div>
       <p className="dimmer" style={{ marginBlockStart: '-.5rem' }}>

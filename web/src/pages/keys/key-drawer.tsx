@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -8,11 +8,13 @@ import type { Key } from '../../api/types.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
 import { useNow } from '../../parts/basic.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
+import { Confirm, ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import type { CreatedKey } from './created.tsx';
 import { KeyStatus } from './keys.tsx';
@@ -45,16 +47,12 @@ function Body({ of, onClose, onRotated }: { of: Key; onClose: () => void; onRota
   const now = useNow();
   const client = useQueryClient();
   const path = `${useKeysPath()}/${of.id}`;
-  const [asking, setAsking] = useState<'remove' | 'rotate'>();
-  const [error, setError] = useState<unknown>();
+  const [isRotating, setRotating] = useState(false);
+  const acting = useSaving();
   const mayWrite = may('keys:write') || may('own:write');
   const change = async (action: 'disable' | 'enable') => {
-    try {
-      await ask(`${path}/${action}`, { method: 'POST', body: {} });
-      await refresh(client, 'keys', 'key');
-    } catch (reason) {
-      setError(reason);
-    }
+    await ask(`${path}/${action}`, { method: 'POST', body: {} });
+    await refresh(client, 'keys', 'key');
   };
   const rotate = async () => {
     onRotated(await ask<CreatedKey>(`${path}/rotate`, { method: 'POST', body: { graceSeconds: GRACE_SECONDS } }));
@@ -84,37 +82,35 @@ function Body({ of, onClose, onRotated }: { of: Key; onClose: () => void; onRota
       {mayWrite && (
         <section>
           <div className="row">
-            <button type="button" className="btn" onClick={() => void change(of.disabledAt ? 'enable' : 'disable')}>
+            <button
+              type="button"
+              className="btn"
+              onClick={() => void acting.run(() => change(of.disabledAt ? 'enable' : 'disable'))}
+            >
               {of.disabledAt ? c('enable') : c('disable')}
             </button>
-            <button type="button" className="btn" onClick={() => setAsking('rotate')}>
+            <button type="button" className="btn" onClick={() => setRotating(true)}>
               {t('rotate')}
             </button>
-            <button type="button" className="btn danger" onClick={() => setAsking('remove')}>
-              {t('remove')}
-            </button>
+            <ConfirmButton
+              title={t('removeTitle', { name: of.name })}
+              effect={t('removeText')}
+              action={t('remove')}
+              name={of.name}
+              mild={{ text: t('disableInstead'), run: () => change('disable') }}
+              onConfirm={remove}
+            />
           </div>
-          <FormError error={error} />
+          <FormError error={acting.error} />
         </section>
       )}
-      {asking === 'rotate' && (
+      {isRotating && (
         <Confirm
           title={t('rotateTitle', { name: of.name })}
           effect={t('rotateText')}
           action={t('rotate')}
           onConfirm={rotate}
-          onClose={() => setAsking(undefined)}
-        />
-      )}
-      {asking === 'remove' && (
-        <Confirm
-          title={t('removeTitle', { name: of.name })}
-          effect={t('removeText')}
-          action={t('remove')}
-          name={of.name}
-          mild={{ text: t('disableInstead'), run: () => void change('disable').then(() => setAsking(undefined)) }}
-          onConfirm={remove}
-          onClose={() => setAsking(undefined)}
+          onClose={() => setRotating(false)}
         />
       )}
     </>
@@ -137,43 +133,21 @@ function EditLimits({ of, path }: { of: Key; path: string }) {
   const [name, setName] = useState(of.name);
   const [models, setModels] = useState(of.models?.join(', ') ?? '');
   const [limits, setLimits] = useLimitTexts(of);
-  const [error, setError] = useState<unknown>();
-  const [saved, setSaved] = useState(false);
+  const saving = useSaving();
   const written = writeLimits(limits);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!written) return;
+  const save = async () => {
     const names = readNames(models);
-    try {
-      await ask(path, { method: 'PATCH', body: { name, models: names.length > 0 ? names : null, ...written } });
-      await refresh(client, 'keys', 'key');
-      setError(undefined);
-      setSaved(true);
-    } catch (reason) {
-      setError(reason);
-    }
+    await ask(path, { method: 'PATCH', body: { name, models: names.length > 0 ? names : null, ...written } });
+    await refresh(client, 'keys', 'key');
   };
   return (
     <section aria-labelledby="k-lim">
       <h2 id="k-lim">{t('limits')}</h2>
-      <form className="form" onSubmit={submit} onChange={() => setSaved(false)}>
-        <Field label={c('name')} required value={name} onChange={(event) => setName(event.target.value)} />
-        <Field
-          label={t('models')}
-          hint={t('modelsHint')}
-          value={models}
-          onChange={(event) => setModels(event.target.value)}
-        />
+      <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
+        <Field label={c('name')} required value={name} onText={setName} />
+        <Field label={t('models')} hint={t('modelsHint')} value={models} onText={setModels} />
         <LimitFields texts={limits} onChange={setLimits} />
-        <FormError error={error} />
-        <div className="row">
-          <button type="submit" className="btn go" disabled={!written}>
-            {c('save')}
-          </button>
-          <span aria-live="polite" className="dim">
-            {saved && c('saved')}
-          </span>
-        </div>
+        <SaveRow saving={saving} disabled={!written} />
       </form>
     </section>
   );

@@ -1,13 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { isMember, type Named, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Drawer } from '../../parts/drawer.tsx';
+import { NamedSelect } from '../../parts/fields.tsx';
 import { Field, Select } from '../../parts/form.tsx';
 import { LimitFields, setLimits, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { CreateRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import type { CreatedKey } from './created.tsx';
 import { useKeysPath } from './use-keys.ts';
@@ -38,76 +40,37 @@ export function NewKey({ accounts, onClose, onCreated }: Props) {
   const [models, setModels] = useState('');
   const [expires, setExpires] = useState('');
   const [limits, setLimitTexts] = useLimitTexts();
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   const written = writeLimits(limits);
   const charged = account ?? accounts[0]?.id;
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!written) return;
+  const create = async () => {
     const names = readNames(models);
     const body = {
       name,
       ...(!member && { account: charged, kind }),
       ...(names.length > 0 && { models: names }),
       ...(expires !== '' && { expiresAt: new Date(expires).toISOString() }),
-      ...setLimits(written),
+      ...(written && setLimits(written)),
     };
-    try {
-      onCreated(await ask<CreatedKey>(path, { method: 'POST', body }));
-      await refresh(client, 'keys');
-    } catch (reason) {
-      setError(reason);
-    }
+    onCreated(await ask<CreatedKey>(path, { method: 'POST', body }));
+    await refresh(client, 'keys');
   };
   return (
     <Drawer title={t('newTitle')} onClose={onClose}>
       <section>
-        <form className="form" onSubmit={submit}>
-          <Field
-            label={c('name')}
-            hint={t('nameHint')}
-            required
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-          {!member && (
-            <Select label={c('account')} value={charged} onChange={(event) => setAccount(event.target.value)}>
-              {accounts.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
+        <form className="form" onSubmit={saving.submit(create)}>
+          <Field label={c('name')} hint={t('nameHint')} required maxLength={100} value={name} onText={setName} />
+          {!member && <NamedSelect label={c('account')} value={charged} of={accounts} onText={setAccount} />}
           {may('admin-keys:write') && (
-            <Select label={t('kind')} value={kind} onChange={(event) => setKind(event.target.value)}>
+            <Select label={t('kind')} value={kind} onText={setKind}>
               <option value="caller">{t('caller')}</option>
               <option value="admin">{t('admin')}</option>
             </Select>
           )}
-          <Field
-            label={t('models')}
-            hint={t('modelsHint')}
-            value={models}
-            onChange={(event) => setModels(event.target.value)}
-          />
-          <Field
-            label={t('expires')}
-            type="date"
-            value={expires}
-            onChange={(event) => setExpires(event.target.value)}
-          />
+          <Field label={t('models')} hint={t('modelsHint')} value={models} onText={setModels} />
+          <Field label={t('expires')} type="date" value={expires} onText={setExpires} />
           <LimitFields texts={limits} onChange={setLimitTexts} />
-          <FormError error={error} />
-          <div className="row">
-            <button type="submit" className="btn go" disabled={!written}>
-              {t('create')}
-            </button>
-            <button type="button" className="btn plain" onClick={onClose}>
-              {c('cancel')}
-            </button>
-          </div>
+          <CreateRow saving={saving} label={t('create')} disabled={!written} onCancel={onClose} />
         </form>
       </section>
     </Drawer>

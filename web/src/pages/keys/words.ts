@@ -58,4 +58,5 @@ export const words = dictionary({
   today: ['Today', '今天'],
   thisMonth: ['This month', '本月'],
   inAll: ['In total', '总计'],
+  done: ['Done', '完成'],
 });

@@ -1,5 +1,5 @@
 /** Ledger: the entries of an account, the proof of all, corrections with a preview. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Entry } from '../../api/types.ts';
@@ -7,47 +7,34 @@ import { exactMoney } from '../../format/money.ts';
 import { count, fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Head } from '../../parts/basic.tsx';
-import { Chip, Chips } from '../../parts/chips.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { Chips, NamedChip } from '../../parts/chips.tsx';
+import { type ListAddress, PagedRows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
 import { common } from '../../parts/words.ts';
 import { Proof } from './proof.tsx';
 import { words } from './words.ts';
 
-const route = getRouteApi('/ledger');
-
 export function LedgerPage() {
   const t = useWords(words);
   const c = useWords(common);
   const may = useMay();
-  const search = route.useSearch();
-  const navigate = useNavigate();
+  const address = useListAddress('/ledger');
   const accounts = useAccounts(may('accounts:read')).data ?? [];
-  const chosen = search.account ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
-  const go = (next: typeof search) => void navigate({ to: '/ledger', search: next });
+  const chosen = address.listed.account ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
   return (
     <main className="page" id="main">
       <Head title={t('title')} />
       <Proof />
       <Chips>
-        <Chip
-          label={c('account')}
-          value={chosen}
-          shown={accounts.find(({ id }) => id === chosen)?.name}
-          options={accounts.map(({ id, name }) => [id, name] as const)}
-          onChange={(account) => go(account === undefined ? {} : { account })}
-        />
+        <NamedChip label={c('account')} value={chosen} of={accounts} onChange={(account) => address.go({ account })} />
       </Chips>
       <section className="panel" aria-label={t('list')}>
         {chosen === undefined ? (
           <Empty icon="ledger" title={t('choose')} />
         ) : (
-          <Entries
-            account={chosen}
-            after={search.after}
-            onPage={(after) => go({ account: chosen, ...(after && { after }) })}
-          />
+          <Entries account={chosen} address={address} />
         )}
       </section>
     </main>
@@ -56,37 +43,29 @@ export function LedgerPage() {
 
 interface EntriesProps {
   account: string;
-  after: string | undefined;
-  onPage: (after: string | undefined) => void;
+  address: ListAddress;
 }
 
-function Entries({ account, after, onPage }: EntriesProps) {
+function Entries({ account, address }: EntriesProps) {
   const t = useWords(words);
   const path = `/admin/v1/accounts/${encodeURIComponent(account)}/entries`;
-  const entries = usePage<Entry>('entries', path, { order: 'desc', after });
+  const entries = usePage<Entry>('entries', path, { order: 'desc', after: address.listed.after });
+  const columns = useColumns();
   return (
-    <Loaded of={entries}>
-      {({ data, hasMore, next }) =>
-        data.length === 0 ? (
-          <Empty icon="ledger" title={t('emptyTitle')} />
-        ) : (
-          <>
-            <EntryTable rows={data} />
-            <Pager
-              newer={after ? () => onPage(undefined) : undefined}
-              older={hasMore && next ? () => onPage(next) : undefined}
-            />
-          </>
-        )
-      }
-    </Loaded>
+    <PagedRows
+      of={entries}
+      address={address}
+      label={t('list')}
+      columns={columns}
+      empty={<Empty icon="ledger" title={t('emptyTitle')} />}
+    />
   );
 }
 
-function EntryTable({ rows }: { rows: readonly Entry[] }) {
+function useColumns(): Column<Entry>[] {
   const t = useWords(words);
   const c = useWords(common);
-  const columns: Column<Entry>[] = [
+  return [
     { id: 'time', head: c('time'), dim: true, cell: ({ at }) => <time dateTime={at}>{fullTime(at)}</time> },
     { id: 'seq', head: t('entry'), drop: 'p1', num: true, cell: ({ seq }) => count(seq) },
     { id: 'kind', head: t('kind'), cell: ({ kind }) => <span className="strong">{kind}</span> },
@@ -122,5 +101,4 @@ function EntryTable({ rows }: { rows: readonly Entry[] }) {
       cell: ({ balanceAfter }) => exactMoney(balanceAfter),
     },
   ];
-  return <Table label={t('list')} columns={columns} rows={rows} rowKey={({ seq }) => String(seq)} />;
 }

@@ -7,8 +7,8 @@ import { count } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Panel } from '../../parts/basic.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { useSaving } from '../../parts/saving.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 /** `ok` is absent while the proof still runs (202). */

@@ -7,10 +7,11 @@ import { useMay } from '../../api/session.ts';
 import type { Model } from '../../api/types.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Confirm } from '../../parts/dialog.tsx';
+import { ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
-import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { PriceHistory } from './history.tsx';
 import { otherComponents, plainComponents, sampleCost } from './price.ts';
 import { words } from './words.ts';
@@ -19,7 +20,6 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
   const t = useWords(words);
   const may = useMay();
   const client = useQueryClient();
-  const [asking, setAsking] = useState(false);
   const path = `/admin/v1/models/${encodeURIComponent(model.name)}`;
   const remove = async () => {
     await ask(path, { method: 'DELETE' });
@@ -34,20 +34,14 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
       <PriceHistory model={model.name} />
       {may('supply:write') && (
         <section>
-          <button type="button" className="btn danger" onClick={() => setAsking(true)}>
-            {t('remove')}
-          </button>
+          <ConfirmButton
+            title={t('removeTitle', { name: model.name })}
+            effect={t('removeText')}
+            action={t('remove')}
+            name={model.name}
+            onConfirm={remove}
+          />
         </section>
-      )}
-      {asking && (
-        <Confirm
-          title={t('removeTitle', { name: model.name })}
-          effect={t('removeText')}
-          action={t('remove')}
-          name={model.name}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        />
       )}
     </Drawer>
   );
@@ -151,7 +145,7 @@ function NewPrice({ model, path }: { model: Model; path: string }) {
               inputMode="decimal"
               value={text}
               error={readAmount(text) === undefined ? t('notPrice') : undefined}
-              onChange={(event) => setTexts({ ...texts, [component]: event.target.value })}
+              onText={(typed) => setTexts({ ...texts, [component]: typed })}
             />
           ))}
         </div>

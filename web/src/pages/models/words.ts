@@ -36,4 +36,5 @@ export const words = dictionary({
     'Clients that call it get an error at once. Its calls and prices stay on record.',
     '调用它的客户端会立即收到错误，调用与价格记录会保留。',
   ],
+  price: ['Price', '价格'],
 });

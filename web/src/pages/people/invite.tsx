@@ -4,14 +4,17 @@ import { ask } from '../../api/client.ts';
 import { refresh, useAccounts } from '../../api/queries.ts';
 import { baseUrlOf, type Person, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
-import { CopyButton, Note } from '../../parts/basic.tsx';
+import { Note } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { NamedSelect } from '../../parts/fields.tsx';
 import { Field, Select } from '../../parts/form.tsx';
-import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
-export const ROLES = ['owner', 'operator', 'finance', 'support', 'member'] as const satisfies readonly Person['role'][];
+const ROLES = ['owner', 'operator', 'finance', 'support', 'member'] as const satisfies readonly Person['role'][];
 
 /** `path` begins with `/console/`; its fragment is the one-time token. */
 export interface LoginLink {
@@ -47,34 +50,33 @@ export function Invite({ onClose }: { onClose: () => void }) {
       <section>
         <form className="form" onSubmit={saving.submit(create)}>
           <p className="dim">{t('inviteHint')}</p>
-          <Select
-            label={t('role')}
-            hint={t(`${role}Is`)}
-            value={role}
-            onChange={(event) => setRole(event.target.value as Person['role'])}
-          >
-            {ROLES.map((name) => (
-              <option key={name} value={name}>
-                {t(name)}
-              </option>
-            ))}
-          </Select>
-          <Field label={c('name')} required value={name} onChange={(event) => setName(event.target.value)} />
-          <Field label={t('email')} type="email" value={email} onChange={(event) => setEmail(event.target.value)} />
-          {role === 'member' && (
-            <Select label={c('account')} value={charged} onChange={(event) => setAccount(event.target.value)}>
-              {accounts.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </Select>
-          )}
+          <RoleSelect role={role} onChange={setRole} />
+          <Field label={c('name')} required value={name} onText={setName} />
+          <Field label={t('email')} type="email" value={email} onText={setEmail} />
+          {role === 'member' && <NamedSelect label={c('account')} value={charged} of={accounts} onText={setAccount} />}
           <SaveRow saving={saving} label={t('makeLink')} />
         </form>
         {link && <ShownLink link={link} />}
       </section>
     </Drawer>
+  );
+}
+
+export function RoleSelect({ role, onChange }: { role: Person['role']; onChange: (role: Person['role']) => void }) {
+  const t = useWords(words);
+  return (
+    <Select
+      label={t('role')}
+      hint={t(`${role}Is`)}
+      value={role}
+      onText={(chosen) => onChange(chosen as Person['role'])}
+    >
+      {ROLES.map((name) => (
+        <option key={name} value={name}>
+          {t(name)}
+        </option>
+      ))}
+    </Select>
   );
 }
 

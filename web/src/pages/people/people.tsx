@@ -1,60 +1,40 @@
 /** People: who may sign in, with which role. */
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMay } from '../../api/session.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
-import { Ago, Head, Status, useNow } from '../../parts/basic.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Pager, Table } from '../../parts/table.tsx';
+import { Ago, Status, useNow } from '../../parts/basic.tsx';
+import { AddButton, ListPage, PagedRows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
 import { common } from '../../parts/words.ts';
 import { Invite } from './invite.tsx';
 import { PersonDrawer, type PersonRow } from './person-drawer.tsx';
 import { words } from './words.ts';
 
-const route = getRouteApi('/people');
-
 export function PeoplePage() {
   const t = useWords(words);
   const may = useMay();
-  const search = route.useSearch();
-  const navigate = useNavigate();
-  const go = (next: typeof search) => void navigate({ to: '/people', search: next });
-  const { open: opened, ...listed } = search;
-  const people = usePage<PersonRow>('people', '/admin/v1/people', { after: search.after });
+  const address = useListAddress('/people');
+  const { opened, listed, open, close } = address;
+  const people = usePage<PersonRow>('people', '/admin/v1/people', { after: listed.after });
+  const columns = useColumns();
   const current = people.data?.data.find(({ id }) => id === opened);
+  const drawer = current && <PersonDrawer key={current.id} person={current} onClose={close} />;
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')}>
-          {may('people:write') && (
-            <button type="button" className="btn go" onClick={() => go({ ...listed, open: 'new' })}>
-              <Icon name="plus" />
-              {t('invite')}
-            </button>
-          )}
-        </Head>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={people}>
-            {({ data, hasMore, next }) =>
-              data.length === 0 ? (
-                <Empty icon="people" title={t('emptyTitle')} />
-              ) : (
-                <>
-                  <PeopleTable rows={data} selected={opened} onOpen={({ id }) => go({ ...listed, open: id })} />
-                  <Pager
-                    newer={search.after ? () => go({}) : undefined}
-                    older={hasMore && next ? () => go({ after: next }) : undefined}
-                  />
-                </>
-              )
-            }
-          </Loaded>
-        </section>
-      </main>
-      {opened === 'new' && <Invite onClose={() => go(listed)} />}
-      {current && <PersonDrawer key={current.id} person={current} onClose={() => go(listed)} />}
-    </div>
+    <ListPage
+      title={t('title')}
+      label={t('list')}
+      actions={may('people:write') && <AddButton text={t('invite')} onClick={() => open('new')} />}
+      drawer={opened === 'new' ? <Invite onClose={close} /> : drawer}
+    >
+      <PagedRows
+        of={people}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="people" title={t('emptyTitle')} />}
+      />
+    </ListPage>
   );
 }
 
@@ -68,31 +48,12 @@ function protectionOf({ hasPassword, hasTotp, passkeys, oidc }: PersonRow, t: Tr
   return ways.filter(Boolean).join(', ') || '–';
 }
 
-function PeopleTable({
-  rows,
-  selected,
-  onOpen,
-}: {
-  rows: readonly PersonRow[];
-  selected: string | undefined;
-  onOpen: (row: PersonRow) => void;
-}) {
+function useColumns(): Column<PersonRow>[] {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
-  const columns: Column<PersonRow>[] = [
-    {
-      id: 'name',
-      head: c('name'),
-      cell: (row) => (
-        <>
-          <button type="button" className="link strong" onClick={() => onOpen(row)}>
-            {row.name}
-          </button>
-          <span className="sub">{row.email}</span>
-        </>
-      ),
-    },
+  return [
+    { id: 'name', head: c('name'), opens: true, cell: ({ name }) => name, sub: ({ email }) => email },
     { id: 'role', head: t('role'), cell: ({ role }) => t(role) },
     {
       id: 'status',
@@ -112,14 +73,4 @@ function PeopleTable({
       cell: ({ seenAt }) => (seenAt ? <Ago at={seenAt} now={now} /> : t('never')),
     },
   ];
-  return (
-    <Table
-      label={t('list')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      selected={selected}
-      onOpen={onOpen}
-    />
-  );
 }

@@ -5,13 +5,14 @@ import { refresh } from '../../api/queries.ts';
 import { baseUrlOf, type Person, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note } from '../../parts/basic.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
+import { ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { Field, Select } from '../../parts/form.tsx';
-import { SaveRow, useSaving } from '../../parts/saving.tsx';
+import { Field } from '../../parts/form.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
-import { type LoginLink, ROLES, ShownLink } from './invite.tsx';
+import { type LoginLink, RoleSelect, ShownLink } from './invite.tsx';
 import { words } from './words.ts';
 
 export interface PersonRow {
@@ -39,7 +40,6 @@ export function PersonDrawer({ person, onClose }: { person: PersonRow; onClose: 
 }
 
 function Edit({ person, onClose }: { person: PersonRow; onClose: () => void }) {
-  const t = useWords(words);
   const c = useWords(common);
   const client = useQueryClient();
   const saving = useSaving();
@@ -54,19 +54,8 @@ function Edit({ person, onClose }: { person: PersonRow; onClose: () => void }) {
     <>
       <section>
         <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
-          <Field label={c('name')} required value={name} onChange={(event) => setName(event.target.value)} />
-          <Select
-            label={t('role')}
-            hint={t(`${role}Is`)}
-            value={role}
-            onChange={(event) => setRole(event.target.value as Person['role'])}
-          >
-            {ROLES.map((known) => (
-              <option key={known} value={known}>
-                {t(known)}
-              </option>
-            ))}
-          </Select>
+          <Field label={c('name')} required value={name} onText={setName} />
+          <RoleSelect role={role} onChange={setRole} />
           <SaveRow saving={saving} />
         </form>
       </section>
@@ -83,7 +72,6 @@ function Acts({ person, path, onClose }: { person: PersonRow; path: string; onCl
   const acting = useSaving();
   const [link, setLink] = useState<string>();
   const [ended, setEnded] = useState(false);
-  const [asking, setAsking] = useState(false);
   const post = async (action: string) => {
     await ask(`${path}/${action}`, { method: 'POST', body: {} });
     await refresh(client, 'people');
@@ -117,27 +105,18 @@ function Acts({ person, path, onClose }: { person: PersonRow; path: string; onCl
         >
           {person.disabledAt ? c('enable') : c('disable')}
         </button>
-        <button type="button" className="btn danger" onClick={() => setAsking(true)}>
-          {t('remove')}
-        </button>
-      </div>
-      <FormError error={acting.error} />
-      {ended && <Note s="ok">{t('ended')}</Note>}
-      {link && <ShownLink link={link} />}
-      {asking && (
-        <Confirm
+        <ConfirmButton
           title={t('removeTitle', { name: person.name })}
           effect={t('removeText')}
           action={t('remove')}
           name={person.name}
-          mild={{
-            text: t('disableInstead'),
-            run: () => void acting.run(() => post('disable').then(() => setAsking(false))),
-          }}
+          mild={{ text: t('disableInstead'), run: () => post('disable') }}
           onConfirm={remove}
-          onClose={() => setAsking(false)}
         />
-      )}
+      </div>
+      <FormError error={acting.error} />
+      {ended && <Note s="ok">{t('ended')}</Note>}
+      {link && <ShownLink link={link} />}
     </section>
   );
 }

@@ -8,7 +8,7 @@ import type { Receipt } from '../../api/types.ts';
 import { exactMoney } from '../../format/money.ts';
 import { count, duration } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
-import { CopyButton } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { common } from '../../parts/words.ts';
 import { type CodeLanguage, codeFor, LANGUAGES, type Sent } from './code.ts';

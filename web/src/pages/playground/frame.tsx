@@ -3,6 +3,7 @@ import { useModels } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { exactMoney, shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
+import { NamedSelect } from '../../parts/fields.tsx';
 import { Select } from '../../parts/form.tsx';
 import { common } from '../../parts/words.ts';
 import { ENDPOINTS, type Endpoint, type Frame } from './playground.tsx';
@@ -34,29 +35,19 @@ export function FrameFields({ frame, model, setModel, models, children }: Props)
           </option>
         ))}
       </Select>
-      <Select
-        label={c('model')}
-        hint={<PriceHint model={model} />}
-        value={model}
-        onChange={(event) => setModel(event.target.value)}
-      >
+      <Select label={c('model')} hint={<PriceHint model={model} />} value={model} onText={setModel}>
         {models.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </Select>
       {frame.accounts.length > 1 && (
-        <Select
+        <NamedSelect
           label={t('account')}
           hint={account?.available !== undefined && t('balance', { amount: shortMoney(account.available) })}
           value={frame.account}
-          onChange={(event) => frame.setAccount(event.target.value)}
-        >
-          {frame.accounts.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Select>
+          onText={frame.setAccount}
+          of={frame.accounts}
+        />
       )}
       {children}
     </>

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Passkey } from '../../api/passkeys.ts';
 import { SESSION, useSession } from '../../api/session.ts';
@@ -9,6 +9,7 @@ import { useWords } from '../../i18n/words.ts';
 import { Panel } from '../../parts/basic.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
+import { type Saving, useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 export function Passkeys() {
@@ -19,24 +20,18 @@ export function Passkeys() {
   const { person, session } = me;
   const [name, setName] = useState('');
   const [current, setCurrent] = useState('');
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   const again = () =>
     Promise.all([
       client.invalidateQueries({ queryKey: ['passkeys'] }),
       client.invalidateQueries({ queryKey: SESSION }),
     ]);
-  const add = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const { addPasskey, showPresence } = await import('../../api/passkeys.ts');
-      await addPasskey(name, await showPresence(me, current));
-      setName('');
-      setCurrent('');
-      setError(undefined);
-      await again();
-    } catch (reason) {
-      setError(reason);
-    }
+  const add = async () => {
+    const { addPasskey, showPresence } = await import('../../api/passkeys.ts');
+    await addPasskey(name, await showPresence(me, current));
+    setName('');
+    setCurrent('');
+    await again();
   };
   return (
     <Panel title={t('passkeys')} id="p-passkeys">
@@ -48,13 +43,13 @@ export function Passkeys() {
             ) : (
               <ul className="keys">
                 {data.map((passkey) => (
-                  <PasskeyLine key={passkey.id} passkey={passkey} onDone={again} onError={setError} />
+                  <PasskeyLine key={passkey.id} passkey={passkey} saving={saving} onDone={again} />
                 ))}
               </ul>
             )
           }
         </Loaded>
-        <form className="with" onSubmit={add}>
+        <form className="with" onSubmit={saving.submit(add)}>
           <input
             className="in1"
             aria-label={t('passkeyName')}
@@ -79,7 +74,7 @@ export function Passkeys() {
             {t('addPasskey')}
           </button>
         </form>
-        <FormError error={error} />
+        <FormError error={saving.error} />
       </div>
     </Panel>
   );
@@ -87,11 +82,11 @@ export function Passkeys() {
 
 interface LineProps {
   passkey: Passkey;
-  onDone: () => unknown;
-  onError: (reason: unknown) => void;
+  saving: Saving;
+  onDone: () => Promise<unknown>;
 }
 
-function PasskeyLine({ passkey, onDone, onError }: LineProps) {
+function PasskeyLine({ passkey, saving, onDone }: LineProps) {
   const { id, name, createdAt, usedAt, isSynced, host } = passkey;
   const t = useWords(words);
   const [next, setNext] = useState<string>();
@@ -103,16 +98,18 @@ function PasskeyLine({ passkey, onDone, onError }: LineProps) {
     ...(host === location.hostname ? [] : [host]),
   ];
   const path = `/console/api/passkeys/${id}`;
-  const rename = (event: FormEvent) => {
-    event.preventDefault();
-    void ask(path, { method: 'PATCH', body: { name: next } })
-      .then(onDone, onError)
-      .then(() => setNext(undefined));
+  const rename = async () => {
+    try {
+      await ask(path, { method: 'PATCH', body: { name: next } });
+      await onDone();
+    } finally {
+      setNext(undefined);
+    }
   };
   if (next !== undefined)
     return (
       <li>
-        <form className="with" onSubmit={rename}>
+        <form className="with" onSubmit={saving.submit(rename)}>
           <input
             className="in1"
             aria-label={t('renamePasskey', { name })}

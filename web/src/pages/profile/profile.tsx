@@ -1,14 +1,16 @@
 /** The own profile: appearance, password, passkeys, codes, sessions. */
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { SESSION, useSession } from '../../api/session.ts';
-import { currentTheme, type Language, setLanguage, setTheme, type Theme } from '../../i18n/language.ts';
-import { useLanguage, useWords } from '../../i18n/words.ts';
+import { currentTheme, type Language, setTheme, type Theme } from '../../i18n/language.ts';
+import { useWords } from '../../i18n/words.ts';
 import { Head, Panel, Segments } from '../../parts/basic.tsx';
 import { Field } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { LanguageChoice } from '../../parts/language-choice.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { Passkeys } from './passkeys.tsx';
 import { Sessions } from './sessions.tsx';
@@ -45,23 +47,13 @@ export function ProfilePage() {
 
 function Appearance() {
   const t = useWords(words);
-  const language = useLanguage();
+  const save = (language: Language) =>
+    void ask('/console/api/profile', { method: 'PATCH', body: { language } }).catch(() => {});
   const [theme, choose] = useState<Theme>(currentTheme);
   return (
     <Panel title={t('look')} id="p-look">
       <div className="in row">
-        <Segments<Language>
-          label={t('language')}
-          value={language}
-          options={[
-            ['en', 'English'],
-            ['zh', '中文'],
-          ]}
-          onChange={(next) => {
-            setLanguage(next);
-            void ask('/console/api/profile', { method: 'PATCH', body: { language: next } }).catch(() => {});
-          }}
-        />
+        <LanguageChoice label={t('language')} onChange={save} />
         <Segments<Theme>
           label={t('theme')}
           value={theme}
@@ -87,47 +79,19 @@ function You() {
   const { person } = useSession();
   const [name, setName] = useState(person.name);
   const [email, setEmail] = useState(person.email ?? '');
-  const [error, setError] = useState<unknown>();
-  const [saved, setSaved] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      await ask('/console/api/profile', { method: 'PATCH', body: { name, ...(email !== '' && { email }) } });
-      await client.invalidateQueries({ queryKey: SESSION });
-      setSaved(true);
-      setError(undefined);
-    } catch (reason) {
-      setError(reason);
-    }
+  const saving = useSaving();
+  const save = async () => {
+    await ask('/console/api/profile', { method: 'PATCH', body: { name, ...(email !== '' && { email }) } });
+    await client.invalidateQueries({ queryKey: SESSION });
   };
   return (
     <Panel title={t('you')} id="p-you">
-      <form className="in form" onSubmit={submit} onChange={() => setSaved(false)}>
+      <form className="in form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <div className="two">
-          <Field
-            label={c('name')}
-            required
-            autoComplete="name"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <Field
-            label={t('email')}
-            type="email"
-            autoComplete="email"
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
+          <Field label={c('name')} required autoComplete="name" value={name} onText={setName} />
+          <Field label={t('email')} type="email" autoComplete="email" value={email} onText={setEmail} />
         </div>
-        <FormError error={error} />
-        <div className="row">
-          <button type="submit" className="btn">
-            {c('save')}
-          </button>
-          <span aria-live="polite" className="dim">
-            {saved && c('saved')}
-          </span>
-        </div>
+        <SaveRow saving={saving} isMain={false} />
       </form>
     </Panel>
   );
@@ -135,32 +99,23 @@ function You() {
 
 function Password() {
   const t = useWords(words);
-  const c = useWords(common);
   const client = useQueryClient();
   const me = useSession();
   const { person } = me;
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const [error, setError] = useState<unknown>();
-  const [saved, setSaved] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    try {
-      const { showPresence } = await import('../../api/passkeys.ts');
-      const presence = await showPresence(me, current);
-      await ask('/console/api/password', { method: 'PUT', body: { password: next, ...presence } });
-      await client.invalidateQueries({ queryKey: SESSION });
-      setCurrent('');
-      setNext('');
-      setSaved(true);
-      setError(undefined);
-    } catch (reason) {
-      setError(reason);
-    }
+  const saving = useSaving();
+  const save = async () => {
+    const { showPresence } = await import('../../api/passkeys.ts');
+    const presence = await showPresence(me, current);
+    await ask('/console/api/password', { method: 'PUT', body: { password: next, ...presence } });
+    await client.invalidateQueries({ queryKey: SESSION });
+    setCurrent('');
+    setNext('');
   };
   return (
     <Panel title={t('password')} id="p-password">
-      <form className="in form" onSubmit={submit} onChange={() => setSaved(false)}>
+      <form className="in form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <input type="hidden" autoComplete="username" value={person.email ?? ''} readOnly />
         <div className="two">
           {person.hasPassword && (
@@ -170,7 +125,7 @@ function Password() {
               autoComplete="current-password"
               required={person.passkeys === 0}
               value={current}
-              onChange={(event) => setCurrent(event.target.value)}
+              onText={setCurrent}
             />
           )}
           <Field
@@ -181,18 +136,10 @@ function Password() {
             minLength={12}
             required
             value={next}
-            onChange={(event) => setNext(event.target.value)}
+            onText={setNext}
           />
         </div>
-        <FormError error={error} />
-        <div className="row">
-          <button type="submit" className="btn">
-            {person.hasPassword ? t('change') : t('set')}
-          </button>
-          <span aria-live="polite" className="dim">
-            {saved && c('saved')}
-          </span>
-        </div>
+        <SaveRow saving={saving} label={person.hasPassword ? t('change') : t('set')} isMain={false} />
       </form>
     </Panel>
   );

@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { SESSION, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
-import { CopyButton, Panel, Status } from '../../parts/basic.tsx';
-import { Field } from '../../parts/form.tsx';
+import { Panel, Status } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { CodeField } from '../../parts/fields.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 export function Totp() {
@@ -15,32 +17,20 @@ export function Totp() {
   const [secret, setSecret] = useState<{ secret: string; uri: string }>();
   const [recovery, setRecovery] = useState<readonly string[]>();
   const [code, setCode] = useState('');
-  const [error, setError] = useState<unknown>();
-  const run = async (act: () => Promise<unknown>) => {
-    try {
-      await act();
-      setCode('');
-      setError(undefined);
-      await client.invalidateQueries({ queryKey: SESSION });
-    } catch (reason) {
-      setError(reason);
-    }
+  const saving = useSaving();
+  const change = async (act: () => Promise<unknown>) => {
+    await act();
+    setCode('');
+    await client.invalidateQueries({ queryKey: SESSION });
   };
-  const start = () => run(async () => setSecret(await ask('/console/api/totp', { method: 'POST', body: {} })));
-  const confirm = () =>
-    run(async () => {
-      const { recoveryCodes } = await ask<{ recoveryCodes: string[] }>('/console/api/totp/confirm', {
-        method: 'POST',
-        body: { code },
-      });
-      setRecovery(recoveryCodes);
-      setSecret(undefined);
-    });
-  const stop = () => run(() => ask('/console/api/totp', { method: 'DELETE', body: { code } }));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void (secret ? confirm() : stop());
+  const start = async () => setSecret(await ask('/console/api/totp', { method: 'POST', body: {} }));
+  const confirm = async () => {
+    const path = '/console/api/totp/confirm';
+    const { recoveryCodes } = await ask<{ recoveryCodes: string[] }>(path, { method: 'POST', body: { code } });
+    setRecovery(recoveryCodes);
+    setSecret(undefined);
   };
+  const stop = () => ask('/console/api/totp', { method: 'DELETE', body: { code } });
   return (
     <Panel
       title={t('totp')}
@@ -50,7 +40,7 @@ export function Totp() {
       <div className="in form">
         {!person.hasTotp && !secret && (
           <div>
-            <button type="button" className="btn" onClick={() => void start()}>
+            <button type="button" className="btn" onClick={() => void saving.run(() => change(start))}>
               {t('totpStart')}
             </button>
           </div>
@@ -65,15 +55,8 @@ export function Totp() {
           </>
         )}
         {(secret || person.hasTotp) && (
-          <form className="form" onSubmit={submit}>
-            <Field
-              label={t('code')}
-              inputMode="numeric"
-              autoComplete="one-time-code"
-              required
-              value={code}
-              onChange={(event) => setCode(event.target.value)}
-            />
+          <form className="form" onSubmit={saving.submit(() => change(secret ? confirm : stop))}>
+            <CodeField label={t('code')} value={code} onText={setCode} />
             <div>
               <button type="submit" className="btn">
                 {secret ? t('confirm') : t('totpStop')}
@@ -90,7 +73,7 @@ export function Totp() {
             </div>
           </>
         )}
-        <FormError error={error} />
+        <FormError error={saving.error} />
       </div>
     </Panel>
   );

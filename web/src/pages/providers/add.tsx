@@ -1,19 +1,24 @@
 /** Adding a provider in steps: its type, its key, a model with its price, a test call. Done steps fold into a line. */
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import { useProviders } from '../../api/queries.ts';
+import type { Provider } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/states.tsx';
 import { KeyStep, type SavedProvider } from './key-step.tsx';
 import { ModelStep } from './model-step.tsx';
 import { TestStep } from './test-step.tsx';
-import { type ProviderType, TYPES } from './types.ts';
+import { type ProviderType, TYPES, typeNamed } from './types.ts';
 import { words } from './words.ts';
 
+const route = getRouteApi('/providers/add');
+
+/** `?provider=`: models are added to one that is there. */
 export function AddProviderPage() {
   const t = useWords(words);
-  const [type, setType] = useState<ProviderType>();
-  const [saved, setSaved] = useState<SavedProvider>();
-  const [model, setModel] = useState<string>();
+  const { provider: named } = route.useSearch();
+  const providers = useProviders(named !== undefined);
   return (
     <main className="page narrow" id="main">
       <div className="head">
@@ -27,49 +32,70 @@ export function AddProviderPage() {
           {t('addTitle')}
         </h1>
       </div>
-      <ol className="steps">
-        <Step no={1} title={t('stepType')} result={type?.name} {...(!saved && { onChange: () => setType(undefined) })}>
-          <div className="pick" role="radiogroup" aria-label={t('pick')}>
-            {TYPES.map((row) => (
-              // biome-ignore lint/a11y/useSemanticElements: the design's picker is made of buttons
-              <button
-                key={row.type}
-                type="button"
-                role="radio"
-                aria-checked={row.type === type?.type}
-                onClick={() => setType(row)}
-              >
-                <span className="logo" aria-hidden="true">
-                  {row.logo}
-                </span>
-                {row.name}
-              </button>
-            ))}
-          </div>
-        </Step>
-        <Step
-          no={2}
-          title={t('stepKey')}
-          isNext={type !== undefined}
-          result={saved && `${saved.name} · …${saved.last4}`}
-          {...(!model && { onChange: () => setSaved(undefined) })}
-        >
-          {type && <KeyStep type={type} onSaved={setSaved} />}
-        </Step>
-        <Step
-          no={3}
-          title={t('stepModel')}
-          isNext={saved !== undefined}
-          result={model}
-          onChange={() => setModel(undefined)}
-        >
-          {saved && <ModelStep provider={saved.name} onEnabled={setModel} />}
-        </Step>
-        <Step no={4} title={t('stepTest')} isNext={model !== undefined}>
-          {model && <TestStep model={model} onAnother={() => setModel(undefined)} />}
-        </Step>
-      </ol>
+      {named === undefined ? (
+        <Steps />
+      ) : (
+        <Loaded of={providers}>
+          {(rows) => <Steps key={named} known={rows.find(({ name }) => name === named)} />}
+        </Loaded>
+      )}
     </main>
+  );
+}
+
+const savedOf = ({ name, credentials: [credential = ''] }: Provider): SavedProvider => ({
+  name,
+  last4: credential.slice(-4),
+});
+
+function Steps({ known }: { known?: Provider | undefined }) {
+  const t = useWords(words);
+  const [type, setType] = useState<ProviderType | undefined>(known && typeNamed(known.type));
+  const [saved, setSaved] = useState<SavedProvider | undefined>(known && savedOf(known));
+  const [model, setModel] = useState<string>();
+  return (
+    <ol className="steps">
+      <Step no={1} title={t('stepType')} result={type?.name} {...(!saved && { onChange: () => setType(undefined) })}>
+        <div className="pick" role="radiogroup" aria-label={t('pick')}>
+          {TYPES.map((row) => (
+            // biome-ignore lint/a11y/useSemanticElements: the design's picker is made of buttons
+            <button
+              key={row.type}
+              type="button"
+              role="radio"
+              aria-checked={row.type === type?.type}
+              onClick={() => setType(row)}
+            >
+              <span className="logo" aria-hidden="true">
+                {row.logo}
+              </span>
+              {row.name}
+            </button>
+          ))}
+        </div>
+      </Step>
+      <Step
+        no={2}
+        title={t('stepKey')}
+        isNext={type !== undefined}
+        result={saved && (saved.last4 === '' ? saved.name : `${saved.name} · …${saved.last4}`)}
+        {...(!model && !known && { onChange: () => setSaved(undefined) })}
+      >
+        {type && <KeyStep type={type} onSaved={setSaved} />}
+      </Step>
+      <Step
+        no={3}
+        title={t('stepModel')}
+        isNext={saved !== undefined}
+        result={model}
+        onChange={() => setModel(undefined)}
+      >
+        {saved && <ModelStep provider={saved} onEnabled={setModel} />}
+      </Step>
+      <Step no={4} title={t('stepTest')} isNext={model !== undefined}>
+        {model && <TestStep model={model} onAnother={() => setModel(undefined)} />}
+      </Step>
+    </ol>
   );
 }
 

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -7,10 +8,12 @@ import type { Provider, TargetHealth } from '../../api/types.ts';
 import { clockTime, count, duration, percent } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Status } from '../../parts/basic.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
+import { ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
+import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { isCooling } from './health.ts';
 import { words } from './words.ts';
@@ -25,7 +28,6 @@ export function ProviderDrawer({ provider, targets, onClose }: Props) {
   const t = useWords(words);
   const may = useMay();
   const client = useQueryClient();
-  const [asking, setAsking] = useState(false);
   const remove = async () => {
     await ask(`/admin/v1/providers/${encodeURIComponent(provider.name)}`, { method: 'DELETE' });
     await refresh(client, 'providers', 'health');
@@ -45,23 +47,24 @@ export function ProviderDrawer({ provider, targets, onClose }: Props) {
           </ul>
         )}
       </section>
+      {may('supply:write') && (
+        <section>
+          <Link className="btn" to="/providers/add" search={{ provider: provider.name }}>
+            {t('addModels')}
+          </Link>
+        </section>
+      )}
       {may('supply:write') && provider.type !== 'sandbox' && <Edit provider={provider} />}
       {may('supply:write') && (
         <section>
-          <button type="button" className="btn danger" onClick={() => setAsking(true)}>
-            {t('remove')}
-          </button>
+          <ConfirmButton
+            title={t('removeTitle', { name: provider.name })}
+            effect={t('removeText')}
+            action={t('remove')}
+            name={provider.name}
+            onConfirm={remove}
+          />
         </section>
-      )}
-      {asking && (
-        <Confirm
-          title={t('removeTitle', { name: provider.name })}
-          effect={t('removeText')}
-          action={t('remove')}
-          name={provider.name}
-          onConfirm={remove}
-          onClose={() => setAsking(false)}
-        />
       )}
     </Drawer>
   );
@@ -72,19 +75,13 @@ function TargetLine({ target }: { target: TargetHealth }) {
   const c = useWords(common);
   const may = useMay();
   const client = useQueryClient();
-  const [error, setError] = useState<unknown>();
+  const acting = useSaving();
   const cooling = isCooling(target);
   const act = async (action: 'cooldown' | 'reset') => {
-    try {
-      // The id is provider/model, and a model's name may have slashes of its own: they stay.
-      await ask(`/admin/v1/health/targets/${target.id.split('/').map(encodeURIComponent).join('/')}/${action}`, {
-        method: 'POST',
-        body: {},
-      });
-      await refresh(client, 'health');
-    } catch (reason) {
-      setError(reason);
-    }
+    // The id is provider/model, and a model's name may have slashes of its own: they stay.
+    const id = target.id.split('/').map(encodeURIComponent).join('/');
+    await ask(`/admin/v1/health/targets/${id}/${action}`, { method: 'POST', body: {} });
+    await refresh(client, 'health');
   };
   return (
     <li>
@@ -106,67 +103,51 @@ function TargetLine({ target }: { target: TargetHealth }) {
             type="button"
             className="btn"
             aria-label={t(cooling ? 'resetOf' : 'coolDownOf', { id: target.id })}
-            onClick={() => void act(cooling ? 'reset' : 'cooldown')}
+            onClick={() => void acting.run(() => act(cooling ? 'reset' : 'cooldown'))}
           >
             {cooling ? t('reset') : t('coolDown')}
           </button>
         )}
       </span>
-      <FormError error={error} />
+      <FormError error={acting.error} />
     </li>
   );
 }
 
 function Edit({ provider }: { provider: Provider }) {
   const t = useWords(words);
-  const c = useWords(common);
   const client = useQueryClient();
   const [credential, setCredential] = useState('');
   const [baseUrl, setBaseUrl] = useState(provider.baseUrl ?? '');
-  const [error, setError] = useState<unknown>();
-  const [saved, setSaved] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    const { name, type, settings, concurrency, tokensPerMinute } = provider;
+  const saving = useSaving();
+  const save = async () => {
+    const { name, type, settings, concurrency, tokensPerMinute, queueMs } = provider;
     const body = {
       type,
       settings,
       ...(baseUrl !== '' && { baseUrl }),
       ...(concurrency !== undefined && { concurrency }),
       ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+      ...(queueMs !== undefined && { queueMs }),
       ...(credential !== '' && { credential }),
     };
-    try {
-      await ask(`/admin/v1/providers/${encodeURIComponent(name)}`, { method: 'PUT', body });
-      await refresh(client, 'providers');
-      setCredential('');
-      setError(undefined);
-      setSaved(true);
-    } catch (reason) {
-      setError(reason);
-    }
+    await ask(`/admin/v1/providers/${encodeURIComponent(name)}`, { method: 'PUT', body });
+    await refresh(client, 'providers');
+    setCredential('');
   };
   return (
     <section>
-      <form className="form" onSubmit={submit} onChange={() => setSaved(false)}>
+      <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <Field
           label={t('newKey')}
           hint={t('newKeyHint')}
           type="password"
           autoComplete="off"
           value={credential}
-          onChange={(event) => setCredential(event.target.value)}
+          onText={setCredential}
         />
-        <Field label={t('baseUrl')} type="url" value={baseUrl} onChange={(event) => setBaseUrl(event.target.value)} />
-        <FormError error={error} />
-        <div className="row">
-          <button type="submit" className="btn go">
-            {c('save')}
-          </button>
-          <span aria-live="polite" className="dim">
-            {saved && c('saved')}
-          </span>
-        </div>
+        <Field label={t('baseUrl')} type="url" value={baseUrl} onText={setBaseUrl} />
+        <SaveRow saving={saving} />
       </form>
     </section>
   );

@@ -1,91 +1,62 @@
 /** Providers: their health, cool down and reset, and the way to add one. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useHealth, useProviders } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Provider, TargetHealth } from '../../api/types.ts';
 import { count, percent } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Head, Status } from '../../parts/basic.tsx';
+import { Status } from '../../parts/basic.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { isCooling } from './health.ts';
 import { ProviderDrawer } from './provider-drawer.tsx';
 import { words } from './words.ts';
 
-const route = getRouteApi('/providers');
+type TargetsOf = (provider: string) => readonly TargetHealth[];
 
 export function ProvidersPage() {
   const t = useWords(words);
   const may = useMay();
-  const { open: opened } = route.useSearch();
-  const navigate = useNavigate();
   const providers = useProviders();
   const health = useHealth();
-  const open = (name: string | undefined) =>
-    void navigate({ to: '/providers', search: name === undefined ? {} : { open: name } });
-  const targetsOf = (name: string) => health.data?.filter(({ provider }) => provider === name) ?? [];
+  const targetsOf: TargetsOf = (name) => health.data?.filter(({ provider }) => provider === name) ?? [];
+  const columns = useColumns(targetsOf);
+  const address = useListAddress('/providers');
+  const { opened, close } = address;
   const current = providers.data?.find(({ name }) => name === opened);
+  const add = (
+    <Link className="btn go" to="/providers/add">
+      <Icon name="plus" />
+      {t('add')}
+    </Link>
+  );
+  const drawer = current && (
+    <ProviderDrawer key={current.name} provider={current} targets={targetsOf(current.name)} onClose={close} />
+  );
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')}>
-          {may('supply:write') && (
-            <Link className="btn go" to="/providers/add">
-              <Icon name="plus" />
-              {t('add')}
-            </Link>
-          )}
-        </Head>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={providers}>
-            {(rows) => (
-              <ProviderTable rows={rows} targetsOf={targetsOf} selected={opened} onOpen={({ name }) => open(name)} />
-            )}
-          </Loaded>
-        </section>
-      </main>
-      {current && (
-        <ProviderDrawer
-          key={current.name}
-          provider={current}
-          targets={targetsOf(current.name)}
-          onClose={() => open(undefined)}
-        />
-      )}
-    </div>
+    <ListPage title={t('title')} label={t('list')} actions={may('supply:write') && add} drawer={drawer}>
+      <Rows
+        of={providers}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="providers" title={t('emptyTitle')} text={t('emptyText')} />}
+      />
+    </ListPage>
   );
 }
 
-interface TableProps {
-  rows: readonly Provider[];
-  targetsOf: (name: string) => readonly TargetHealth[];
-  selected: string | undefined;
-  onOpen: (row: Provider) => void;
-}
-
-function ProviderTable({ rows, targetsOf, selected, onOpen }: TableProps) {
+function useColumns(targetsOf: TargetsOf): Column<Provider>[] {
   const t = useWords(words);
   const c = useWords(common);
-  if (rows.length === 0) return <Empty icon="providers" title={t('emptyTitle')} text={t('emptyText')} />;
-  const columns: Column<Provider>[] = [
-    {
-      id: 'name',
-      head: c('name'),
-      cell: (row) => (
-        <>
-          <button type="button" className="link strong" onClick={() => onOpen(row)}>
-            {row.name}
-          </button>
-          <span className="sub only-narrow">
-            <ProviderHealth targets={targetsOf(row.name)} />
-          </span>
-        </>
-      ),
-    },
+  const health = ({ name }: Provider) => <ProviderHealth targets={targetsOf(name)} />;
+  return [
+    { id: 'name', head: c('name'), opens: true, cell: ({ name }) => name, narrow: health },
     { id: 'type', head: t('type'), drop: 'p2', dim: true, cell: ({ type }) => type },
-    { id: 'health', head: t('health'), drop: 'p1', cell: ({ name }) => <ProviderHealth targets={targetsOf(name)} /> },
+    { id: 'health', head: t('health'), drop: 'p1', cell: health },
     {
       id: 'credentials',
       head: t('credentials'),
@@ -117,16 +88,6 @@ function ProviderTable({ rows, targetsOf, selected, onOpen }: TableProps) {
       cell: ({ name }) => percent(errorRate(targetsOf(name)), 2),
     },
   ];
-  return (
-    <Table
-      label={t('list')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ name }) => name}
-      selected={selected}
-      onOpen={onOpen}
-    />
-  );
 }
 
 const sum = (targets: readonly TargetHealth[], member: 'inFlight' | 'calls') =>

@@ -26,3 +26,8 @@ export const TYPES: readonly ProviderType[] = [
   { type: 'vllm', name: 'vLLM', logo: 'vL', isKeyless: true, needsUrl: true },
   { type: 'openai-compatible', name: 'OpenAI-compatible', logo: '＋', isKeyless: true, needsUrl: true },
 ];
+
+/** How a type of the gateway is shown, also one that the picker does not offer. */
+export function typeNamed(type: string): ProviderType {
+  return TYPES.find((row) => row.type === type) ?? { type, name: type, logo: type.slice(0, 1).toUpperCase() };
+}

@@ -4,7 +4,9 @@ import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { baseUrlOf, useSession } from '../../api/session.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { CopyButton, Head } from '../../parts/basic.tsx';
+import { Head } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { SearchField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
@@ -38,14 +40,7 @@ export function ReferencePage() {
   return (
     <main className="page" id="main">
       <Head title={t('title')}>
-        <input
-          className="in1"
-          type="search"
-          aria-label={t('find')}
-          placeholder={t('find')}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <SearchField label={t('find')} value={typed} onText={setTyped} />
       </Head>
       <p className="dim">{t('original')}</p>
       <div className="secret">

@@ -1,9 +1,9 @@
 /** Settings in force, each with where it comes from. Read only: they are environment variables and the file. */
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
+import { useRows } from '../../api/queries.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Head, Status } from '../../parts/basic.tsx';
+import { SearchField } from '../../parts/fields.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
@@ -38,21 +38,11 @@ interface Setting {
 export function SettingsPage() {
   const t = useWords(words);
   const [typed, setTyped] = useState('');
-  const settings = useQuery({
-    queryKey: ['settings'],
-    queryFn: () => ask<{ data: Setting[] }>('/admin/v1/settings').then(({ data }) => data),
-  });
+  const settings = useRows<Setting>('settings', '/admin/v1/settings');
   return (
     <main className="page" id="main">
       <Head title={t('title')}>
-        <input
-          className="in1"
-          type="search"
-          aria-label={t('find')}
-          placeholder={t('find')}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
+        <SearchField label={t('find')} value={typed} onText={setTyped} />
       </Head>
       <p className="dim">{t('how')}</p>
       <section className="panel" aria-label={t('list')}>

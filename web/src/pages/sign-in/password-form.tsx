@@ -1,8 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/words.ts';
+import { CodeField } from '../../parts/fields.tsx';
 import { Field } from '../../parts/form.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { GateForm } from '../../parts/gate.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
 type Answer = { signedIn: true } | { signedIn: false; needs: string };
@@ -12,32 +14,22 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState<string>();
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      const body = { email, password, ...(code && { code }) };
-      const answer = await ask<Answer>('/console/api/sign-in', { method: 'POST', body });
-      if (answer.signedIn) return onDone();
-      if (answer.needs === 'code') setCode('');
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setBusy(false);
-    }
+  const saving = useSaving();
+  const signIn = async () => {
+    const body = { email, password, ...(code && { code }) };
+    const answer = await ask<Answer>('/console/api/sign-in', { method: 'POST', body });
+    if (answer.signedIn) onDone();
+    else if (answer.needs === 'code') setCode('');
   };
   return (
-    <form className="form" onSubmit={submit}>
+    <GateForm saving={saving} onSubmit={signIn} label={t('submit')} isMain={false}>
       <Field
         label={t('email')}
         type="email"
         autoComplete="username webauthn"
         required
         value={email}
-        onChange={(event) => setEmail(event.target.value)}
+        onText={setEmail}
       />
       <Field
         label={t('password')}
@@ -45,24 +37,11 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
         autoComplete="current-password"
         required
         value={password}
-        onChange={(event) => setPassword(event.target.value)}
+        onText={setPassword}
       />
       {code !== undefined && (
-        <Field
-          label={t('code')}
-          hint={t('codeHint')}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          required
-          autoFocus
-          value={code}
-          onChange={(event) => setCode(event.target.value)}
-        />
+        <CodeField label={t('code')} hint={t('codeHint')} autoFocus value={code} onText={setCode} />
       )}
-      <FormError error={error} />
-      <button className="btn big wide" type="submit" disabled={busy}>
-        {t('submit')}
-      </button>
-    </form>
+    </GateForm>
   );
 }

@@ -1,12 +1,13 @@
 /** Registering oneself: an address, then a link by mail, then name and password. */
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { exactMoney } from '../../format/money.ts';
 import { currentLanguage } from '../../i18n/language.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Note } from '../../parts/basic.tsx';
 import { Field } from '../../parts/form.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { GateBox, GateForm, NewPassword } from '../../parts/gate.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 
 const words = dictionary({
   register: ['Create an account', '注册账户'],
@@ -42,14 +43,15 @@ export function RegisterBox({ onBack }: { onBack: () => void }) {
   const t = useWords(words);
   const [email, setEmail] = useState('');
   const [sentTo, setSentTo] = useState<string>();
-  const { error, busy, run } = useSubmit(async () => {
+  const saving = useSaving();
+  const send = async () => {
     await ask('/console/api/register', { method: 'POST', body: { email, language: currentLanguage() } });
     setSentTo(email);
-  });
+  };
   return (
-    <Box title={t('title')} text={t('text')}>
+    <GateBox title={t('title')} text={t('text')}>
       {sentTo === undefined ? (
-        <form className="form" onSubmit={run}>
+        <GateForm saving={saving} onSubmit={send} label={t('send')}>
           <Field
             label={t('email')}
             type="email"
@@ -57,13 +59,9 @@ export function RegisterBox({ onBack }: { onBack: () => void }) {
             required
             autoFocus
             value={email}
-            onChange={(event) => setEmail(event.target.value)}
+            onText={setEmail}
           />
-          <FormError error={error} />
-          <button className="btn go big wide" type="submit" disabled={busy}>
-            {t('send')}
-          </button>
-        </form>
+        </GateForm>
       ) : (
         <div role="status">
           <Note s="ok">{t('sent', { email: sentTo })}</Note>
@@ -72,7 +70,7 @@ export function RegisterBox({ onBack }: { onBack: () => void }) {
       <button className="btn plain wide" type="button" onClick={onBack}>
         {t('back')}
       </button>
-    </Box>
+    </GateBox>
   );
 }
 
@@ -80,69 +78,17 @@ export function ConfirmBox({ token, onDone }: { token: string; onDone: () => voi
   const t = useWords(words);
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const { error, busy, run } = useSubmit(async () => {
+  const saving = useSaving();
+  const confirm = async () => {
     await ask('/console/api/register/confirm', { method: 'POST', body: { token, name, password } });
     onDone();
-  });
-  return (
-    <Box title={t('confirmTitle')} text={t('confirmText')}>
-      <form className="form" onSubmit={run}>
-        <Field
-          label={t('name')}
-          autoComplete="name"
-          required
-          autoFocus
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <Field
-          label={t('password')}
-          hint={t('rule')}
-          type="password"
-          required
-          minLength={12}
-          autoComplete="new-password"
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-        <FormError error={error} />
-        <button className="btn go big wide" type="submit" disabled={busy}>
-          {t('open')}
-        </button>
-      </form>
-    </Box>
-  );
-}
-
-function Box({ title, text, children }: { title: string; text: string; children: ReactNode }) {
-  return (
-    <div className="box">
-      <div>
-        <h1>{title}</h1>
-        <p className="dim" style={{ marginBlockStart: '.25rem' }}>
-          {text}
-        </p>
-      </div>
-      {children}
-    </div>
-  );
-}
-
-function useSubmit(work: () => Promise<void>) {
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
-  const run = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(undefined);
-    try {
-      await work();
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setBusy(false);
-    }
   };
-  return { error, busy, run };
+  return (
+    <GateBox title={t('confirmTitle')} text={t('confirmText')}>
+      <GateForm saving={saving} onSubmit={confirm} label={t('open')}>
+        <Field label={t('name')} autoComplete="name" required autoFocus maxLength={200} value={name} onText={setName} />
+        <NewPassword label={t('password')} hint={t('rule')} value={password} onText={setPassword} />
+      </GateForm>
+    </GateBox>
+  );
 }

@@ -2,11 +2,13 @@
 import { useEffect, useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Ways } from '../../api/session.ts';
-import { type Language, setLanguage } from '../../i18n/language.ts';
-import { useLanguage, useWords } from '../../i18n/words.ts';
-import { Note, Segments } from '../../parts/basic.tsx';
-import { Icon, Mark } from '../../parts/icon.tsx';
+import { useWords } from '../../i18n/words.ts';
+import { Note } from '../../parts/basic.tsx';
+import { Brand, GateBox } from '../../parts/gate.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { LanguageChoice } from '../../parts/language-choice.tsx';
 import { FormError } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import type { Fragment } from '../../shell/fragment.ts';
 import { Example } from './example.tsx';
 import { PasswordForm } from './password-form.tsx';
@@ -24,7 +26,7 @@ export function SignInPage(props: Props) {
     <div className="gate">
       <main id="main">
         <GateHead />
-        <GateBox {...props} />
+        <Start {...props} />
         <GateFoot />
       </main>
       <Example />
@@ -34,23 +36,11 @@ export function SignInPage(props: Props) {
 
 function GateHead() {
   const t = useWords(words);
-  const language = useLanguage();
   return (
     <div style={{ display: 'flex', alignItems: 'center' }}>
-      <span className="brand" style={{ padding: 0 }}>
-        <Mark />
-        Modelport
-      </span>
+      <Brand />
       <div style={{ marginInlineStart: 'auto' }}>
-        <Segments<Language>
-          label={t('language')}
-          value={language}
-          options={[
-            ['en', 'English'],
-            ['zh', '中文'],
-          ]}
-          onChange={setLanguage}
-        />
+        <LanguageChoice label={t('language')} />
       </div>
     </div>
   );
@@ -66,7 +56,7 @@ function GateFoot() {
 }
 
 /** Signing in, registering, or the end of a registration. */
-function GateBox(props: Props) {
+function Start(props: Props) {
   const [isRegistering, setRegistering] = useState(false);
   const { fragment, onDone } = props;
   if (fragment.register !== undefined) return <ConfirmBox token={fragment.register} onDone={onDone} />;
@@ -88,29 +78,24 @@ function Gate({ ways, fragment, onDone: enter, onRegister }: Props & { onRegiste
     });
   }, []);
   return (
-    <div className="box">
-      <div>
-        <h1>{t('title')}</h1>
-        <p className="dim" style={{ marginBlockStart: '.25rem' }}>
-          {following ? t('signingIn') : t('to', { host: location.host })}
-        </p>
-      </div>
+    <GateBox title={t('title')} text={following ? t('signingIn') : t('to', { host: location.host })}>
       {note && <Note s="bad">{note}</Note>}
       <QuickWays ways={ways} onDone={enter} />
       {(ways.passkeys || ways.oidc) && ways.password && <div className="or">{t('or')}</div>}
       {ways.password && <PasswordForm onDone={enter} />}
       {ways.registration && <RegisterLink credit={ways.registrationCredit} onOpen={onRegister} />}
       <LockedOut />
-    </div>
+    </GateBox>
   );
 }
 
 /** Why the provider's page led back without a sign-in. */
-const ERRORS: { readonly [code: string]: 'unavailable' | 'notAllowed' | 'emailTaken' | 'lastOwner' } = {
+const ERRORS: { readonly [code: string]: 'unavailable' | 'notAllowed' | 'emailTaken' | 'lastOwner' | 'tooMany' } = {
   provider_unavailable: 'unavailable',
   not_allowed: 'notAllowed',
   email_taken: 'emailTaken',
   last_owner: 'lastOwner',
+  rate_limited: 'tooMany',
 };
 
 /** React's strict mode runs effects twice in development. */
@@ -130,32 +115,30 @@ function LockedOut() {
 
 function QuickWays({ ways, onDone }: { ways: Ways; onDone: () => void }) {
   const t = useWords(words);
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   if (!ways.passkeys && !ways.oidc) return null;
   const takePasskey = async () => {
-    setError(undefined);
-    try {
-      const { signInWithPasskey } = await import('../../api/passkeys.ts');
-      await signInWithPasskey();
-      onDone();
-    } catch (reason) {
-      setError(reason);
-    }
+    const { signInWithPasskey } = await import('../../api/passkeys.ts');
+    await signInWithPasskey();
+    onDone();
   };
   return (
     <div className="form" style={{ gap: '.5rem' }}>
       {ways.passkeys && (
-        <button className="btn go big wide" type="button" onClick={takePasskey}>
+        <button className="btn go big wide" type="button" onClick={() => void saving.run(takePasskey)}>
           <Icon name="keys" />
           {t('passkey')}
         </button>
       )}
       {ways.oidc && (
-        <a className="btn big wide" href="/console/api/sign-in/oidc">
+        <a
+          className="btn big wide"
+          href={`/console/api/sign-in/oidc?to=${encodeURIComponent(location.pathname + location.search)}`}
+        >
           {t('oidc', { name: ways.oidc.name })}
         </a>
       )}
-      <FormError error={error} />
+      <FormError error={saving.error} />
     </div>
   );
 }

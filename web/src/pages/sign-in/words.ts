@@ -36,6 +36,10 @@ export const words = dictionary({
     'Somebody has your e-mail address here already. Sign in the way you did before, or ask an administrator.',
     '您的邮箱地址已被使用。请使用之前的方式登录，或联系管理员。',
   ],
+  tooMany: [
+    'Too many sign-ins from this address. Try again in some minutes.',
+    '此地址的登录次数过多，请几分钟后再试。',
+  ],
   lastOwner: [
     'Your role at the provider is lower, but you are the last owner. Make somebody else an owner first.',
     '您在登录服务中的角色已降低，但您是最后一位所有者。请先将其他人设为所有者。',

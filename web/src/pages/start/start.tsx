@@ -1,12 +1,13 @@
 /** The first-run page: opened by a one-time link, before there is a password or a passkey. Then the playground makes the first call. */
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { SESSION, useSession } from '../../api/session.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Field } from '../../parts/form.tsx';
-import { Icon, Mark } from '../../parts/icon.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { Brand, GateBox, GateForm, NewPassword } from '../../parts/gate.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 
 const words = dictionary({
   title: ['Welcome to Modelport', '欢迎使用 Modelport'],
@@ -29,72 +30,33 @@ export function StartPage({ onLater }: { onLater: () => void }) {
   const { person, ways } = useSession();
   const [email, setEmail] = useState(person.email ?? '');
   const [password, setPassword] = useState('');
-  const [error, setError] = useState<unknown>();
+  const saving = useSaving();
   const finish = async (secure: () => Promise<unknown>) => {
-    setError(undefined);
-    try {
-      if (email !== '' && email !== person.email)
-        await ask('/console/api/profile', { method: 'PATCH', body: { email } });
-      await secure();
-      history.replaceState(null, '', '/console/playground');
-      await client.invalidateQueries({ queryKey: SESSION });
-    } catch (reason) {
-      setError(reason);
-    }
+    if (email !== '' && email !== person.email) await ask('/console/api/profile', { method: 'PATCH', body: { email } });
+    await secure();
+    history.replaceState(null, '', '/console/playground');
+    await client.invalidateQueries({ queryKey: SESSION });
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void finish(() => ask('/console/api/password', { method: 'PUT', body: { password } }));
+  const setOwnPassword = () => ask('/console/api/password', { method: 'PUT', body: { password } });
+  const takePasskey = async () => {
+    const { addPasskey } = await import('../../api/passkeys.ts');
+    await addPasskey(navigator.platform || 'Passkey');
   };
-  const takePasskey = () =>
-    finish(async () => {
-      const { addPasskey } = await import('../../api/passkeys.ts');
-      await addPasskey(navigator.platform || 'Passkey');
-    });
   return (
     <div className="gate">
       <main id="main">
-        <span className="brand" style={{ padding: 0 }}>
-          <Mark />
-          Modelport
-        </span>
-        <div className="box">
-          <div>
-            <h1>{t('title')}</h1>
-            <p className="dim" style={{ marginBlockStart: '.25rem' }}>
-              {t('text')}
-            </p>
-          </div>
+        <Brand />
+        <GateBox title={t('title')} text={t('text')}>
           {ways.password && (
-            <form className="form" onSubmit={submit}>
-              <Field
-                label={t('email')}
-                type="email"
-                required
-                autoComplete="username"
-                value={email}
-                onChange={(event) => setEmail(event.target.value)}
-              />
-              <Field
-                label={t('password')}
-                hint={t('rule')}
-                type="password"
-                required
-                minLength={12}
-                autoComplete="new-password"
-                value={password}
-                onChange={(event) => setPassword(event.target.value)}
-              />
-              <FormError error={error} />
-              <button type="submit" className="btn go big wide">
-                {t('save')}
-              </button>
-            </form>
+            <GateForm saving={saving} onSubmit={() => finish(setOwnPassword)} label={t('save')}>
+              <Field label={t('email')} type="email" required autoComplete="username" value={email} onText={setEmail} />
+              <NewPassword label={t('password')} hint={t('rule')} value={password} onText={setPassword} />
+            </GateForm>
           )}
           {ways.passkeys && (
             <>
               <div className="or">{t('or')}</div>
-              <button type="button" className="btn big wide" onClick={() => void takePasskey()}>
+              <button type="button" className="btn big wide" onClick={() => void saving.run(() => finish(takePasskey))}>
                 <Icon name="keys" />
                 {t('passkey')}
               </button>
@@ -103,7 +65,7 @@ export function StartPage({ onLater }: { onLater: () => void }) {
           <button type="button" className="btn plain wide" onClick={onLater}>
             {t('later')}
           </button>
-        </div>
+        </GateBox>
       </main>
     </div>
   );

@@ -1,16 +1,16 @@
 /** Video tasks of an account: their state, and a player for those that are finished. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay, useSession } from '../../api/session.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
-import { Ago, Head, type State, Status, useNow } from '../../parts/basic.tsx';
-import { Chip, Chips } from '../../parts/chips.tsx';
+import { Ago, type State, Status, useNow } from '../../parts/basic.tsx';
+import { Chips, NamedChip } from '../../parts/chips.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
-import { Empty, Failed, Loaded } from '../../parts/states.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
+import { Empty, Failed } from '../../parts/states.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { sendAs, usePlaygroundKey } from '../playground/use-playground.ts';
 import { words } from './words.ts';
@@ -31,7 +31,6 @@ interface Task {
 
 const POLL_MS = 4000;
 const SECOND_MS = 1000;
-const route = getRouteApi('/tasks');
 
 const timeOf = (seconds: number) => new Date(seconds * SECOND_MS).toISOString();
 
@@ -40,10 +39,10 @@ export function TasksPage() {
   const c = useWords(common);
   const may = useMay();
   const session = useSession();
-  const search = route.useSearch();
-  const navigate = useNavigate();
+  const address = useListAddress('/tasks');
+  const { opened, listed, go, close } = address;
   const accounts = useAccounts(may('accounts:read')).data ?? [];
-  const account = search.account ?? session.account?.id ?? accounts[0]?.id;
+  const account = listed.account ?? session.account?.id ?? accounts[0]?.id;
   const key = usePlaygroundKey(account).data?.key;
   const tasks = useQuery({
     queryKey: ['tasks', key],
@@ -52,40 +51,33 @@ export function TasksPage() {
     enabled: key !== undefined,
     refetchInterval: POLL_MS,
   });
-  const go = (next: typeof search) => void navigate({ to: '/tasks', search: next });
-  const current = tasks.data?.find(({ id }) => id === search.open);
-  const { open: _, ...listed } = search;
+  const columns = useColumns();
+  const current = tasks.data?.find(({ id }) => id === opened);
+  const filters = (
+    <Chips>
+      <NamedChip
+        label={c('account')}
+        value={account}
+        of={accounts}
+        onChange={(value) => go(value === undefined ? {} : { account: value })}
+      />
+    </Chips>
+  );
+  const drawer = current && key && (
+    <Drawer key={current.id} title={current.model} sub={current.id} onClose={close}>
+      <TaskBody task={current} playgroundKey={key} />
+    </Drawer>
+  );
   return (
-    <div className="split">
-      <main className="page" id="main">
-        <Head title={t('title')} />
-        <Chips>
-          <Chip
-            label={c('account')}
-            value={account}
-            shown={accounts.find(({ id }) => id === account)?.name}
-            options={accounts.map(({ id, name }) => [id, name] as const)}
-            onChange={(value) => go(value === undefined ? {} : { account: value })}
-          />
-        </Chips>
-        <section className="panel" aria-label={t('list')}>
-          <Loaded of={tasks}>
-            {(rows) =>
-              rows.length === 0 ? (
-                <Empty icon="tasks" title={t('emptyTitle')} text={t('emptyText')} />
-              ) : (
-                <TaskTable rows={rows} selected={search.open} onOpen={({ id }) => go({ ...listed, open: id })} />
-              )
-            }
-          </Loaded>
-        </section>
-      </main>
-      {current && key && (
-        <Drawer key={current.id} title={current.model} sub={current.id} onClose={() => go(listed)}>
-          <TaskBody task={current} playgroundKey={key} />
-        </Drawer>
-      )}
-    </div>
+    <ListPage title={t('title')} label={t('list')} filters={filters} drawer={drawer}>
+      <Rows
+        of={tasks}
+        address={address}
+        label={t('list')}
+        columns={columns}
+        empty={<Empty icon="tasks" title={t('emptyTitle')} text={t('emptyText')} />}
+      />
+    </ListPage>
   );
 }
 
@@ -95,15 +87,7 @@ function stateOf({ status, progress }: Task, t: Translate<typeof words>): { s: S
   return { s: 'live', text: t('running', { n: progress ?? 0 }) };
 }
 
-function TaskTable({
-  rows,
-  selected,
-  onOpen,
-}: {
-  rows: readonly Task[];
-  selected: string | undefined;
-  onOpen: (row: Task) => void;
-}) {
+function useColumns(): Column<Task>[] {
   const t = useWords(words);
   const c = useWords(common);
   const now = useNow();
@@ -111,31 +95,13 @@ function TaskTable({
     const { s, text } = stateOf(row, t);
     return <Status s={s}>{text}</Status>;
   };
-  const columns: Column<Task>[] = [
+  return [
     { id: 'time', head: c('time'), dim: true, cell: ({ created_at }) => <Ago at={timeOf(created_at)} now={now} /> },
     { id: 'status', head: c('status'), cell: status },
-    {
-      id: 'model',
-      head: c('model'),
-      cell: (row) => (
-        <button type="button" className="link strong" onClick={() => onOpen(row)}>
-          {row.model}
-        </button>
-      ),
-    },
+    { id: 'model', head: c('model'), opens: true, cell: ({ model }) => model },
     { id: 'prompt', head: t('prompt'), drop: 'p2', dim: true, cell: ({ prompt }) => prompt ?? '–' },
     { id: 'seconds', head: t('seconds'), drop: 'p1', num: true, dim: true, cell: ({ seconds }) => seconds ?? '–' },
   ];
-  return (
-    <Table
-      label={t('list')}
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      selected={selected}
-      onOpen={onOpen}
-    />
-  );
 }
 
 function TaskBody({ task, playgroundKey }: { task: Task; playgroundKey: string }) {

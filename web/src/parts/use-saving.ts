@@ -1,8 +1,5 @@
 /** A form's change: busy, done, or its error. */
 import { type FormEvent, useState } from 'react';
-import { useWords } from '../i18n/words.ts';
-import { FormError } from './states.tsx';
-import { common } from './words.ts';
 
 export interface Saving {
   busy: boolean;
@@ -36,22 +33,4 @@ export function useSaving(): Saving {
     void run(act);
   };
   return { busy, saved, error, run, submit, touch: () => setSaved(false) };
-}
-
-/** The button of a form with what became of it. */
-export function SaveRow({ saving, label, disabled = false }: { saving: Saving; label?: string; disabled?: boolean }) {
-  const t = useWords(common);
-  return (
-    <>
-      <FormError error={saving.error} />
-      <div className="row">
-        <button type="submit" className="btn go" disabled={disabled || saving.busy}>
-          {label ?? t('save')}
-        </button>
-        <span aria-live="polite" className="dim">
-          {saving.saved && !saving.busy && t('saved')}
-        </span>
-      </div>
-    </>
-  );
 }

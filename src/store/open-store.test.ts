@@ -1,0 +1,35 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from './open-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-open-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.skipIf(process.platform === 'win32')(
+  'the files of the database are for their owner, in a folder for all',
+  async () => {
+    const dataDir = join(folder, 'for-all');
+    mkdirSync(dataDir, { mode: 0o755 });
+    const store = await openStore({ dataDir });
+    await store.migrate();
+    const modes = readdirSync(dataDir).map((name) => [name, (statSync(join(dataDir, name)).mode & 0o777).toString(8)]);
+    expect(Object.fromEntries(modes)).toEqual({
+      'modelport.db': '600',
+      'modelport.db-shm': '600',
+      'modelport.db-wal': '600',
+    });
+    await store.close();
+  },
+);
+
+test('a folder in which no file can be made is named with its setting', async () => {
+  const path = join(folder, 'file');
+  writeFileSync(path, '');
+  const dataDir = join(path, 'data');
+  expect(openStore({ dataDir })).rejects.toThrow(
+    `The database ${join(dataDir, 'modelport.db')} cannot be made (ENOTDIR): MODELPORT_DATA_DIR must be a folder`,
+  );
+  expect(openStore({ dataDir: path })).rejects.toThrow('cannot be made (EEXIST)');
+});
