@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { openStore } from '../src/store/open-store.ts';
 import { spanOf } from '../src/store/overview-slots.ts';
 import { countOf } from '../src/store/overview-sums.ts';
-import type { CallFilter, Store, UsageGroup } from '../src/store/store.ts';
+import type { CallFilter, CallPlace, Store, UsageGroup } from '../src/store/store.ts';
 
 const { values } = parseArgs({
   options: {
@@ -113,7 +113,7 @@ await store.close();
 /** What one request reads of a list, on its first page, and on the one after it. */
 async function pages(filter: Filters): Promise<number[]> {
   const times: number[] = [];
-  let after: string | undefined;
+  let after: CallPlace | undefined;
   for (let page = 0; page < 2; page++) {
     const clock = start();
     const { next } = await store.callPage({ ...filter, limit: PAGE, ...(after !== undefined && { after }) }, EXAMINED);

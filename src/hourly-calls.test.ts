@@ -17,7 +17,7 @@ import {
   nameOf,
   startHourlyTimer,
 } from './hourly-calls.ts';
-import { exportCalls } from './http/routes/admin/call-export.ts';
+import { callPieces, exportCalls } from './http/routes/admin/call-export.ts';
 import { exportOf } from './http/routes/admin/call-routes.ts';
 import { openStore } from './store/open-store.ts';
 import type { LedgerStep, Store } from './store/store.ts';
@@ -128,7 +128,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await withBucket(async (bucket, inBucket) => {
       for (const format of FORMATS) {
         const name = `calls/2026-11-23T04.${format}`;
-        const exported = await exportCalls(exportOf(store, filter), format, {}).bytes();
+        const exported = await (await exportCalls(exportOf(store, filter), format, {})).bytes();
         expect(exported.length).toBeGreaterThan(MANY * 20);
         const place = folder();
         for (const files of [openFiles({ folder: place }), inBucket]) {
@@ -246,9 +246,7 @@ describe.each(ENGINES)('$name:', (engine) => {
   });
 });
 
-const exportOfHour = (store: Store) =>
-  exportCalls(exportOf(store, { from: FOUR, to: FOUR + HOUR_MS }), 'ndjson', {})
-    .body as unknown as AsyncIterable<Uint8Array>;
+const exportOfHour = (store: Store) => callPieces(exportOf(store, { from: FOUR, to: FOUR + HOUR_MS }), 'ndjson');
 
 test('an hour that could not be written for a week is reported as lost; one that is about to be removed is not begun', async () => {
   const [sqlite] = ENGINES;

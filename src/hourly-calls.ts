@@ -186,12 +186,12 @@ async function writeFile(
   let renewedAt = now();
   const stall = stallTimer(stallMs);
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    const counted = async (page: Parameters<Store['calls']>[0]) => {
-      const rows = await store.calls(page);
-      calls += rows.length;
-      return rows;
+    const counted: Store['callPage'] = async (filter, examined) => {
+      const page = await store.callPage(filter, examined);
+      calls += page.calls.length;
+      return page;
     };
-    for await (const piece of callPieces({ ...exportOf(store, filter), store: { calls: counted } }, format)) {
+    for await (const piece of callPieces({ ...exportOf(store, filter), store: { callPage: counted } }, format)) {
       stall.restart();
       // A lost lease ends nothing: the same bytes are written again, and to break off would remove what another has written.
       if (now() - renewedAt >= RENEW_MS) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { callRow } from '../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { newId } from '../canonical/id.ts';
 import type { CallRow } from '../store/store.ts';
@@ -307,4 +308,23 @@ test('GET /admin/v1/calls streams all calls of a time as CSV or lines of JSON', 
       .map((line) => JSON.parse(line).id),
   ).toEqual(latestFirst.slice(10, 12));
   expect((await read('&model=nothing', 'application/x-ndjson')).text).toBe('');
+});
+
+test('a report of many lines is sent in pieces, each line once', async () => {
+  const from = Date.parse('2026-03-01T00:00:00Z');
+  const rows = Array.from({ length: 1203 }, (_, index) =>
+    callRow({ id: `line_${index}`, at: from, account: edge.account, model: `line ${String(index).padStart(4, '0')}` }),
+  );
+  await edge.store.ledger(rows.map((call) => ({ type: 'resolve', callId: call.id, amount: 0n, call })));
+  const path = `/admin/v1/usage?from=${from}&to=${from + 3_600_000}&group_by=model`;
+  const read = async (accept: string) => {
+    const response = await edge.ask('GET', path, { key: edge.adminKey, headers: { accept } });
+    expect(response.headers.has('content-length')).toBe(false);
+    return (await response.text()).split('\n').filter((line) => line !== '');
+  };
+  const models = rows.map(({ model }) => model);
+  expect((await read('application/x-ndjson')).map((line) => JSON.parse(line).model)).toEqual(models);
+  const [head, ...lines] = await read('text/csv');
+  expect(head).toStartWith('model,calls,cost,');
+  expect(lines.map((line) => line.split(',')[0] as string)).toEqual(models);
 });

@@ -184,6 +184,7 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
       get address() {
         return addressOf(request);
       },
+      client: request,
       get caller() {
         if (caller) return caller;
         throw new Error(`The route ${row.path} is open: it has no caller.`);

@@ -3,6 +3,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import type { Permission } from '../access/permissions.ts';
 import type { Scope } from '../access/scopes.ts';
+import type { Client } from '../http1/client-request.ts';
 import type { SignedIn } from '../people/sessions.ts';
 import type { BegunCall } from './begun-call.ts';
 import type { Carriers } from './client-key.ts';
@@ -78,6 +79,8 @@ export interface RouteRequest<Query, Body> {
   read(): Promise<Uint8Array>;
   /** The client's address. */
   readonly address: string;
+  /** Whether the client still waits for the response. */
+  readonly client: Pick<Client, 'hasLeft'>;
   /** Of a route that begins calls. */
   readonly begun?: BegunCall | undefined;
   /** Throws if the route is open to everybody: then there is no caller. */

@@ -152,7 +152,7 @@ test.each(ENGINES)(
       ] as const) {
         const seen: string[] = [];
         let pages = 0;
-        for (let after: string | undefined; ; ) {
+        for (let after: CallFilter['after']; ; ) {
           const page = await store.callPage({ ...filter, limit, ...(after !== undefined && { after }) }, examined);
           expect(page.calls.length).toBeLessThanOrEqual(limit);
           seen.push(...page.calls.map(({ id }) => id));
@@ -165,9 +165,17 @@ test.each(ENGINES)(
       }
     }
     expect(await store.call('refused_0001')).toMatchObject({ status: 429, receipt: '{"attempts":[]}' });
+    const before = await store.callPage({ outcome: 'refused', limit: 40 }, 1000);
     await store.tidy(NOON + 60 * HOUR_MS);
     // Those of the last day are left.
     expect(await store.calls({ error: 'rate_limited', limit: 100 })).toHaveLength(18);
+    // A list goes on although the call after which it goes on was removed.
+    const after = before.next!;
+    expect(await store.call(after.id)).toBeUndefined();
+    const rest = await store.callPage({ outcome: 'refused', limit: 40, after }, 1000);
+    const older = CALLS.filter(({ at, outcome }) => outcome === 'refused' && at < after.at);
+    expect(older.length).toBeGreaterThan(0);
+    expect(rest.calls.map(({ id }) => id)).toEqual(older.map(({ id }) => id).reverse());
     await store.tidy(NOON + 72 * HOUR_MS, NOON + 48 * HOUR_MS);
     const tagged = await store.calls({ tag: 'batch', limit: 1000 });
     expect(tagged.length).toBeLessThan(CALLS.filter(({ tags }) => tags).length);

@@ -279,7 +279,9 @@ export interface Page {
   after?: string;
 }
 
-export interface CallFilter extends Page {
+export interface CallFilter extends Omit<Page, 'after'> {
+  /** The id of a call, or its place in the list, which holds after the call was removed as well. */
+  after?: string | CallPlace;
   account?: string;
   key?: string;
   model?: string;
@@ -293,6 +295,12 @@ export interface CallFilter extends Page {
   costAbove?: Money;
   from?: number;
   to?: number;
+}
+
+/** Where a call is in a list, newest first. */
+export interface CallPlace {
+  at: number;
+  id: string;
 }
 
 /** What sums of usage are for. */

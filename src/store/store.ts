@@ -24,6 +24,7 @@ import type {
   AuditRow,
   Budget,
   CallFilter,
+  CallPlace,
   CallRow,
   CodeRow,
   EntryRow,
@@ -52,6 +53,7 @@ export type {
   Budget,
   CallFilter,
   CallOutcome,
+  CallPlace,
   CallRow,
   CodeRow,
   EntryKind,
@@ -174,10 +176,10 @@ export interface Store
   /** Newest first. With a `status`, `error` or `outcome` also those that were not admitted. */
   calls(filter: CallFilter): Promise<CallRow[]>;
   /**
-   * The same for one request: at most `examined` calls are read, so a page may be short, or empty, and have a `next`, the id for `after` of
-   * the following page. Without `next` it is the last.
+   * The same for one request: at most `examined` calls are read, so a page may be short, or empty, and have a `next`, for `after` of the
+   * following page. Without `next` it is the last.
    */
-  callPage(filter: CallFilter, examined: number): Promise<{ calls: CallRow[]; next?: string }>;
+  callPage(filter: CallFilter, examined: number): Promise<{ calls: CallRow[]; next?: CallPlace }>;
   /**
    * Sums of calls that began in [`from`, `to`), read from hourly sums, by time and then by name. `periods` also groups by the time from each
    * of these to the next (the beginnings of days), unless hours are a group. If the calls of an hour have been removed, a part of that hour

@@ -1,12 +1,9 @@
 /** Which calls a list shows, and by which index they are found. */
 import { raw, type Statement, sql, where } from '../database.ts';
-import type { CallFilter, CallRow } from '../rows.ts';
+import type { CallFilter, CallPlace, CallRow } from '../rows.ts';
 
 /** The call after which a page begins. */
-export interface Cursor {
-  at: number;
-  id: string;
-}
+export type Cursor = CallPlace;
 
 /**
  * What finds the calls, by an index that has their order. The other members of the filter are conditions that are checked row by row,

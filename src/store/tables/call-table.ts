@@ -158,7 +158,8 @@ export function callTable(
   }
 
   /** `undefined`: there is no such call, so no page after it. */
-  async function cursorAt(id: string): Promise<Cursor | undefined> {
+  async function cursorAt(id: string | Cursor): Promise<Cursor | undefined> {
+    if (typeof id !== 'string') return id;
     const [row] = await db.all<{ at: bigint }>(
       sql`SELECT at FROM calls WHERE id = ${id} UNION ALL SELECT at FROM refused_calls WHERE id = ${id}`,
     );
@@ -255,8 +256,9 @@ export function callTable(
       // One more than asked for, to know whether there are more.
       const { rows, end } = await partOf({ ...filter, limit: filter.limit + 1 }, cursor, examined);
       const calls = rows.slice(0, filter.limit);
-      const next = rows.length > filter.limit ? calls.at(-1)?.id : end?.id;
-      return { calls, ...(next !== undefined && { next }) };
+      const last = calls.at(-1);
+      const next = rows.length > filter.limit && last ? { at: last.at, id: last.id } : end;
+      return { calls, ...(next && { next }) };
     },
 
     async entriesOfCall(id) {

@@ -1,13 +1,15 @@
 /** All calls of a filter as CSV, lines of JSON or Parquet, read page by page while they are sent. */
+import type { Client } from '../../../http1/client-request.ts';
 import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
 import { createParquetWriter } from '../usage/parquet.ts';
+import { streamedReply } from '../usage/streamed-reply.ts';
 import { CONTENT_TYPES, csvLine, type TableFormat, type TableValue } from '../usage/table-reply.ts';
 import { CALL_COLUMNS } from './call-columns.ts';
 
 type WrittenCall = { readonly [column: string]: TableValue };
 
 export interface CallExport {
-  store: Pick<Store, 'calls'>;
+  store: Pick<Store, 'callPage'>;
   filter: Omit<CallFilter, 'limit' | 'after'>;
   /** In this order, for CSV. */
   columns: readonly string[];
@@ -15,6 +17,8 @@ export interface CallExport {
 }
 
 const PAGE = 500;
+/** Calls that one query reads: between two queries it is seen that the client has left. */
+const EXAMINED = 20_000;
 /** Readers are quick where a row group is large; one of this size takes about a megabyte. */
 const ROW_GROUP = 4000;
 
@@ -35,43 +39,36 @@ interface ExportRange {
   /** The maximum of calls; absent: all of them. */
   limit?: number | undefined;
   after?: string | undefined;
+  /** Who reads it: if it has left, no more calls are read. */
+  client?: Pick<Client, 'hasLeft'>;
 }
 
-/** Latest first. */
-export function exportCalls(calls: CallExport, format: CallFormat, part: ExportRange): Response {
-  const pieces = callPieces(calls, format, part);
-  const body = new ReadableStream<Uint8Array>({
-    /** Called when the client has read what was sent. */
-    async pull(controller) {
-      const { value, done } = await pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-  const type = format === 'parquet' ? PARQUET : CONTENT_TYPES[format];
-  return new Response(body, { headers: { 'content-type': type } });
-}
+/** Latest first. Rejects if the calls that the first piece is made of cannot be read. */
+export const exportCalls = (calls: CallExport, format: CallFormat, part: ExportRange): Promise<Response> =>
+  streamedReply(callPieces(calls, format, part), format === 'parquet' ? PARQUET : CONTENT_TYPES[format]);
 
-/** The bytes of the file. A page of calls is in memory, of Parquet a row group. */
+/** The bytes of the file, none of them before the first calls are read. A page of calls is in memory, of Parquet a row group. */
 export async function* callPieces(
   { store, filter, columns, write }: CallExport,
   format: CallFormat,
-  { limit = Number.POSITIVE_INFINITY, after: first }: ExportRange = {},
+  { limit = Number.POSITIVE_INFINITY, after: first, client }: ExportRange = {},
 ): AsyncGenerator<Uint8Array, undefined> {
-  let after = first;
-  let left = limit;
   const encoder = format === 'parquet' ? parquet() : lines(format, columns, write);
-  const begin = encoder.begin?.();
-  if (begin) yield begin;
-  while (left > 0) {
-    const asked = Math.min(PAGE, left);
-    const calls = await store.calls({ ...filter, limit: asked, ...(after !== undefined && { after }) });
-    after = calls.at(-1)?.id;
-    left = calls.length < asked ? 0 : left - asked;
+  let head = encoder.begin?.();
+  let after: CallFilter['after'] = first;
+  for (let left = limit; left > 0 && !client?.hasLeft; ) {
+    const page = { ...filter, limit: Math.min(PAGE, left), ...(after !== undefined && { after }) };
+    const { calls, next } = await store.callPage(page, EXAMINED);
+    left -= calls.length;
     const bytes = await encoder.calls(calls);
-    if (bytes?.length) yield bytes;
+    if (bytes?.length) {
+      yield head ? Buffer.concat([head, bytes]) : bytes;
+      head = undefined;
+    }
+    if (!next) break;
+    after = next;
   }
-  const end = encoder.end?.();
+  const end = encoder.end?.() ?? head;
   if (end) yield end;
 }
 

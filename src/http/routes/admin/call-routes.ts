@@ -126,19 +126,19 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       'Lists calls, latest first. A request reads at most 5000 calls that one of its filters finds by an index: a page may be shorter than `limit`, or empty, while `hasMore` is true; `next` goes on. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv`, `application/x-ndjson` or `application/vnd.apache.parquet` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
-    answer: async (deps, { query, headers }) => {
+    answer: async (deps, { query, headers, client }) => {
       const filter = await filterOf(deps, query);
       await deps.refusals.flush();
       const accept = headers.get('accept');
       const format = wantsParquet(accept) ? 'parquet' : formatOf(accept);
       if (format !== 'json') {
-        return exportCalls(exportOf(deps.store, filter), format, query);
+        return await exportCalls(exportOf(deps.store, filter), format, { ...query, client });
       }
       const { limit = PAGE_LIMIT, after } = query;
       const page = { ...filter, limit, ...(after !== undefined && { after }) };
       const { calls, next } = await deps.store.callPage(page, EXAMINED);
       const data = await Promise.all(calls.map((call) => withDispute(deps.store, call)));
-      return { data, hasMore: next !== undefined, next: next ?? null };
+      return { data, hasMore: next !== undefined, next: next?.id ?? null };
     },
   }),
   route('GET', '/admin/v1/calls/stream', {

@@ -7,6 +7,7 @@ import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/store.ts
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type TimeZone, timeZone } from './local-days.ts';
+import { streamedReply } from './streamed-reply.ts';
 import { CONTENT_TYPES, csvLine, formatOf, type TableFormat } from './table-reply.ts';
 
 type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
@@ -20,6 +21,7 @@ const DEFAULT_MS = 30 * DAY_MS;
 const LAST_TIME = Date.parse('9999-12-01');
 const MOST_DAYS = 1000;
 const MOST_LINES = 50_000;
+const LINES_AT_ONCE = 500;
 
 export const usageQuery = (groups: readonly Group[]) => ({
   from: Type.Optional(TimeAsked),
@@ -102,9 +104,13 @@ export async function usageReport(
     throw new GatewayError('invalid_request', message, { param: 'group_by' });
   }
   const write = isOwn(known) ? figuresOf : withMargin;
-  const data = sums.map((sum) => ({ ...groupsOf(sum, groups, zone, from), ...write(sum) }));
+  const lineOf = (sum: UsageSum): ReportRow => ({ ...groupsOf(sum, groups, zone, from), ...write(sum) });
   const format = formatOf(accept);
-  if (format !== 'json') return asText(data, [...groups, ...Object.keys(figuresFor(known))], format);
+  if (format !== 'json') {
+    const columns = [...groups, ...Object.keys(figuresFor(known))];
+    return await streamedReply(textPieces(sums, lineOf, columns, format), CONTENT_TYPES[format]);
+  }
+  const data = sums.map(lineOf);
   const isInPart = groups.includes('tag') && only.tag === undefined;
   const whole = isInPart ? await store.usage({ ...only, from, to, groupBy: [] }) : sums;
   const group_by = groups.join(',');
@@ -163,14 +169,21 @@ function totalOf(sums: readonly UsageSum[]): UsageFigures {
   return total;
 }
 
-function asText(
-  data: readonly ReportRow[],
+/** The lines are written while they are sent: all of them at once would hold up the calls of this process. */
+async function* textPieces(
+  sums: readonly UsageSum[],
+  lineOf: (sum: UsageSum) => ReportRow,
   columns: readonly string[],
   format: Exclude<TableFormat, 'json'>,
-): Response {
-  const lines =
-    format === 'csv'
-      ? [csvLine(columns), ...data.map((line) => csvLine(columns.map((column) => line[column])))]
-      : data.map(({ group: _, ...line }) => `${JSON.stringify(line)}\n`);
-  return new Response(lines.join(''), { headers: { 'content-type': CONTENT_TYPES[format] } });
+): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  let text = format === 'csv' ? csvLine(columns) : '';
+  for (let at = 0; at < sums.length || text !== ''; at += LINES_AT_ONCE) {
+    for (const sum of sums.slice(at, at + LINES_AT_ONCE)) {
+      const { group: _, ...line } = lineOf(sum);
+      text += format === 'csv' ? csvLine(columns.map((column) => line[column])) : `${JSON.stringify(line)}\n`;
+    }
+    yield encoder.encode(text);
+    text = '';
+  }
 }
