@@ -10,7 +10,7 @@ test('without arguments the slow tier is left out; `--all` and a path bring it b
   expect(chooseFiles(FILES, ['--shard=1/2'])).toEqual(['src/a.test.ts', 'test/e2e/b.test.ts']);
 });
 
-test('each reason for which tests are skipped is told once', () => {
+test('each reason for skipped tests is reported once', () => {
   const output =
     '(pass) a\nPostgres is not installed: its tests are skipped.\n(pass) b\nPostgres is not installed: its tests are skipped.\n';
   expect(skipReasons(output)).toEqual(['Postgres is not installed: its tests are skipped.']);
@@ -30,7 +30,7 @@ test('`-t NAME` is an option with its value, no path', () => {
   });
 });
 
-test('a failure is told with its file and what was written before it, a failed hook too', () => {
+test('a failure is reported with its file and the lines before it, also for a failed hook', () => {
   const output = [
     'src/a.test.ts:',
     '(pass) works [1ms]',

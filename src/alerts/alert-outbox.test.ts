@@ -48,7 +48,7 @@ function failingOnce<Asked extends unknown[], Done>(run: (...asked: Asked) => Pr
 }
 
 describe.each(ENGINES)('$name:', (engine) => {
-  test('a receiver that hangs does not hold up the others, however much waits for it', async () => {
+  test('a receiver that hangs does not delay the others, however many alerts wait for it', async () => {
     const { store, alerts } = await openAlertBench(engine, receiver, [atMute]);
     for (let place = 0; place < 40; place++) await store.alerts.raise(alert(`old_${place}`));
     await alerts.turn();
@@ -62,7 +62,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
-  test('what was sent and could not be recorded is recorded later, not sent again', async () => {
+  test('a delivery that could not be recorded is recorded later and not sent again', async () => {
     const { store, states } = await openAlertBench(engine, receiver, [channel()]);
     const one = processOn(withAlerts(store, { delivered: failingOnce(store.alerts.delivered) }));
     await one.refresh();
@@ -78,7 +78,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
-  test('that a target is up again is told although the store failed between freeing the key and recording it', async () => {
+  test('the alert that a target is up again is sent although the store failed between freeing the key and recording it', async () => {
     const { store } = await openAlertBench(engine, receiver, [channel()]);
     const one = processOn(store);
     await one.refresh();
@@ -102,7 +102,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
-  test('a clock that was an hour ahead for a moment does not stop the looks at balances', async () => {
+  test('a clock that was an hour ahead for a moment does not stop the checks of balances', async () => {
     const { store, alerts, sent } = await openAlertBench(engine, receiver, [channel()]);
     clock.now += HOUR_MS;
     await sent();
@@ -115,7 +115,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
-  test('a look at budgets and balances writes nothing for what was told before', async () => {
+  test('a check of budgets and balances writes nothing for alerts that were sent before', async () => {
     const { store } = await openAlertBench(engine, receiver, [channel()]);
     await store.tidy(NOON);
     for (let place = 0; place < 20; place++) {
@@ -141,7 +141,7 @@ describe.each(ENGINES)('$name:', (engine) => {
   });
 });
 
-test('alerts for which there is no more memory while the database is lost are reported', async () => {
+test('alerts that exceed the memory limit while the database is unreachable are reported', async () => {
   const [engine] = ENGINES;
   if (!engine) throw new Error('There is no engine.');
   const { store } = await openAlertBench(engine, receiver, [channel()]);

@@ -64,7 +64,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     clock.now += 11 * MINUTE_MS;
     alerts.sink.cooldown?.(down);
     expect(await sent()).toHaveLength(1);
-    // The process that saw it ended: another tells it again after an hour.
+    // The process that saw it has ended: another sends the alert again after an hour.
     clock.now += HOUR_MS + MINUTE_MS;
     const other = processOn(store, 'other');
     await other.refresh();
@@ -73,7 +73,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.close();
   });
 
-  test('two processes see the same: it is told once', async () => {
+  test('two processes see the same: one alert is sent', async () => {
     const { alerts, sent, store } = await open();
     const other = processOn(store, 'two');
     await other.refresh();
@@ -86,14 +86,14 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
         callRow({ id: 'call_1', at: clock.now, outcome: 'disputed', provider: 'main', model: 'gpt' }),
       );
     }
-    const told = await sent([alerts, other]);
-    expect(told.map(({ rule }) => rule).sort()).toEqual([
+    const delivered = await sent([alerts, other]);
+    expect(delivered.map(({ rule }) => rule).sort()).toEqual([
       'credential_refused',
       'disputed_usage',
       'redis_lost',
       'target_down',
     ]);
-    expect(told.find(({ rule }) => rule === 'credential_refused')?.title).toBe(
+    expect(delivered.find(({ rule }) => rule === 'credential_refused')?.title).toBe(
       'The provider "main" refuses its credential 2',
     );
     for (const one of [alerts, other]) one.sink.redis?.(true);
@@ -126,12 +126,12 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       const hold = await ledger.hold({ ...asked, owner: 'bench' });
       await ledger.settle(hold, callRow({ id: callId, account: 'acct_1', key: 'key_1', at, cost: amount }));
     };
-    const told = async () => {
+    const delivered = async () => {
       await alerts.refresh();
       return (await sent()).map(({ title }) => title);
     };
     await spend(7_900_000_000n);
-    expect(await told()).toEqual([]);
+    expect(await delivered()).toEqual([]);
     await spend(100_000_000n);
     await alerts.refresh();
     await sent();
@@ -142,7 +142,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
         details: { percent: 80, used: '8', limit: '10', window: 'day' },
       },
     ]);
-    expect(await told()).toEqual([]);
+    expect(await delivered()).toEqual([]);
     // Past 95 and 100 at once.
     await spend(2_000_000_000n);
     await alerts.refresh();
@@ -171,9 +171,9 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       'The balance of the account "acme" is low',
     ]);
     receiver.hooks.length = 0;
-    expect(await told()).toEqual([]);
+    expect(await delivered()).toEqual([]);
     await ledger.topUp('acct_1', 5_000_000_000n, { at: clock.now });
-    expect(await told()).toEqual([]);
+    expect(await delivered()).toEqual([]);
     await store.alerts.saveRule({ rule: 'low_balance', below: '90000000000' });
     await alerts.refresh();
     await sent();
@@ -224,9 +224,9 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       );
     alerts.sink.taskEnded?.(NO_CALL, callRow({ id: 'video_3', at: clock.now, outcome: 'ok' }));
     alerts.sink.ledgerFault?.(['An entry was altered.', 'Another.']);
-    const told = await sent();
-    expect(told.map(({ rule }) => rule).sort()).toEqual(['ledger_fault', 'task_failed']);
-    expect(told.find(({ rule }) => rule === 'ledger_fault')).toMatchObject({
+    const delivered = await sent();
+    expect(delivered.map(({ rule }) => rule).sort()).toEqual(['ledger_fault', 'task_failed']);
+    expect(delivered.find(({ rule }) => rule === 'ledger_fault')).toMatchObject({
       text: 'An entry was altered. There are 1 more. Run "modelport ledger verify".',
     } as never);
     await store.close();
@@ -249,7 +249,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.close();
   });
 
-  test('what is not taken is tried again with growing pauses, and given up with its error', async () => {
+  test('a failed delivery is retried with growing pauses, then ends with its error', async () => {
     const { alerts, sent, states, store } = await open();
     receiver.answerWith(500);
     alerts.sink.cooldown?.(refused);
@@ -327,7 +327,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     await store.close();
   });
 
-  test('the database is lost: channels are told from memory, and afterwards that it answers again', async () => {
+  test('while the database is unreachable alerts are sent from memory, and one more when it answers again', async () => {
     const { alerts, sent, store } = await open();
     for (let turns = 0; turns < 6; turns++) await alerts.turn();
     await receiver.received(1);

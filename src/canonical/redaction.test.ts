@@ -46,7 +46,7 @@ test.each([
   ['a project', 'projects are: blue-whale-77', 'projects are: [account]'],
   ['a region', 'not in europe-west4', 'not in europe-west4'],
   ['nothing', 'The messages are too long: say less.', 'The messages are too long: say less.'],
-])('%s', (_what, said, left) => expect(struck(said)).toBe(left));
+])('%s', (_what, text, left) => expect(struck(text)).toBe(left));
 
 test('an error keeps its meaning; public fields that contain a secret are removed, and causes are redacted', () => {
   const error = new GatewayError('upstream_refused', `${SECRET} is bad`, {
@@ -56,8 +56,8 @@ test('an error keeps its meaning; public fields that contain a secret are remove
     providerErrorType: 'invalid_request_error',
     cause: new Error('outer', { cause: { status: 422, code: SECRET } }),
   });
-  const told = withoutSecrets(error, ATTEMPT);
-  expect(told).toMatchObject({
+  const redacted = withoutSecrets(error, ATTEMPT);
+  expect(redacted).toMatchObject({
     code: 'upstream_refused',
     status: 422,
     message: '[key] is bad',
@@ -66,7 +66,7 @@ test('an error keeps its meaning; public fields that contain a secret are remove
     providerErrorType: 'invalid_request_error',
     retryable: false,
   });
-  expect(Bun.inspect(told.cause)).not.toContain(SECRET);
+  expect(Bun.inspect(redacted.cause)).not.toContain(SECRET);
   const plain = new GatewayError('rate_limited', 'Slow down.', { retryAfterSeconds: 3 });
   expect(withoutSecrets(plain, ATTEMPT)).toBe(plain);
 });

@@ -22,11 +22,11 @@ describe('a wait', () => {
     ['Tue, 05 May 2026 11:00:00 GMT', 0],
   ])('%s', (value, ms) => expect(waitMs(value, DATE)).toBe(ms));
 
-  test.each(['', 'soon', '-3', 'Tue, 05 Mayo'])('%p says nothing', (value) => {
+  test.each(['', 'soon', '-3', 'Tue, 05 Mayo'])('%p has no result', (value) => {
     expect(waitMs(value, DATE)).toBeUndefined();
   });
 
-  test('a date says nothing without the date of the response', () => {
+  test('a date has no result without the date of the response', () => {
     expect(waitMs('2026-05-05T12:00:07Z', null)).toBeUndefined();
   });
 });

@@ -114,7 +114,7 @@ test('a target that has failed comes last, and one that is rate limited is left 
   expect(order(catalog, two, 30_000)).toEqual(['main/a', 'spare/b']);
 });
 
-test('where all are rate limited the caller is told so, and when the first returns', async () => {
+test('if all are rate limited the error is rate_limited, with the earliest retry time', async () => {
   const { catalog, model } = await open();
   const [target] = model('spare-only').targets;
   if (!target) throw new Error('no target');
@@ -127,7 +127,7 @@ test('where all are rate limited the caller is told so, and when the first retur
   );
 });
 
-test('an only target that has failed takes one call at a time; others are told to come back', async () => {
+test('an only target that has failed takes one call at a time; other calls get an error with a retry time', async () => {
   const { catalog, model } = await open();
   const [target] = model('spare-only').targets;
   if (!target) throw new Error('no target');
@@ -174,7 +174,7 @@ test('a stand-in provider is used only while no other can be called', async () =
   expect(alone.catalog.list().map(({ name }) => name)).toEqual(['Two-Targets', 'spare-only']);
 });
 
-test('failures that callers ask for start no cooldown', async () => {
+test('failures caused by the caller start no cooldown', async () => {
   const { catalog, model } = await open({ 'openai-compatible': { failsOnRequest: true } });
   const spare = model('spare-only');
   const limited = new GatewayError('rate_limited', 'Later.', { retryAfterSeconds: 60 });

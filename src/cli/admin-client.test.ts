@@ -50,7 +50,7 @@ test('a caller key is refused with the hint that an admin key is needed', async 
   expect(err).toContain('admin');
 });
 
-test('without a server the message says how to start or name one', async () => {
+test('without a server the message explains how to start or name one', async () => {
   const gone = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}`;
   await gone.stop(true);

@@ -95,8 +95,8 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       const target = await other.emptyDatabase();
       const restored = await modelport(target, 'restore', path, '--json');
       expect(restored).toMatchObject({ code: 0, err: '' });
-      const told = JSON.parse(restored.out);
-      expect(told).toMatchObject({ 'ledger ok': true, faults: [], accounts: 2, rows: JSON.parse(backedUp.out).rows });
+      const report = JSON.parse(restored.out);
+      expect(report).toMatchObject({ 'ledger ok': true, faults: [], accounts: 2, rows: JSON.parse(backedUp.out).rows });
       const store = await openStore(target.settings);
       for (const [id, cost] of before) expect(await store.call(id)).toMatchObject({ cost, outcome: 'ok' });
       expect((await store.account('acc_rich'))?.balance).toBe(9_007_199_254_740_993n);

@@ -90,7 +90,7 @@ describe('what is charged', () => {
   });
 });
 
-test('a call is finished when all the choices that were asked for have ended', async () => {
+test('a call is finished when all requested choices have ended', async () => {
   const at = await admitted({}, { n: 2 });
   expect(isFinished(at.context)).toBe(false);
   watch(at.context, [ended(0)]);
@@ -99,7 +99,7 @@ test('a call is finished when all the choices that were asked for have ended', a
   expect(isFinished(at.context)).toBe(true);
 });
 
-test('the record says what is known of the call', async () => {
+test('the record has what is known of the call', async () => {
   const at = await admitted();
   at.context.attempts = 2;
   at.context.target = at.context.route.targets[0];

@@ -131,7 +131,7 @@ describe('by reason', () => {
 });
 
 describe('chains', () => {
-  test('a fallback’s own fallbacks come before the next of the first model; each model is asked once', async () => {
+  test('a fallback’s own fallbacks come before the next of the first model; each model is tried once', async () => {
     const at = await withFallbacks({
       c: { on: ['unavailable'] },
       a: { on: ['unavailable'], fallbacks: [{ model: 'b', on: ['context_length'] }] },
@@ -144,7 +144,7 @@ describe('chains', () => {
     expect(bodyOf(answer).model).toBe(at.named('b'));
   });
 
-  test('where none answers the client is told what the model it asked for failed with', async () => {
+  test('if none answers the error is that of the requested model', async () => {
     const at = await withFallbacks({ big: { on: ['context_length'], model: { retries: 0 } } });
     at.transport.script(TOO_LONG, errorAnswer(500, 'no'));
     const answer = await at.serve(chatRequest(at.model));
@@ -302,7 +302,7 @@ describe('names', () => {
     expect(at.calls).toMatchObject([{ model: at.model }]);
   });
 
-  test('a wildcard passes on, answers and records the name that was asked for', async () => {
+  test('a wildcard sends, returns and records the requested name', async () => {
     const at = await bench.open();
     const [row] = (await bench.store.models()).filter(({ name }) => name === at.model);
     const targets = row?.targets.map((target) => ({ ...target, model: '*' }));

@@ -55,7 +55,7 @@ test('a scheduled price applies to calls that are held at its time or later, whe
   expect(await at.deps.ledger.verify()).toMatchObject({ ok: true, faults: [] });
 });
 
-test('an account in a price group is held and charged list prices times the factor; the version says so', async () => {
+test('an account in a price group is held and charged list prices times the factor, by a price version with that factor', async () => {
   const at = await bench.open();
   const now = at.deps.now();
   await bench.store.savePriceGroup({ name: 'resellers', factor: '1.234567', createdAt: now });

@@ -40,7 +40,7 @@ async function openEqual(more: { [member: string]: unknown } = {}): Promise<Gate
 }
 
 describe('credentials', () => {
-  test('[good, spent]: 40 of 40 calls succeed, and the spent one is asked once in its 20 s', async () => {
+  test('[good, spent]: 40 of 40 calls succeed, and the spent one is called once in its 20 s', async () => {
     const at = await bench.open({ credentials: 2 });
     answerAll(at, 41, (request) =>
       keyOf(request)?.endsWith('1') ? refuse(request, 429, { 'retry-after': '20' }) : whole(request),
@@ -56,7 +56,7 @@ describe('credentials', () => {
     expect(at.transport.sent).toHaveLength(41);
   });
 
-  test('a rate limit of the only credential is told to later calls without asking the provider', async () => {
+  test('a rate limit of the only credential is returned to later calls without calling the provider', async () => {
     const at = await bench.open();
     answerAll(at, 1, (request) => refuse(request, 429, { 'retry-after': '20' }));
     expect(await statuses(at, 2)).toEqual([429, 429]);
@@ -66,14 +66,14 @@ describe('credentials', () => {
     expect(await statuses(at, 1)).toEqual([200]);
   });
 
-  test('a rate limit without a time keeps nobody from the only target', async () => {
+  test('a rate limit without a retry time does not block the only target', async () => {
     const at = await bench.open({ model: { retries: 0 } });
     answerAll(at, 1, (request) => refuse(request, 429));
     answerAll(at, 2, whole);
     expect(await statuses(at, 3)).toEqual([429, 200, 200]);
   });
 
-  test('what a provider says is left is obeyed before it says 429', async () => {
+  test('remaining limits that a provider reports are obeyed before it answers 429', async () => {
     const at = await bench.open({ credentials: 2 });
     answerAll(at, 3, (request) => {
       request.take();
@@ -291,7 +291,7 @@ describe('places at a provider', () => {
     expect(accounts.slice(20, 50).filter((account) => account === calmAccount).length).toBeGreaterThanOrEqual(10);
   });
 
-  test('a call that finds no place in time is told so', async () => {
+  test('a call that gets no place in time gets an error', async () => {
     const at = await bench.open({ provider: { concurrency: 1, queueMs: 20 } });
     const first = at.serve(chatRequest(at.model));
     const inside = await at.transport.next();

@@ -63,7 +63,7 @@ describe('the verbs in their order', () => {
 });
 
 describe('failures', () => {
-  test('a provider’s refusal is told with its status, costs nothing and is recorded as refused', async () => {
+  test('a provider’s refusal is returned with its status, costs nothing and is recorded as refused', async () => {
     const at = await bench.open();
     at.transport.script(errorAnswer(400, 'temperature is too high'));
     const answer = await at.serve(chatRequest(at.model));
@@ -82,7 +82,7 @@ describe('failures', () => {
     await expectClean(at);
   });
 
-  test('the failure is told also where it cannot be settled', async () => {
+  test('the failure is returned also if it cannot be settled', async () => {
     const at = await bench.open();
     at.deps.ledger = { ...at.deps.ledger, settle: () => Promise.reject(new Error('no database')) };
     at.transport.script(errorAnswer(400, 'temperature is too high'));
@@ -93,7 +93,7 @@ describe('failures', () => {
 });
 
 describe('a client that leaves before its answer', () => {
-  test('ends its upstream where the model says abort, and pays for what was sent', async () => {
+  test('ends its upstream if the model is configured with abort, and is charged for what was sent', async () => {
     const at = await bench.open({ model: { onDisconnect: 'abort' } });
     const serving = at.serve(chatRequest(at.model));
     const request = await at.transport.next();
@@ -105,7 +105,7 @@ describe('a client that leaves before its answer', () => {
     await expectClean(at);
   });
 
-  test('has its answer read to the end where the model says drain', async () => {
+  test('has its response read to the end if the model is configured with drain', async () => {
     const at = await bench.open({ model: { onDisconnect: 'drain' } });
     const serving = at.serve(chatRequest(at.model));
     const request = await at.transport.next();
@@ -125,7 +125,7 @@ describe('streams', () => {
     await expectClean(at);
   });
 
-  test('a target that is slow to begin has its stream opened meanwhile; what fails then is told inside', async () => {
+  test('the stream is opened while a slow target starts; a later failure is an event in it', async () => {
     const at = await bench.open({ settings: { keepAliveMs: 3 } });
     const answer = await at.serve(chatRequest(at.model, { stream: true }));
     expect(answer.status).toBe(200);

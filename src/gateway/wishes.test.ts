@@ -55,9 +55,9 @@ describe('providers', () => {
     ['a price below the model’s', { max_price: { prompt: 0.5 } }],
     ['a price of the output below it', { max_price: { prompt: 1, completion: 3.99 } }],
   ])('%s: 404 in OpenRouter’s words, nothing is held or sent', async (_, provider) => {
-    const { at, answer, hosts: asked } = await tried({ provider });
+    const { at, answer, hosts: sentTo } = await tried({ provider });
     expect([answer.status, errorOf(answer).message]).toEqual([404, expect.stringContaining('No allowed provider')]);
-    expect([asked, await at.held(), at.calls]).toEqual([[], 0n, []]);
+    expect([sentTo, await at.held(), at.calls]).toEqual([[], 0n, []]);
   });
 
   test('a price that covers the model is no obstacle', async () => {
@@ -75,8 +75,8 @@ describe('providers', () => {
     ['a price by the character', { perMillionCharacters: 15, ...PRICE }, { prompt: 14 }],
     ['a price by the second', { perSecond: 0.01, ...PRICE }, { audio: 0.009 }],
   ])('%s above the limit of the price: 404', async (_, price, max) => {
-    const { answer, hosts: asked } = await tried({ provider: { max_price: max } }, { model: { price } });
-    expect([answer.status, asked]).toEqual([404, []]);
+    const { answer, hosts: sentTo } = await tried({ provider: { max_price: max } }, { model: { price } });
+    expect([answer.status, sentTo]).toEqual([404, []]);
   });
 
   test('a tier that begins above the input is no obstacle', async () => {
@@ -125,7 +125,7 @@ describe('providers', () => {
     expect([refused.status, errorOf(refused).param]).toEqual([400, 'provider.require_parameters']);
   });
 
-  test('OpenRouter is told them only where its operator says so, bounded by the price', async () => {
+  test('OpenRouter gets them only if its operator enables that, bounded by the price', async () => {
     const provider = { order: ['deepinfra'], max_price: { prompt: 9 } };
     for (const callerRouting of ['pass', undefined]) {
       const at = await bench.open({ type: 'openrouter' });
@@ -134,8 +134,8 @@ describe('providers', () => {
       await at.deps.catalog.reload();
       at.transport.script(wholeAnswer('hello'));
       await at.serve(chatRequest(at.model, { provider }));
-      const told = callerRouting && { ...provider, max_price: { prompt: 1, completion: 4 } };
-      expect(at.transport.sent[0]?.body.provider).toEqual(told);
+      const expected = callerRouting && { ...provider, max_price: { prompt: 1, completion: 4 } };
+      expect(at.transport.sent[0]?.body.provider).toEqual(expected);
     }
   });
 });
@@ -245,9 +245,9 @@ test.each<[string, object, { [name: string]: string }]>([
   ['provider', { provider: { sort: 'price' } }, {}],
   ['models', { models: [] }, {}],
   ['a header', {}, { 'x-modelport-provider-only': 'p' }],
-])('a key that may not say %s is told so', async (_, members, headers) => {
-  const { answer, hosts: asked } = await tried(members, { key: { callerRouting: false } }, headers);
-  expect([answer.status, errorOf(answer).code, asked]).toEqual([403, 'routing_not_allowed', []]);
+])('a key that may not use %s gets an error', async (_, members, headers) => {
+  const { answer, hosts: sentTo } = await tried(members, { key: { callerRouting: false } }, headers);
+  expect([answer.status, errorOf(answer).code, sentTo]).toEqual([403, 'routing_not_allowed', []]);
 });
 
 test('a key that may not say it is not kept from anything else', async () => {

@@ -49,11 +49,11 @@ test('built files are kept for good, compressed where that is understood, and mi
   expect([plain.headers.get('content-encoding'), await plain.text()]).toEqual([null, SCRIPT]);
   for (const path of ['/console/index-old.js', '/console/api/none'])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
-  // Nobody is signed in, so nothing is told of the playground.
+  // Without a session nothing about the playground is shown.
   expect((await get('/console/v1/none')).status).toBe(401);
 });
 
-test('/ sends browsers to the console and tells programs what this is', async () => {
+test('/ sends browsers to the console and describes the service to programs', async () => {
   const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
   expect([browser.status, browser.headers.get('location')]).toEqual([303, '/console/']);
   expect(await (await get('/', { accept: '*/*' })).json()).toEqual({ name: 'modelport', version: '1.2.3' });

@@ -61,7 +61,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     const begins = async () => (await store.models())[0]?.scheduled?.map(({ from }) => (from - NOW) / HOUR_MS) ?? [];
     const ids = async () => (await store.models())[0]?.scheduled?.map(({ priceId }) => priceId) ?? [];
 
-    /** As an admin does it who is told that something has changed. */
+    /** As an admin does it whose change conflicts with a newer one. */
     async function adopted({ compared, adopt }: typeof one, hours: number): Promise<void> {
       for (let tries = 1; ; tries++) {
         try {

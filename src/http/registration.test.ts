@@ -177,7 +177,7 @@ describe.each(ENGINES)('registration on $name', (engine) => {
     await edge.admin('PATCH', `/alerts/channels/${channel}`, { enabled: true });
   });
 
-  test('a mail that is refused is reported, and tells the client nothing', async () => {
+  test('a mail that is refused is reported, and does not change the response to the client', async () => {
     smtp.refuseNext('550 unknown mailbox');
     expect((await register('gone@example.test')).status).toBe(200);
     while (edge.troubles.length === 0) await Bun.sleep(5);

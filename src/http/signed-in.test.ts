@@ -169,7 +169,7 @@ describe('the page of another origin', () => {
     expect((await ask('POST', '/console/api/sign-in/link', OWN, { token })).status).toBe(200);
   });
 
-  test('reads nothing, and is told of no CORS', async () => {
+  test('reads nothing, and gets no CORS headers', async () => {
     const cookie = await signedIn(await newPerson('owner'));
     const headers = { cookie, origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };
     const read = await ask('GET', '/admin/v1/accounts', headers);

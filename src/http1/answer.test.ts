@@ -24,12 +24,12 @@ describe('streamed responses', () => {
   });
 
   test('with content-length have exactly this many bytes, or are visibly incomplete', async () => {
-    const said = { 'content-length': '8' };
-    const whole = await open(serve(() => streamed(source(['abcd', 'efgh']), said)));
+    const headers = { 'content-length': '8' };
+    const whole = await open(serve(() => streamed(source(['abcd', 'efgh']), headers)));
     whole.say(GET);
     expect(await whole.ends('efgh')).toBe('HTTP/1.1 200 OK\ncontent-length: 8\n\nabcdefgh');
     for (const pieces of [['abcd'], ['abcd', 'efghi']]) {
-      const line = await open(serve(() => streamed(source(pieces), said)));
+      const line = await open(serve(() => streamed(source(pieces), headers)));
       line.say(GET);
       expect(await line.closed()).toBe('HTTP/1.1 200 OK\ncontent-length: 8\n\nabcd');
     }

@@ -4,29 +4,29 @@ import { ReplyReader } from './reply-reader.ts';
 
 /** The result of reading these arrivals, as text. */
 function read(arrivals: readonly Buffer[], { method = 'POST', closes = false } = {}): string {
-  let told = '';
+  let output = '';
   const reader = new ReplyReader({
     head: (status, headers) => {
-      told += `${status} ${[...headers.toHeaders()].flat().join('|')}\n`;
+      output += `${status} ${[...headers.toHeaders()].flat().join('|')}\n`;
     },
     body: (bytes) => {
-      told += bytes.toString();
+      output += bytes.toString();
     },
     end: (reusable, idleMs) => {
-      told += `\nend ${reusable ? 'kept' : 'closed'}${idleMs === undefined ? '' : ` ${idleMs}`}`;
+      output += `\nend ${reusable ? 'kept' : 'closed'}${idleMs === undefined ? '' : ` ${idleMs}`}`;
     },
   });
   reader.expect(method);
   for (const bytes of arrivals) reader.read(bytes);
   const isCut = closes && !reader.close();
-  return isCut ? `${told}\ncut` : told;
+  return isCut ? `${output}\ncut` : output;
 }
 
 const crlf = (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1');
 const oneByOne = (bytes: Buffer) => [...bytes].map((byte) => Buffer.from([byte]));
 
 describe('replies', () => {
-  const cases: [name: string, reply: string, told: string, options?: object][] = [
+  const cases: [name: string, reply: string, expected: string, options?: object][] = [
     ['a stated length', 'HTTP/1.1 200 OK\ncontent-length: 5\n\nhello', '200 content-length|5\nhello\nend kept'],
     ['no body', 'HTTP/1.1 200 OK\nContent-Length: 0\n\n', '200 content-length|0\n\nend kept'],
     [
@@ -66,12 +66,12 @@ describe('replies', () => {
       '200 content-length|2|keep-alive|timeout=5, max=9\nok\nend kept 5000',
     ],
   ];
-  test.each(cases)('%s is parsed, in one piece and byte by byte', (_, reply, told, options = {}) => {
+  test.each(cases)('%s is parsed, in one piece and byte by byte', (_, reply, expected, options = {}) => {
     const bytes = crlf(reply);
-    expect(read([bytes], options)).toBe(told);
-    expect(read(oneByOne(bytes), options)).toBe(told);
+    expect(read([bytes], options)).toBe(expected);
+    expect(read(oneByOne(bytes), options)).toBe(expected);
     for (let at = 1; at < bytes.length; at++)
-      expect(read([bytes.subarray(0, at), bytes.subarray(at)], options)).toBe(told);
+      expect(read([bytes.subarray(0, at), bytes.subarray(at)], options)).toBe(expected);
   });
 });
 

@@ -26,7 +26,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     };
     const settle = (hold: Parameters<typeof owner.ledger.settle>[0], cost: bigint, more: Partial<CallRow> = {}) =>
       owner.ledger.settle(hold, callRecord(hold.callId, cost, { at: NOON, ...more }));
-    /** Checks that every record says the account's only call has this cost. */
+    /** Checks that the account's only call has this cost in every record. */
     async function expectCost(cost: bigint) {
       const { store } = watcher;
       expect((await store.verify()).faults).toEqual([]);
@@ -53,16 +53,16 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     ['something where nothing was known to be sent', undefined, 90n, ['top-up', 'completion']],
     ['more than was held', 20n, 800n, ['top-up', 'charge', 'completion']],
     ['as much as the checkpoint', 90n, 90n, ['top-up', 'charge']],
-    ['nothing, as was thought', undefined, 0n, ['top-up']],
+    ['nothing, like the provisional one', undefined, 0n, ['top-up']],
   ])('the final cost of %s replaces the provisional cost', async (_, checkpoint, cost, entries) => {
     const { owner, watcher, provisional, settle, expectCost, kinds, close } = await twoProcesses();
     const hold = await provisional(checkpoint);
     await expectCost(checkpoint ?? 0n);
-    const told = { provider: 'provider', usage: USAGE, saved: 4n, durationMs: 50, firstByteMs: 3 };
-    await Promise.all([settle(hold, cost, told), settle(hold, cost + 7n)]);
+    const final = { provider: 'provider', usage: USAGE, saved: 4n, durationMs: 50, firstByteMs: 3 };
+    await Promise.all([settle(hold, cost, final), settle(hold, cost + 7n)]);
     expect(await expectCost(cost)).toMatchObject({ inputTokens: 7, outputTokens: 5, saved: 4n });
     const call = await watcher.store.call('call_1');
-    expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1, ...told });
+    expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1, ...final });
     expect(call).not.toHaveProperty('provisional');
     // Settling again, in any process, changes nothing.
     await settle(hold, cost + 1n);

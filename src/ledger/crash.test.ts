@@ -19,16 +19,16 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
   });
   const reader = child.stdout.getReader();
   const decoder = new TextDecoder();
-  let told = '';
+  let output = '';
   // The time starts with the first call, not with the process.
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    if (told === '') setTimeout(() => child.kill('SIGKILL'), lifeMs);
-    told += decoder.decode(chunk.value, { stream: true });
+    if (output === '') setTimeout(() => child.kill('SIGKILL'), lifeMs);
+    output += decoder.decode(chunk.value, { stream: true });
   }
   await child.exited;
   expect(child.signalCode).toBe('SIGKILL');
   const calls = new Map<string, string[]>();
-  for (const line of told.split('\n').slice(0, -1)) {
+  for (const line of output.split('\n').slice(0, -1)) {
     const [word = '', id = '', cost = ''] = line.split(' ');
     calls.set(id, [word, cost]);
   }
@@ -42,10 +42,10 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await openAccount({ store, ledger }, 1_000_000_000n);
     let interrupted = 0;
     for (let round = 0; round < KILLS; round++) {
-      const told = await loadUntilKilled(settings, `own_${round}`, 20 + Math.random() * 120);
+      const calls = await loadUntilKilled(settings, `own_${round}`, 20 + Math.random() * 120);
       interrupted += await sweepAll(ledger, store);
       expect(await store.holds()).toEqual([]);
-      for (const [id, [word, cost]] of told) {
+      for (const [id, [word, cost]] of calls) {
         const call = await store.call(id);
         if (word === 'settled') expect(call).toMatchObject({ outcome: 'ok', cost: BigInt(cost ?? '') });
         else expect(call?.cost).toBeGreaterThanOrEqual(INPUT_COST);
@@ -65,9 +65,9 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       await ledger.topUp('acc_test', 1n, { at: i });
       await Bun.sleep(10);
     }
-    const told = (await Promise.all(loads)).flatMap((calls) => [...calls]);
+    const calls = (await Promise.all(loads)).flatMap((calls) => [...calls]);
     await sweepAll(ledger, store);
-    for (const [id] of told) expect(await store.call(id)).toBeDefined();
+    for (const [id] of calls) expect(await store.call(id)).toBeDefined();
     expect((await ledger.verify()).faults).toEqual([]);
     const entries = await store.entries('acc_test', { limit: 100_000 });
     expect(entries.filter(({ amount }) => amount === 1n)).toHaveLength(20);

@@ -127,8 +127,8 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     };
     const { replayed, found } = await run();
     expect(replayed).toEqual({ calls: 5, skipped: 2, differences: 2 });
-    const told = found.map(({ call: { id }, charged, due }) => [id, charged, due]);
-    expect(told).toEqual([
+    const listed = found.map(({ call: { id }, charged, due }) => [id, charged, due]);
+    expect(listed).toEqual([
       ['call_3', 10_000n, 17_000n],
       ['call_2', 20_000n, 17_000n],
     ]);

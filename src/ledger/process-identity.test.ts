@@ -20,7 +20,7 @@ const finds = (found: Looked) => () => found;
 describe('the status of an owner', () => {
   test.each<[string, Partial<ProcessIdentity>, Looked, string]>([
     ['missing in our own namespace', {}, 'missing', 'gone'],
-    ['there, started when it says', {}, { start: '100', ended: false }, 'alive'],
+    ['there, with the recorded start time', {}, { start: '100', ended: false }, 'alive'],
     ['its number used again', {}, { start: '200', ended: false }, 'gone'],
     ['ended, but not yet waited for', {}, { start: '100', ended: true }, 'gone'],
     ['there, but hidden', {}, undefined, 'unknown'],

@@ -107,7 +107,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     ["UPDATE calls SET cost = cost + 1 WHERE id = 'call_4'", 'call_4'],
     ["DELETE FROM calls WHERE id = 'call_4'", 'not recorded'],
     ["UPDATE accounts SET last_seq = last_seq - 1 WHERE id = 'acc_a'", 'newest entry'],
-  ])('altered rows are left to a person, with their whole account: %s', async (damage, said) => {
+  ])('altered rows are left to a person, with their whole account: %s', async (damage, expected) => {
     const { store, tamper } = await freshStore(engine);
     await (await smallBooks(store)).calls(33);
     await tamper(damage);
@@ -116,7 +116,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     const before = await store.account('acc_a');
     const { corrections, left } = await repair(store, true);
     expect(corrections.map(({ account }) => account)).toEqual(['acc_b']);
-    expect(left.map(({ fault }) => fault).join('\n')).toContain(said);
+    expect(left.map(({ fault }) => fault).join('\n')).toContain(expected);
     expect(await store.account('acc_a')).toEqual(before);
     const after = await store.verify();
     expect(after.ok).toBe(false);

@@ -23,7 +23,7 @@ describe('calls at once', () => {
     expect(bulkhead.calls).toBe(3);
   });
 
-  test('who waits is let in when a call ends, and nobody overtakes', () => {
+  test('a waiting call is admitted when another ends, in the order of arrival', () => {
     const bulkhead = new Bulkhead({ concurrency: 1 });
     const seen: string[] = [];
     bulkhead.enter('', entering('a'), 0);
@@ -47,7 +47,7 @@ describe('calls at once', () => {
     expect(seen).toEqual(['calm 0', 'calm 1', 'calm 2', 'calm 3', 'calm 4']);
   });
 
-  test('who gives up is told once and takes no place', () => {
+  test('a call that gives up is reported once and takes no place', () => {
     const bulkhead = new Bulkhead({ concurrency: 1 });
     const seen: string[] = [];
     bulkhead.enter('', entering('a'), 0);

@@ -11,24 +11,24 @@ const limited = (retryAfterSeconds?: number) =>
 const three = [1, 2, 3];
 
 test('one that was refused is left out at every model of the provider, then tried by one call', () => {
-  const told: unknown[] = [];
-  const credentials = createCredentials({ refused: (...words) => told.push(words) });
+  const reported: unknown[] = [];
+  const credentials = createCredentials({ refused: (...words) => reported.push(words) });
   expect(credentials.choose(target, 0)).toBe('k1');
   expect(credentials.failed(target, 'k1', refused, 0)).toBe(true);
   expect(three.map(() => credentials.choose(sibling, 9000))).toEqual(['k2', 'k3', 'k2']);
-  expect(told).toEqual([['p', 1, 10]]);
+  expect(reported).toEqual([['p', 1, 10]]);
   const probes = [1, 2, 3, 4, 5, 6].map(() => credentials.choose(target, 10_000));
   expect(probes.filter((one) => one === 'k1')).toHaveLength(1);
-  // Still refused: longer, up to a minute, and nobody is told twice.
+  // Still refused: longer, up to a minute, and reported once.
   credentials.failed(target, 'k1', refused, 11_000);
   expect(three.map(() => credentials.choose(target, 11_000 + 19_000))).not.toContain('k1');
   expect(three.map(() => credentials.choose(target, 11_000 + 20_000))).toContain('k1');
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
   credentials.succeeded(target, 'k1', 32_000);
   expect(three.map(() => credentials.choose(target, 32_000)).toSorted()).toEqual(['k1', 'k2', 'k3']);
 });
 
-test('a rate limit is kept to its model, for as long as the provider says', () => {
+test('a rate limit applies to its model only, for as long as the provider states', () => {
   const credentials = createCredentials();
   credentials.failed(target, 'k1', limited(7), 0);
   expect(three.map(() => credentials.choose(target, 6999))).not.toContain('k1');
@@ -79,7 +79,7 @@ test('a clock that jumps an hour ahead and back keeps no credential away for tha
   expect(three.map(() => credentials.choose(target, 2000))).toContain('k1');
 });
 
-describe('what a provider says is left', () => {
+describe('remaining limits that a provider reports', () => {
   const resetMs = 5000;
   const left = { requests: { left: 2, resetMs }, tokens: { left: 1000, resetMs } };
   const none = (resetMs: number, tokens = 0) => ({
@@ -87,7 +87,7 @@ describe('what a provider says is left', () => {
     tokens: { left: tokens, resetMs },
   });
 
-  test('is used up by what is sent, before the provider says 429', () => {
+  test('are used up by what is sent, before the provider answers 429', () => {
     const credentials = createCredentials();
     credentials.remains(single, 'k1', left, 0);
     expect(credentials.unusable(single, 0)).toBeUndefined();
@@ -137,7 +137,7 @@ describe('what a provider says is left', () => {
     expect(three.map(() => credentials.choose(target, 200, [], 300))).toContain('k1');
   });
 
-  test('a 429 that says how long to wait overrides them', () => {
+  test('a 429 with a retry time overrides them', () => {
     const credentials = createCredentials();
     credentials.remains(single, 'k1', none(50_000), 0);
     credentials.failed(single, 'k1', limited(2), 0);

@@ -18,7 +18,7 @@ test.each([
   ['Cohere', 'too many tokens: total number of tokens in the prompt cannot exceed 4081', {}],
   ['xAI', "This model's maximum prompt length is 131072 but the request contains 200000 tokens.", {}],
   ['Ollama', 'prompt too long; exceeded max context length by 1119046 tokens', {}],
-])('%s says that the context is too long', (_, message, detail) => {
+])('%s: the context is too long', (_, message, detail) => {
   expect(reasonOf(message, detail)).toBe('context_length');
 });
 
@@ -27,7 +27,7 @@ test.each([
   ['OpenAI', 'Your request was rejected.', { providerCode: 'content_policy_violation' }],
   ['Alibaba', 'Input data may contain inappropriate content.', { providerCode: 'data_inspection_failed' }],
   ['Anthropic', 'Output blocked by content filtering policy', {}],
-])('%s says that its filter refused', (_, message, detail) => {
+])('%s: the filter refused', (_, message, detail) => {
   expect(reasonOf(message, detail)).toBe('content_filter');
 });
 

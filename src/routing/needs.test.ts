@@ -17,7 +17,7 @@ describe('what a target lacks', () => {
     [{ contextTokens: 100 }, plain, undefined],
     [{ dataPolicy: 'retained' }, { ...plain, dataPolicy: 'none' }, 'data policy none'],
     [{ dataPolicy: 'retained' }, { ...plain, dataPolicy: 'retained' }, undefined],
-    // Nobody has said what becomes of prompts there.
+    // Data retention is not configured there.
     [{}, { ...plain, dataPolicy: 'retained' }, 'data policy retained'],
     [{}, { ...plain, dataPolicy: 'training' }, undefined],
   ] as const)('%j for %j: %p', (capabilities, needs, lacking) => {

@@ -35,7 +35,7 @@ test.each([
     },
     { requests: { left: 0, resetMs: 1000, limit: 60 }, tokens: { left: 0, resetMs: 360_000, limit: 150_000 } },
   ],
-  // Nothing says when there is more again: it cannot be obeyed.
+  // Without a reset time the limit cannot be applied.
   [{ 'x-ratelimit-remaining-requests': '0' }, undefined],
   [{ 'x-ratelimit-remaining-requests': 'few', 'x-ratelimit-reset-requests': '1s' }, undefined],
 ])('%j', (headers, limits) => {

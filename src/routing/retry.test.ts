@@ -16,7 +16,7 @@ describe('what may be sent to the same target again', () => {
     ['503', failed(503), true],
     ['overloaded', new GatewayError('upstream_unavailable', 'x', { cause: { status: 529 } }), true],
     ['429 that ends soon', limited(5), true],
-    ['429 that says nothing', new GatewayError('rate_limited', 'x'), true],
+    ['429 without a retry time', new GatewayError('rate_limited', 'x'), true],
     ['429 that ends late', limited(6), false],
     ['an answer that broke off', new GatewayError('upstream_failed', 'x'), false],
     ['what took too long', new GatewayError('upstream_timeout', 'x'), false],

@@ -33,7 +33,7 @@ test.each<[string, Json, string[]]>([
   ['an order without fallbacks', { order: ['backup'], allow_fallbacks: false }, ['backup']],
   ['some only', { only: ['openai'] }, ['main', 'backup']],
   ['none of some', { ignore: ['openai', 'nobody'] }, ['Eu-Azure']],
-  ['what nobody is called', { only: ['anthropic'] }, []],
+  ['a name that no provider has', { only: ['anthropic'] }, []],
   ['all together', { order: ['backup'], only: ['openai'], ignore: ['main'] }, ['backup']],
 ])('%s', (_, wishes, expected) => {
   expect(left(wishes)).toEqual(expected);
@@ -44,7 +44,7 @@ test('an order by price or speed is across the priorities of the operator', () =
   expect(priorities).toEqual([0, 0, 0]);
 });
 
-test('a provider that is told the wishes as its own stays, whatever its hosts are called', () => {
+test('a provider that gets the wishes in its own request stays, whatever its hosts are called', () => {
   const router = target('router', 'openrouter', 0, { callerRouting: 'pass' });
   const all = [...TARGETS, router];
   expect(left({ only: ['deepinfra'], order: ['deepinfra'], allow_fallbacks: false }, all)).toEqual(['router']);

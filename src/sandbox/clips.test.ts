@@ -16,12 +16,12 @@ test.each([
 });
 
 test.each(rows.map((clip) => [`${clip.width}x${clip.height}, ${clip.seconds} s`, clip] as const))(
-  '%s: the file is what its row says, and small',
-  (_, { base64, ...said }) => {
+  '%s: the file matches its row, and is small',
+  (_, { base64, ...facts }) => {
     const bytes = Buffer.from(base64, 'base64');
     const reader = createVideoReader();
     reader.see(bytes);
-    expect(reader.facts()).toEqual({ ...said, fps: 4 });
+    expect(reader.facts()).toEqual({ ...facts, fps: 4 });
     expect(bytes.toString('latin1', 4, 8)).toBe('ftyp');
     expect(bytes.length).toBeLessThan(6000);
   },

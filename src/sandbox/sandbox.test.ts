@@ -99,7 +99,7 @@ describe('a chat response', () => {
         { type: 'file', file: { file_id: 'f' } },
       ]),
     ];
-    const said = (await chat({ messages })).choices[0].message.content;
+    const output = (await chat({ messages })).choices[0].message.content;
     for (const words of [
       '"Be kind."',
       '"Look"',
@@ -109,11 +109,11 @@ describe('a chat response', () => {
       'a document (by reference)',
       'message 2',
     ])
-      expect(said).toContain(words);
+      expect(output).toContain(words);
   });
 
   test('ends before a stop sequence', async () => {
-    const { message, finish_reason } = (await chat({ stop: ['never said', 'there'] })).choices[0];
+    const { message, finish_reason } = (await chat({ stop: ['never written', 'there'] })).choices[0];
     expect(message.content).toEndWith('You wrote: "Hello ');
     expect(finish_reason).toBe('stop');
     expect((await chat({ stop: 'This' })).choices[0].message.content).toBe('');

@@ -28,11 +28,11 @@ const GOOGLE = '/v1beta/models/sandbox-chat:generateContent';
 const CALL = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
 const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'x' });
-const turns = (...said: unknown[][]) => ({
+const turns = (...contents: unknown[][]) => ({
   ...messages('Hi'),
   messages: [
     { role: 'user', content: 'Hi' },
-    ...said.map((content, place) => ({ role: place % 2 === 0 ? 'assistant' : 'user', content })),
+    ...contents.map((content, place) => ({ role: place % 2 === 0 ? 'assistant' : 'user', content })),
   ],
 });
 const block = (data: string) => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });

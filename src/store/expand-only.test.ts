@@ -24,7 +24,7 @@ describe.each([
   ['SQLite', SQLITE_STEPS],
   ['Postgres', POSTGRES_STEPS],
 ])('%s', (_, steps) => {
-  test('every step adds, or says which programs may go on', () => {
+  test('every step only adds, or names the oldest compatible program', () => {
     expect(steps.flatMap(faultsOf)).toEqual([]);
   });
 });

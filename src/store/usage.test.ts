@@ -27,12 +27,12 @@ describe.each(ENGINES)('$name', (engine) => {
     ].map((row) => ({ type: 'resolve' as const, callId: row.id, amount: row.cost, call: row }));
     await store.ledger(steps);
     const range = { account: 'acc_1', from: NOON, to: NOON + 2 * 86_400_000 };
-    const sum = (group: object, calls: number, cost: bigint, told: number, saved: bigint) => ({
+    const sum = (group: object, calls: number, cost: bigint, reported: number, saved: bigint) => ({
       ...group,
       calls,
       cost,
-      inputTokens: 10 * told,
-      outputTokens: 4 * told,
+      inputTokens: 10 * reported,
+      outputTokens: 4 * reported,
       saved,
       ...NO_COSTS,
     });

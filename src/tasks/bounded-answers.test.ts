@@ -27,9 +27,9 @@ describe('the progress reported by a provider', () => {
 
   test('a long error message is shortened', () => {
     const error = { code: 'c'.repeat(1e6), message: 'm'.repeat(1e6) };
-    const { error: told } = boundedProgress({ state: 'failed', error });
-    expect(told?.code).toHaveLength(200);
-    expect(told?.message).toHaveLength(2000);
+    const { error: bounded } = boundedProgress({ state: 'failed', error });
+    expect(bounded?.code).toHaveLength(200);
+    expect(bounded?.message).toHaveLength(2000);
   });
 
   test('more videos than requested are refused', () => {

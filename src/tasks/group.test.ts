@@ -123,12 +123,12 @@ test('removing the task removes all its files', async () => {
 });
 
 test('the webhook is called once, when all videos have ended', async () => {
-  const told: { data: { status: string } }[] = [];
+  const deliveries: { data: { status: string } }[] = [];
   const hook = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      told.push((await request.json()) as never);
+      deliveries.push((await request.json()) as never);
       return new Response();
     },
   });
@@ -136,7 +136,7 @@ test('the webhook is called once, when all videos have ended', async () => {
   await bench.create('hooked', { n: 2, webhook: `http://hook.test:${hook.port}/` });
   await bench.lookAfter(120_000);
   await hook.stop(true);
-  expect(told.map(({ data }) => data.status)).toEqual(['completed']);
+  expect(deliveries.map(({ data }) => data.status)).toEqual(['completed']);
 });
 
 describe('a provider that generates several at once', () => {

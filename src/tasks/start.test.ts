@@ -131,16 +131,16 @@ test('if a refused task cannot be removed, the client must not retry by itself',
   expect(await bench.held()).toBe(0n);
 });
 
-test('a start of unknown result fails the task, and the client is told before its webhook is called', async () => {
+test('a start with unknown result fails the task, and the client gets the error before its webhook is called', async () => {
   bench.upstream.script('/doubt/v1/videos', { status: 504 });
-  bench.upstream.script('/told', { status: 204, fault: { before: 'headers', does: 500 } });
+  bench.upstream.script('/webhook', { status: 204, fault: { before: 'headers', does: 500 } });
   const { port } = new URL(bench.upstream.url);
-  const error = await thrownBy(bench.create('doubt', { webhook: `http://hook.test:${port}/told` }));
+  const error = await thrownBy(bench.create('doubt', { webhook: `http://hook.test:${port}/webhook` }));
   expect([error.inDoubt, error.status]).toEqual([true, 504]);
-  expect(bench.upstream.journal('/told')).toEqual([]);
+  expect(bench.upstream.journal('/webhook')).toEqual([]);
   const { id } = bench.calls.at(-1) ?? { id: '' };
   expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
   await bench.lookAfter(0);
-  expect(bench.upstream.journal('/told')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
+  expect(bench.upstream.journal('/webhook')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
   expect(starts('doubt')).toBe(1);
 });

@@ -163,14 +163,14 @@ describe('a task whose provider is working', () => {
     upstream.script(status('words'), ...seen, providerVideo('completed'));
     upstream.script(video('words'), videoAnswer);
     const { id } = await bench.create('words');
-    const told: [string, number][] = [];
+    const progress: [string, number][] = [];
     for (let looks = 0; looks < seen.length; looks++) {
       const asked = polls('words').length;
       while (polls('words').length === asked) await bench.lookAfter(1000);
       const { state, percent } = await bench.task(id);
-      told.push([state, percent]);
+      progress.push([state, percent]);
     }
-    expect(told).toEqual([
+    expect(progress).toEqual([
       ['in_progress', 70],
       ['in_progress', 70],
       ['in_progress', 99],
@@ -245,16 +245,16 @@ describe('a task that its provider has finished', () => {
     const port = new URL(bench.upstream.url).port;
     bench.upstream.script('/hook/v1/videos', providerVideo('queued'));
     bench.upstream.script(status('hook'), providerVideo('failed'));
-    bench.upstream.script('/told', { status: 204 });
+    bench.upstream.script('/webhook', { status: 204 });
     bench.hookLeadsTo('10.0.0.7');
-    const { id } = await bench.create('hook', { webhook: `http://hook.test:${port}/told` });
+    const { id } = await bench.create('hook', { webhook: `http://hook.test:${port}/webhook` });
     expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
     expect((await bench.task(id)).webhook?.told).toBeUndefined();
-    expect(bench.upstream.journal('/told')).toEqual([]);
+    expect(bench.upstream.journal('/webhook')).toEqual([]);
     bench.hookLeadsTo('127.0.0.1');
     await bench.lookAfter(6 * MINUTE_MS);
-    expect(bench.upstream.journal('/told')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
-    await expect(bench.create('hook', { webhook: 'http://10.0.0.7/told' })).rejects.toMatchObject({
+    expect(bench.upstream.journal('/webhook')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
+    await expect(bench.create('hook', { webhook: 'http://10.0.0.7/webhook' })).rejects.toMatchObject({
       code: 'invalid_request',
     });
   });

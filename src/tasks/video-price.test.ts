@@ -49,8 +49,8 @@ describe("the charge follows the provider's report", () => {
 
   test('a report of 400 seconds for an order of four is disputed, and the hold is charged', () => {
     const due = dueFor(ask, 1, { seconds: 400 }, price, held);
-    const said = { input: 0, output: 0, videos: 1, seconds: 400, source: 'reported' } as const;
-    const claimed = { cost: '40', usage: said };
+    const reported = { input: 0, output: 0, videos: 1, seconds: 400, source: 'reported' } as const;
+    const claimed = { cost: '40', usage: reported };
     const usage = { input: 0, output: 0, videos: 1, seconds: 4, source: 'counted', claimed } as const;
     expect(due).toEqual({ usage, cost: 400_000_000n, disputed: true });
   });

@@ -17,7 +17,7 @@ async function receiptsOf(id: string): Promise<Receipt> {
   return readReceipt(call);
 }
 
-test('a receipt has every attempt, what the sender says of the call, and no secret', async () => {
+test('a receipt has every attempt, the metadata of the request, and no secret', async () => {
   const at = await bench.open({ targets: 2, provider: { credentials: ['sk-secret-number-one'] } });
   const message = 'The key sk-secret-number-one is broken at http://p0.test/v1.';
   at.transport.script(errorAnswer(500, message), wholeAnswer('Hello'));

@@ -125,14 +125,14 @@ describe('DashScope', () => {
 
 describe('Stability', () => {
   test('is asked with a form', () => {
-    const asked = imageCall({
+    const call = imageCall({
       size: { aspectRatio: '16:9' },
       seed: 4,
       style: 'anime',
       images: [IMAGE, IMAGE],
       edit: true,
     });
-    const { form, warnings } = stability.writeCall(asked, 'sd3.5-large', {});
+    const { form, warnings } = stability.writeCall(call, 'sd3.5-large', {});
     expect(form?.files).toMatchObject([{ name: 'image', contentType: 'image/png', upload: { size: 3 } }]);
     expect(Object.fromEntries(form?.fields ?? [])).toEqual({
       prompt: 'A cat',

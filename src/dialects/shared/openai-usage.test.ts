@@ -40,7 +40,7 @@ test.each<[string, JsonObject, object]>([
     { input: 12, output: 2, reasoning: 1 },
   ],
   [
-    'of output that only the total says, it is all there is',
+    'output that only the total contains is the rest of the total',
     { prompt_tokens: 12, total_tokens: 20 },
     { input: 12, output: 8 },
   ],

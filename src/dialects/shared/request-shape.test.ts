@@ -56,7 +56,7 @@ test('one schema checks the top-level members, and leaves nested ones to the rea
   ]);
 });
 
-test('the same schema says what a translation reports, at every depth', () => {
+test('a translation reports unknown members at every depth by the same schema', () => {
   const known = knownMembers(Request)();
   const body = {
     model: 'm',

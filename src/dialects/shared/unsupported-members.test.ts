@@ -6,7 +6,7 @@ import { unsupportedMembers } from './unsupported-members.ts';
 
 const EXTRAS = { 'openai-chat': { store: true, seed: null }, gemini: { labels: {} }, 'a-third': { x: null } };
 
-test('members of another format are told apart from absent ones', () => {
+test('members of another format are distinguished from absent ones', () => {
   const call = chatCall({ extras: EXTRAS });
   expect(unsupportedMembers(call, 'gemini')).toEqual([{ dialect: 'openai-chat', names: ['store'] }]);
   expect(unsupportedMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);

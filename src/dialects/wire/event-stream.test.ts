@@ -19,7 +19,7 @@ function cut(chunks: readonly Uint8Array[]) {
   return { messages, fault };
 }
 
-const said = ({ headers, payload }: EventStreamMessage) => [headers[':event-type'], decoder.decode(payload)];
+const typeAndPayload = ({ headers, payload }: EventStreamMessage) => [headers[':event-type'], decoder.decode(payload)];
 
 describe('the binary event stream', () => {
   test('chunk boundaries do not change the messages, whose bytes are the input', () => {
@@ -31,13 +31,13 @@ describe('the binary event stream', () => {
     ]);
     const whole = cut([stream]);
     expect(whole.fault).toBeUndefined();
-    expect(whole.messages.map(said)[1]).toEqual(['contentBlockDelta', '{"delta":{"text":"Grüße 日本"}}']);
+    expect(whole.messages.map(typeAndPayload)[1]).toEqual(['contentBlockDelta', '{"delta":{"text":"Grüße 日本"}}']);
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length)), (points) => {
         const at = [0, ...points.sort((a, b) => a - b), stream.length];
         const { messages, fault } = cut(at.slice(1).map((end, i) => stream.subarray(at[i], end)));
         expect(fault).toBeUndefined();
-        expect(messages.map(said)).toEqual(whole.messages.map(said));
+        expect(messages.map(typeAndPayload)).toEqual(whole.messages.map(typeAndPayload));
         expect(Buffer.concat(messages.map(({ bytes }) => bytes)).equals(stream)).toBe(true);
       }),
       { numRuns: 200 },
@@ -51,7 +51,7 @@ describe('the binary event stream', () => {
       const damaged = Buffer.from(second);
       damaged[at]! ^= 0x10;
       const { messages, fault } = cut([Buffer.concat([first, damaged])]);
-      expect(messages.map(said)).toEqual([['messageStart', '{"role":"assistant"}']]);
+      expect(messages.map(typeAndPayload)).toEqual([['messageStart', '{"role":"assistant"}']]);
       expect(fault).toBeInstanceOf(GatewayError);
     }
   });

@@ -72,7 +72,7 @@ describe('memberSpan', () => {
     );
   });
 
-  test('starts where it is told and returns nothing if there is none', () => {
+  test('starts at the given position and returns nothing if there is none', () => {
     const bytes = encoder.encode('data: {"x":1,"model":"a"}\n\n');
     const span = memberSpan(bytes, 'model', 6) ?? { start: 0, end: 0 };
     expect(decoder.decode(spliceBytes(bytes, span.start, span.end, encoder.encode('"bb"')))).toBe(

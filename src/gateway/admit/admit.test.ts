@@ -62,7 +62,7 @@ describe('what may be called', () => {
     await expectNothing(at);
   });
 
-  test('images: no more than the model says, else no more than the settings say', async () => {
+  test('images are limited by the model, else by the settings', async () => {
     const image = { kind: 'image', price: { perImage: 0.01 } };
     const own = await bench.open({ model: { ...image, maxImages: 2 } });
     const usual = await bench.open({ model: image });
@@ -81,7 +81,7 @@ describe('money', () => {
     await expectNothing(at);
   });
 
-  test('what is held covers the input and the longest output that was asked for', async () => {
+  test('the hold covers the input and the longest output that was requested', async () => {
     const at = await bench.open();
     const context = await admit(at.deps, at.pendingCall(chatRequest(at.model, { max_tokens: 50 })), at.underWay);
     const input = BigInt(context.meter.soFar().input) * 1000n;

@@ -57,7 +57,11 @@ test.each<[string, (model: string) => object, string]>([
   ['an unknown model', () => chatRequest('nothing'), 'model_not_found'],
   ['a request that is wrong', (model) => ({ model }), 'invalid_request'],
   ['a wish that is wrong', (model) => chatRequest(model, { provider: { sort: 1 } }), 'invalid_request'],
-  ['a wish that leaves nobody', (model) => chatRequest(model, { provider: { only: ['x'] } }), 'not_found'],
+  [
+    'a routing wish without a remaining target',
+    (model) => chatRequest(model, { provider: { only: ['x'] } }),
+    'not_found',
+  ],
 ])('%s is explained by its error', async (_, body, code) => {
   const at = await bench.open();
   expect((await explained(at, body(at.model))).error?.code).toBe(code);
@@ -78,7 +82,7 @@ describe('limits, balance and budgets', () => {
   const brief = ({ checks }: Explanation) =>
     checks.map(({ check, window, used, needs, passes }) => [window ?? check, used, needs, passes]);
 
-  test('are told in the order in which a call meets them, and explaining counts and holds nothing', async () => {
+  test('are listed in the order in which a call meets them, and explaining counts and holds nothing', async () => {
     const at = await bench.open({ key: LIMITED });
     at.transport.script(wholeAnswer('one'));
     await at.serve(chatRequest(at.model));

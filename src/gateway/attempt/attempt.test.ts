@@ -42,7 +42,7 @@ async function textOf(at: Admitted): Promise<string> {
 }
 
 describe('failover', () => {
-  test('the first target that answers is the only one asked', async () => {
+  test('after the first target that answers no other is called', async () => {
     const at = await admitted({ targets: 2 });
     at.transport.script(wholeAnswer('Hello'));
     expect(await textOf(at)).toBe('Hello');
@@ -78,7 +78,7 @@ describe('failover', () => {
     expect(await textOf(at)).toBe('second');
   });
 
-  test('a refusal of the request itself is told at once: no other target is asked', async () => {
+  test('a refusal of the request itself is returned at once: no other target is called', async () => {
     const at = await admitted({ targets: 2 });
     at.transport.script(errorAnswer(400, 'temperature is too high'));
     const error = await failure(attempt(at.deps, at.context));
@@ -100,7 +100,7 @@ describe('failover', () => {
   });
 });
 
-describe('what is told where no target answers', () => {
+describe('the error if no target answers', () => {
   test('a rate limit only where every target was limited, with the soonest end', async () => {
     const limited = (seconds: string) => errorAnswer(429, 'slow down', { headers: { 'retry-after': seconds } });
     const all = await admitted({ targets: 2 });
@@ -160,7 +160,7 @@ describe('time limits', () => {
     ['the first bytes', 90_000, 'headers and then nothing'],
   ] as const;
   for (const [step, [name, ms, sentence]] of LIMITS.entries()) {
-    test(`${name}: not before ${ms} ms, and then the next target is asked`, async () => {
+    test(`${name}: not before ${ms} ms, and then the next target is called`, async () => {
       const at = await admitted({ targets: 2, model: { firstTokenMs: 600_000 } });
       let stuck = () => {};
       const isStuck = new Promise<void>((resolve) => {
@@ -276,7 +276,7 @@ describe('bounds and ends', () => {
     expect(hosts(at)).toEqual(['p0.test']);
   });
 
-  test('an answer that says an error with status 200 is a failed attempt', async () => {
+  test('a response with status 200 and an error in its body is a failed attempt', async () => {
     const at = await admitted({ targets: 2 });
     at.transport.script({ json: { error: { message: 'overloaded', type: 'server_error' } } }, wholeAnswer('second'));
     expect(await textOf(at)).toBe('second');

@@ -50,7 +50,7 @@ describe('a reply', () => {
     expect(await isKept(at, idOf(await ask(at, 'Hello', { store: false })))).toBe(false);
   });
 
-  test('of a stream is kept before the client is told its end', async () => {
+  test('of a stream is stored before the client gets its end', async () => {
     const at = await bench.open();
     at.transport.script(streamAnswer(['Good ', 'day.']));
     const sink = new FakeSink();
@@ -61,7 +61,7 @@ describe('a reply', () => {
     expect(textsOf(await recalled(at, { previous_response_id: id }))).toEqual(['Hello', 'Good day.', 'And then?']);
   });
 
-  test('that cannot be kept is delivered all the same: its client and the operator are told', async () => {
+  test('that cannot be stored is delivered all the same, with a warning to the client and an error to the operator', async () => {
     const at = await bench.open();
     at.deps.memory = { ...at.deps.memory, keep: () => Promise.reject(new Error('no database')) };
     at.transport.script(wholeAnswer('Good day.'));

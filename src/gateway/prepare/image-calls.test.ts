@@ -6,7 +6,7 @@ import { asKind } from './change-kind.ts';
 const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} };
 const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: {}, wantsUsage: false };
 
-const text = (said: string): Part => ({ type: 'text', text: said });
+const text = (value: string): Part => ({ type: 'text', text: value });
 const media = (base64: string): Media => ({ kind: 'image', source: { type: 'inline', base64 }, mimeType: 'image/png' });
 const image = (base64: string): Part => ({ type: 'media', media: media(base64) });
 
@@ -22,7 +22,7 @@ test('a call of the kind that is wanted stays itself', () => {
 });
 
 describe('a request for images as a conversation', () => {
-  test('says the prompt behind the images it works from, and asks for an image', () => {
+  test('has the prompt after its input images, and requests an image', () => {
     const { made, losses } = as({ ...DRAWING, images: [media('YQ==')], n: 2, seed: 7, negativePrompt: 'dogs' }, 'chat');
     expect(made.messages).toEqual([{ role: 'user', parts: [image('YQ=='), text('A cat\n\nAvoid: dogs')] }]);
     expect(made).toMatchObject({ modalities: ['text', 'image'], sampling: { n: 2, seed: 7 } });
@@ -39,7 +39,7 @@ describe('a request for images as a conversation', () => {
     expect(losses.join(' ')).toContain('1024x1024');
   });
 
-  test('what a conversation cannot say is told in the names of the client’s members', () => {
+  test('what a conversation cannot express is reported by the names of the client’s members', () => {
     const { losses } = as({ ...DRAWING, quality: 'high', format: 'webp', compression: 50 }, 'chat');
     expect(losses).toHaveLength(3);
     for (const name of ['`quality`', '`output_format`', '`output_compression`'])

@@ -20,6 +20,6 @@ test.each([
   ['document', '\xff\xfe\0a', 'text/plain', undefined],
   ['video', '\0\0\0\x18ftypmp42', '', 'video/mp4'],
   ['image', '', 'image/png', undefined],
-] as const)('as %s: %j, which its server calls %j, is %s', (kind, begins, said, type) => {
-  expect(mediaTypeOf(kind, bytes(begins), said)).toBe(type);
+] as const)('as %s: %j with content type %j is %s', (kind, begins, contentType, type) => {
+  expect(mediaTypeOf(kind, bytes(begins), contentType)).toBe(type);
 });

@@ -85,31 +85,32 @@ describe('a hit', () => {
     await expectClean(at);
   });
 
-  const asked = 'Say hello.';
+  const prompt = 'Say hello.';
   test.each<[string, (stream: boolean) => object]>([
-    ['openai-chat', (stream) => ({ messages: [{ role: 'user', content: asked }], stream })],
-    ['openai-responses', (stream) => ({ input: asked, store: false, stream })],
-    ['openai-completions', (stream) => ({ prompt: asked, stream })],
-    ['gemini', () => ({ contents: [{ role: 'user', parts: [{ text: asked }] }] })],
-  ])('%s: what is told of a translated reply is told again, and as a stream', async (dialect, body) => {
+    ['openai-chat', (stream) => ({ messages: [{ role: 'user', content: prompt }], stream })],
+    ['openai-responses', (stream) => ({ input: prompt, store: false, stream })],
+    ['openai-completions', (stream) => ({ prompt: prompt, stream })],
+    ['gemini', () => ({ contents: [{ role: 'user', parts: [{ text: prompt }] }] })],
+  ])('%s: a translated reply is returned again from the cache, also as a stream', async (dialect, body) => {
     const at = await open({ type: 'anthropic' });
     at.transport.script({ json: messageAnswer('Ja', { input_tokens: 2, output_tokens: 1 }) });
     const ask = (stream: boolean) => {
       const path = { model: at.model, action: stream ? 'streamGenerateContent' : 'generateContent' };
       return at.serve({ ...(dialect === 'gemini' ? {} : { model: at.model }), ...body(stream) }, { dialect, path });
     };
-    const told = async (answer: Answer) => (await textOf(answer)).replace(/"(id|item_id|responseId)":"[^"]+"/g, '');
+    const withoutIds = async (answer: Answer) =>
+      (await textOf(answer)).replace(/"(id|item_id|responseId)":"[^"]+"/g, '');
     const first = await ask(false);
     const again = await ask(false);
     expect([cacheStatus(first), cacheStatus(again)]).toEqual(['miss', 'hit']);
-    expect(await told(again)).toBe(await told(first));
+    expect(await withoutIds(again)).toBe(await withoutIds(first));
     const streamed = await ask(true);
     expect([cacheStatus(streamed), await textOf(streamed)]).toEqual(['hit', expect.stringContaining('Ja')]);
     expect(at.transport.sent).toHaveLength(1);
     await expectClean(at);
   });
 
-  test('tool calls and several choices are given again, whole and as a stream', async () => {
+  test('tool calls and several choices are returned again, non-streaming and as a stream', async () => {
     const at = await open();
     const call = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } };
     const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call] };
@@ -121,8 +122,8 @@ describe('a hit', () => {
     const ask = (stream: boolean) => at.serve(chatRequest(at.model, { n: 2, tools, stream }));
     const [first, again] = [await ask(false), await ask(false)];
     expect([cacheStatus(first), cacheStatus(again)]).toEqual(['miss', 'hit']);
-    const [told, repeated] = [JSON.parse(await textOf(first)), JSON.parse(await textOf(again))];
-    expect(repeated.choices).toEqual(told.choices);
+    const [original, repeated] = [JSON.parse(await textOf(first)), JSON.parse(await textOf(again))];
+    expect(repeated.choices).toEqual(original.choices);
     expect(repeated.choices[1]).toMatchObject({ message: { tool_calls: [call] }, finish_reason: 'tool_calls' });
     const streamed = await textOf(await ask(true));
     for (const piece of ['weather', 'Bern', 'call_1', '"finish_reason":"tool_calls"'])
@@ -146,7 +147,7 @@ describe('a hit', () => {
     await expectClean(at);
   });
 
-  test('costs exactly what the price says, by the version of the moment', async () => {
+  test('costs exactly its price, by the current price version', async () => {
     const at = await priced();
     at.transport.script(wholeAnswer(HELLO));
     await at.serve(chatRequest(at.model));

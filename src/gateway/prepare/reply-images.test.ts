@@ -27,7 +27,7 @@ async function asked(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEve
   return frames.flatMap((frame) => [...frame.events]);
 }
 
-/** Keeps images nowhere, and says an address. */
+/** Stores no image, and returns a URL. */
 const imageStore = { put: (image: Uint8Array) => Promise.resolve(`http://gateway.test/${image.length}`) };
 
 test('who asks for the bytes is given those of a data URL', async () => {

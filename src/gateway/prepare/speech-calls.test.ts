@@ -12,7 +12,7 @@ const callOf = (messages: Message[], more: Partial<ChatCall> = {}): ChatCall =>
   chatCall({ stream: false, messages, ...more });
 
 describe('a conversation as a request for speech', () => {
-  test('the last turn is spoken, instructions say how, the voice is the one asked for', () => {
+  test('the last turn is the input, instructions are kept, the voice is the requested one', () => {
     const messages = [turn('system', 'Slowly.'), turn('user', 'Good day')];
     const { call, losses } = asSpeech(callOf(messages, { audio: { voice: 'alloy', format: 'mp3' } }));
     expect(call).toMatchObject({ input: 'Good day', instructions: 'Slowly.', voice: 'alloy', format: 'mp3' });
@@ -25,7 +25,7 @@ describe('a conversation as a request for speech', () => {
     expect([formatOf('pcm16'), formatOf('flac'), formatOf('midi')]).toEqual(['pcm', 'flac', 'wav']);
   });
 
-  test('earlier turns and further choices are told as lost', () => {
+  test('earlier turns and further choices are reported as lost', () => {
     const messages = [turn('user', 'a'), turn('assistant', 'b'), turn('user', 'c')];
     expect(asSpeech(callOf(messages, { sampling: { n: 2 } })).losses).toHaveLength(2);
   });

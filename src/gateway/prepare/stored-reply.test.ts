@@ -74,10 +74,10 @@ describe('what is the same request', () => {
     const at = await open();
     at.transport.script(wholeAnswer('one'), wholeAnswer('two'), wholeAnswer('three'));
     await at.serve(chatRequest(at.model));
-    const said = (value: string) => at.serve(chatRequest(at.model), { headers: { 'cache-control': value } });
-    const without = await said('no-store');
+    const serveWith = (value: string) => at.serve(chatRequest(at.model), { headers: { 'cache-control': value } });
+    const without = await serveWith('no-store');
     expect([cacheStatus(without), await contentOf(without)]).toEqual(['bypass', 'two']);
-    const fresh = await said('No-Cache');
+    const fresh = await serveWith('No-Cache');
     expect([cacheStatus(fresh), await contentOf(fresh)]).toEqual(['miss', 'three']);
     expect(await contentOf(await at.serve(chatRequest(at.model)))).toBe('three');
   });
@@ -94,7 +94,7 @@ describe('what is the same request', () => {
 });
 
 describe('what is not stored', () => {
-  /** The second of two equal calls, after the first has ended as the answer says. */
+  /** The second of two equal calls, after the first has ended with the given answer. */
   async function afterwards(
     answer: Parameters<GatewayCase['transport']['script']>[0],
     body: object = {},

@@ -37,7 +37,7 @@ describe('a conversation within its window', () => {
     expect(fitted(call, wide)).toBe(call);
   });
 
-  test('of a format that says nothing of it is left as it is', () => {
+  test('of a format without truncation is unchanged', () => {
     const call = chatCall({ messages: [text('user', LONG)] });
     expect(fitted(call, model(10))).toBe(call);
   });

@@ -49,7 +49,7 @@ describe('a stream', () => {
     at.request.push('data: [DONE]\n\n');
     at.request.exchange.finish();
     expect(at.sink.text).toContain('"lo"');
-    // The end has come from upstream; nothing is recorded yet, and the client has not been told it.
+    // The end has come from upstream; nothing is recorded yet, and the client has not received it.
     expect(at.calls).toEqual([]);
     expect(at.sink.text).not.toContain('[DONE]');
     expect(await at.sink.over).toBe('ended');
@@ -135,7 +135,7 @@ describe('a stream', () => {
 });
 
 describe('an event that cannot be read', () => {
-  test('is left out of a text: the rest arrives, a comment tells of it, and the reported usage is charged', async () => {
+  test('is left out of a text: the rest arrives, a comment reports it, and the reported usage is charged', async () => {
     const at = await streaming();
     at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
     at.request.pushEvents(lo, finish, usage);
@@ -164,7 +164,7 @@ describe('an event that cannot be read', () => {
 });
 
 describe('a client that leaves', () => {
-  test('ends its upstream at once where the model says abort; what was delivered is charged', async () => {
+  test('ends its upstream at once if the model is configured with abort; what was delivered is charged', async () => {
     const at = await streaming({ model: { onDisconnect: 'abort' } });
     at.relay.cancel();
     expect(at.request.isStopped).toBe(true);
@@ -174,7 +174,7 @@ describe('a client that leaves', () => {
     expect(await at.held()).toBe(0n);
   });
 
-  test('has its upstream read to the end where the model says drain: its report is charged, nothing more is written', async () => {
+  test('has its upstream read to the end if the model is configured with drain: the reported usage is charged, nothing more is written', async () => {
     const at = await streaming({ model: { onDisconnect: 'drain' } });
     const { text } = at.sink;
     at.relay.cancel();
@@ -186,7 +186,7 @@ describe('a client that leaves', () => {
     expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499, cost: COST });
   });
 
-  test('after the last choice has its usage waited for, also where the model says abort', async () => {
+  test('after the last choice waits for its usage, also if the model is configured with abort', async () => {
     const at = await streaming({ model: { onDisconnect: 'abort' } });
     at.request.pushEvents(lo, finish);
     at.relay.cancel();

@@ -19,7 +19,7 @@ async function streamed(at: GatewayCase, ...asked: Parameters<GatewayCase['serve
 
 const user = { role: 'user', content: 'Say hello.' };
 
-describe('a stream says what it has cost', () => {
+describe('a stream reports its cost', () => {
   for (const [dialect, more, end] of [
     ['openai-chat', { messages: [user] }, 'data: [DONE]\n\n'],
     ['openai-completions', { prompt: 'Say hello.' }, 'data: [DONE]\n\n'],
@@ -61,7 +61,7 @@ describe('a stream says what it has cost', () => {
     });
   }
 
-  test('one whose usage report was disputed says what was charged', async () => {
+  test('one whose usage was disputed reports what was charged', async () => {
     const at = await bench.open();
     const usage = { prompt_tokens: 900_000, completion_tokens: 900_000, total_tokens: 1_800_000 };
     const [role, hel, finish] = streamAnswer(['Hel']).events ?? [];

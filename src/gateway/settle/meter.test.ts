@@ -67,8 +67,8 @@ test.each([
 
 test.each([
   ['no text has come', [], NOTHING],
-  ['tools are called and nothing is said', [CALLS, delta('{}')], NOTHING],
-  ['it tells seconds', [SPEAKS, delta('hello!')], { ...NOTHING, seconds: 3 }],
+  ['tool calls without text', [CALLS, delta('{}')], NOTHING],
+  ['it reports seconds', [SPEAKS, delta('hello!')], { ...NOTHING, seconds: 3 }],
 ] satisfies [string, ReplyEvent[], Usage][])('a report of no tokens counts where %s', (_, events, usage) => {
   const meter = new Meter(100);
   meter.see([...events, { type: 'usage', usage }, { type: 'reply-end' }]);

@@ -78,6 +78,6 @@ test.each<[string, object, object]>([
 test('all else stays as it was, byte for byte', () => {
   const text = 'data: {"choices": [ {"delta":{"content":"usage: {5}"}} ] , "usage":null}\n\n: ping\n\ndata: [DONE]\n\n';
   expect(rewritten(text)).toBe(text);
-  const said = 'data: {"choices":[{"delta":{"content":"{\\"usage\\":{\\"total_tokens\\":1}}"}}]}\n\n';
-  expect(rewritten(said)).toBe(said);
+  const quoted = 'data: {"choices":[{"delta":{"content":"{\\"usage\\":{\\"total_tokens\\":1}}"}}]}\n\n';
+  expect(rewritten(quoted)).toBe(quoted);
 });

@@ -148,7 +148,7 @@ describe('generators of clients', () => {
   });
 });
 
-test('an object with any names says what their values are, as generators of clients read it', () => {
+test('an object with any names has the schema of its values, as client generators read it', () => {
   const { Key, LedgerVerification } = described.components.schemas;
   expect(Key?.properties?.aliases).toMatchObject({ type: 'object', additionalProperties: { type: 'string' } });
   expect(LedgerVerification?.properties?.counters).toMatchObject({

@@ -50,9 +50,14 @@ const cases: Case[] = recordedCases('openai-chat').flatMap((recording) => {
   return [{ recording, request, provider, target: targetOf(provider, { model: String(request.model), ...row }) }];
 });
 
-function targetOf(provider: Provider, said: Partial<Target>): Target {
-  const baseUrl = said.baseUrl ?? provider.baseUrl ?? '';
-  return { model: said.model ?? 'a-model', baseUrl, credential: said.credential, settings: said.settings ?? {} };
+function targetOf(provider: Provider, settings: Partial<Target>): Target {
+  const baseUrl = settings.baseUrl ?? provider.baseUrl ?? '';
+  return {
+    model: settings.model ?? 'a-model',
+    baseUrl,
+    credential: settings.credential,
+    settings: settings.settings ?? {},
+  };
 }
 
 function authorized(provider: Provider, target: Target): Outgoing['headers'] {

@@ -83,19 +83,19 @@ describe("AWS's signing test suite", () => {
 });
 
 describe('signing for a service', () => {
-  const target = (said: Partial<Target>): Target => ({
+  const target = (overrides: Partial<Target>): Target => ({
     model: 'm',
     baseUrl: 'https://bedrock-runtime.eu-central-1.amazonaws.com',
     credential: undefined,
     settings: {},
-    ...said,
+    ...overrides,
   });
   const SECRET = 'secret/with+signs0123456789';
 
-  async function authorized(said: Partial<Target>) {
+  async function authorized(overrides: Partial<Target>) {
     const body = new TextEncoder().encode('{"a":"Grüße"}');
     const outgoing = outgoingTo('/model/a%3A0/converse', 'POST', body);
-    await authorizeByAws(outgoing, target(said), 'bedrock', AT);
+    await authorizeByAws(outgoing, target(overrides), 'bedrock', AT);
     const { pathname, host } = new URL(outgoing.url);
     const arrived = { method: 'POST', path: pathname, headers: { host, ...outgoing.headers }, body };
     return { headers: outgoing.headers, ...verifySignature(arrived, SECRET) };

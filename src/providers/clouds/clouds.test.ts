@@ -19,10 +19,10 @@ function providerNamed(name: string): Provider {
   return provider;
 }
 
-function targetOf(provider: Provider, said: Partial<Target>): Target {
-  const settings = said.settings ?? {};
-  const baseUrl = said.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings) ?? '';
-  return { model: 'm', baseUrl, credential: undefined, settings, ...said };
+function targetOf(provider: Provider, overrides: Partial<Target>): Target {
+  const settings = overrides.settings ?? {};
+  const baseUrl = overrides.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings) ?? '';
+  return { model: 'm', baseUrl, credential: undefined, settings, ...overrides };
 }
 
 /** Returns the token `fetched`, and records the exchange. */
@@ -38,12 +38,12 @@ function signingWith(asked: TokenExchange[] = []): Signing {
 
 async function headersOf(
   provider: Provider,
-  said: Partial<Target>,
+  overrides: Partial<Target>,
   sent: Outgoing['headers'] = {},
   asked: TokenExchange[] = [],
 ) {
   const outgoing: Outgoing = { method: 'POST', url: 'https://example.com/x', headers: { ...sent }, body: undefined };
-  await provider.authorize(outgoing, targetOf(provider, said), signingWith(asked));
+  await provider.authorize(outgoing, targetOf(provider, overrides), signingWith(asked));
   return outgoing.headers;
 }
 

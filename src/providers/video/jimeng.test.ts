@@ -20,7 +20,7 @@ const answer = (json: unknown, status = 200): ProviderAnswer => ({
   headers: new Headers(),
   body: new TextEncoder().encode(JSON.stringify(json)),
 });
-const told = (data: object) => answer({ code: 10_000, message: 'Success', data });
+const success = (data: object) => answer({ code: 10_000, message: 'Success', data });
 const refused = (code: number, status = 400, data: object | null = null) =>
   answer({ code, message: 'Risk Not Pass', data }, status);
 const started = (ask: VideoAsk) => {
@@ -58,7 +58,7 @@ test("an image to video request, whose aspect ratio is the image's", () => {
 });
 
 test('a task is polled by its number and kind', () => {
-  const { handle } = video.readStart(told({ task_id: '7392616336519610409' }), plain);
+  const { handle } = video.readStart(success({ task_id: '7392616336519610409' }), plain);
   const { method, url, body } = video.poll(handle, target);
   expect([method, url]).toEqual([
     'POST',
@@ -72,13 +72,16 @@ describe('the states of a task', () => {
   const seen = (answered: ProviderAnswer) => video.readPoll(answered, '1', target);
 
   test('known and unknown statuses', () => {
-    expect(seen(told({ status: 'in_queue' })).state).toBe('queued');
-    expect(seen(told({ status: 'generating' })).state).toBe('in_progress');
-    expect(seen(told({ status: 'polishing' })).state).toBe('in_progress');
-    expect(seen(told({ status: 'expired' }))).toMatchObject({ state: 'failed', error: { code: 'task_expired' } });
-    expect(() => seen(told({ status: 'not_found' }))).toThrow(expect.objectContaining({ status: 404 }));
+    expect(seen(success({ status: 'in_queue' })).state).toBe('queued');
+    expect(seen(success({ status: 'generating' })).state).toBe('in_progress');
+    expect(seen(success({ status: 'polishing' })).state).toBe('in_progress');
+    expect(seen(success({ status: 'expired' }))).toMatchObject({ state: 'failed', error: { code: 'task_expired' } });
+    expect(() => seen(success({ status: 'not_found' }))).toThrow(expect.objectContaining({ status: 404 }));
     const found = [{ url: 'https://j.example/v.mp4' }];
-    expect(seen(told({ status: 'done', video_url: 'https://j.example/v.mp4' }))).toEqual({ state: 'completed', found });
+    expect(seen(success({ status: 'done', video_url: 'https://j.example/v.mp4' }))).toEqual({
+      state: 'completed',
+      found,
+    });
   });
 
   test('a failed task is reported as an error of the poll', () => {
@@ -89,7 +92,7 @@ describe('the states of a task', () => {
     expect(seen(refused(50_501, 500, { status: 'done' }))).toMatchObject({ state: 'failed' });
   });
 
-  test('a rate limit, or an error of its own, says nothing about the task', () => {
+  test('a rate limit or an internal error does not change the task', () => {
     expect(() => seen(refused(50_429, 429))).toThrow(expect.objectContaining({ code: 'rate_limited' }));
     expect(() => seen(refused(50_500, 500))).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
   });

@@ -103,7 +103,7 @@ describe('kling', () => {
     expect(payload).toEqual({ iss: 'access', exp: NOW / 1000 + 1800, nbf: NOW / 1000 - 5 });
   });
 
-  test("an account without balance is the operator's problem, whatever the status says", () => {
+  test("an account without balance is the operator's problem, whatever the status is", () => {
     const unpaid = answer({ code: 1102, message: 'Resource pack depleted' }, 429);
     expect(() => video.readStart(unpaid, plain)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
     const busy = answer({ code: 1303, message: 'parallel task over resource pack limit' }, 429);
@@ -266,9 +266,10 @@ test('Runway is sent an API version, Vidu a token', () => {
 describe('minimax', () => {
   const video = videoOf(minimax);
   const target = targetOf(minimax);
-  const reply = (more: object, code = 0) => answer({ ...more, base_resp: { status_code: code, status_msg: 'said' } });
+  const reply = (more: object, code = 0) =>
+    answer({ ...more, base_resp: { status_code: code, status_msg: 'the message' } });
 
-  test('is asked, polled, and asked for the file', () => {
+  test('is started, polled, and its file is requested', () => {
     const { outgoing } = video.start({ ...plain, resolution: '768p', images: [image] }, target, 'video_1');
     expect(outgoing.url).toBe('https://api.minimax.io/v1/video_generation');
     expect(bodyOf(outgoing)).toEqual({
@@ -314,7 +315,7 @@ describe('minimax', () => {
     const judged = reply({ status: 'Fail' }, 1027);
     expect(video.readPoll(judged, '7', target)).toEqual({
       state: 'failed',
-      error: { code: 'content_policy', message: 'said' },
+      error: { code: 'content_policy', message: 'the message' },
     });
     expect(() => video.readPoll(reply({}, 1002), '7', target)).toThrow(
       expect.objectContaining({ code: 'rate_limited' }),

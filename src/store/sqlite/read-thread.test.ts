@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openConnection } from './connection.ts';
 import { endReads, readInThread } from './read-thread.ts';
 
-test('a statement is read in a thread while this one goes on; what fails is told to its reader alone', async () => {
+test('a statement is read in a thread while this one continues; an error is thrown to its reader alone', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'modelport-read-')), 'a.db');
   const db = await openConnection(path, 'normal');
   await db.all({ text: 'CREATE TABLE t (n INTEGER)', values: [] });

@@ -54,13 +54,13 @@ describe.each([
   ['a folder', () => folderFiles(newFolder())],
   ['a bucket', () => bucketFiles({ ...bucket.settings, endpoint: bucket.endpoint })],
 ])('in %s', (_, openFiles) => {
-  test('each mode keeps what it says, and the retention removes it', async () => {
+  test('each mode stores what it names, and the retention removes it', async () => {
     const files = openFiles();
     let clock = NOON;
     const captures = open(files, { now: () => clock });
     begin(captures, 'req_hash', 'hash', REQUEST).answer(answer('{"a":"reply"}'));
     begin(captures, 'req_redacted', 'redacted', REQUEST).answer(answer('{"a":"reply"}'));
-    begin(captures, 'req_full', 'full', REQUEST).answer(answer('{"a":"operators-credential said"}'));
+    begin(captures, 'req_full', 'full', REQUEST).answer(answer('{"a":"operators-credential is invalid"}'));
     begin(captures, 'req_large', 'full', 'ä'.repeat(501)).answer(answer('{"a":"reply"}'));
     begin(captures, 'req_part', 'redacted', JSON.stringify({ content: 'x'.repeat(1000) })).answer(answer(''));
     await captures.drain(30_000);
@@ -80,7 +80,7 @@ describe.each([
     });
     expect(await read('req_full')).toMatchObject({
       request: { text: REQUEST },
-      reply: { text: '{"a":"[key] said"}' },
+      reply: { text: '{"a":"[key] is invalid"}' },
     });
     // Half a letter is at the limit.
     expect(await read('req_large')).toMatchObject({ request: { bytes: 1002, truncated: true, text: 'ä'.repeat(500) } });
@@ -246,7 +246,7 @@ test('a payload that is removed while it is read is not found', async () => {
   expect(await captures.read({ id: 'req_1', at: NOON })).toBeUndefined();
 });
 
-test('storage that hangs is not asked again and again', async () => {
+test('storage that hangs is not called again and again', async () => {
   const files = slowFiles();
   let writes = 0;
   const counted: Files = {

@@ -54,7 +54,7 @@ test('a stream has a time to its first token and a time per token after it', asy
   const metrics = createMetrics(0);
   const usage = { input: 3, output: 11, source: 'reported' } as const;
   metrics.called(row({ firstByteMs: 400, durationMs: 2400, usage }));
-  // Of one that broke off, and one of a single token, the time per token says nothing.
+  // An interrupted stream, and one of a single token, have no time per token.
   metrics.called(row({ firstByteMs: 400, durationMs: 9000, usage, outcome: 'broken' }));
   metrics.called(row({ firstByteMs: 400, durationMs: 9000, usage: { ...usage, output: 1 } }));
   const series = await scrape(metrics);
@@ -136,7 +136,7 @@ describe('labels', () => {
     expect(sumOf(series, 'modelport_calls_total', { model: 'other' })).toBe(1);
   });
 
-  test('beyond a bound one value counts the rest', async () => {
+  test('above a bound one value counts the rest', async () => {
     const metrics = createMetrics(0);
     for (let one = 0; one < 1000; one++) {
       metrics.called(row({ model: `m${one}`, errorCode: `e${one}` }));
@@ -162,7 +162,7 @@ describe('labels', () => {
 });
 
 describe('several processes', () => {
-  test('every series says which process counted it, and what they share is written once', async () => {
+  test('every series has a label of its process, and what processes share is written once', async () => {
     const [one, two] = [createMetrics(0), createMetrics(0)];
     one.called(row({ durationMs: 100 }));
     two.called(row({ durationMs: 200 }));

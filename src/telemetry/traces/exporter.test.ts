@@ -6,7 +6,7 @@ interface Timer {
   over(): void;
 }
 
-/** An exporter with a clock that the test moves, and an endpoint that answers what the test says. */
+/** An exporter with a clock that the test moves, and an endpoint with answers of the test. */
 function scene(answers: (ExportAnswer | Error | Promise<ExportAnswer>)[] = []) {
   let now = 0;
   let timers: Timer[] = [];
@@ -105,7 +105,7 @@ describe('an endpoint that fails', () => {
     expect(lost).toEqual([]);
   });
 
-  test('says itself how long to wait', async () => {
+  test('states the retry time', async () => {
     const { exporter, bodies, pass } = scene([answer(429, { 'retry-after': '7' })]);
     exporter.add('1');
     await pass(1000);

@@ -132,7 +132,7 @@ describe('the trace of a call', () => {
     expect(parents).toEqual([failed?.spanId, answered?.spanId]);
   });
 
-  test('of a stream says when its first token came', async () => {
+  test('of a stream has the time of its first token', async () => {
     const at = await open();
     at.transport.script(streamAnswer(['Hel', 'lo']));
     const sink = new FakeSink();

@@ -207,7 +207,7 @@ const input = fc.oneof(
 );
 /** A turn of tool calls, all answered, in any order. */
 const toolTurns = fc
-  .array(fc.record({ id: fc.string({ minLength: 1, maxLength: 80 }), input, failed: fc.boolean(), says: text }), {
+  .array(fc.record({ id: fc.string({ minLength: 1, maxLength: 80 }), input, failed: fc.boolean(), output: text }), {
     maxLength: 3,
   })
   .map((calls) =>
@@ -229,9 +229,9 @@ const toolTurns = fc
       ],
     },
     ...answered.map(
-      ({ id, failed, says }): Message => ({
+      ({ id, failed, output }): Message => ({
         role: 'tool',
-        parts: [{ type: 'tool-result', callId: id, parts: [says], failed }],
+        parts: [{ type: 'tool-result', callId: id, parts: [output], failed }],
       }),
     ),
   ]);

@@ -67,12 +67,12 @@ const blocks = fc.array(
 test('any blocks, texts and cuts: the same meaning, and every byte once', () => {
   let alike = 0;
   fc.assert(
-    fc.property(blocks, fc.integer({ min: 1, max: 400 }), (said, size) => {
-      const text = streamOf(said, {});
+    fc.property(blocks, fc.integer({ min: 1, max: 400 }), (content, size) => {
+      const text = streamOf(content, {});
       const frames = framesOf(text, size);
       alike += frames.filter(({ like }) => like).length;
       expect(Buffer.concat(frames.map(({ bytes }) => bytes)).toString()).toBe(text);
-      expect(eventsOf(frames)).toEqual(eventsOf(framesOf(streamOf(said, { spoiled: 1 }), 1 << 20)));
+      expect(eventsOf(frames)).toEqual(eventsOf(framesOf(streamOf(content, { spoiled: 1 }), 1 << 20)));
     }),
     { numRuns: 200 },
   );

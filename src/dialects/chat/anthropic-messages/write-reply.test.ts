@@ -11,20 +11,20 @@ const decoder = new TextDecoder();
 const NO_BYTES = new Uint8Array(0);
 
 const start: ReplyEvent = { type: 'reply-start', id: 'chatcmpl-1', model: 'upstream' };
-const opens = (part: number, opening: Extract<ReplyEvent, { type: 'part-start' }>['opens']): ReplyEvent => ({
+const partStart = (part: number, opening: Extract<ReplyEvent, { type: 'part-start' }>['opens']): ReplyEvent => ({
   type: 'part-start',
   choice: 0,
   part,
   opens: opening,
 });
-const says = (part: number, delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta });
+const partDelta = (part: number, delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta });
 const signatures = (part: number, dialect = 'gemini'): ReplyEvent => ({
   type: 'part-signature',
   choice: 0,
   part,
   signature: { dialect, value: 'proof' },
 });
-const ends = (part: number): ReplyEvent => ({ type: 'part-end', choice: 0, part });
+const partEnd = (part: number): ReplyEvent => ({ type: 'part-end', choice: 0, part });
 const stop: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'stop' } };
 const usage: ReplyEvent = {
   type: 'usage',
@@ -106,7 +106,15 @@ const sse = (...payloads: JsonObject[]) =>
 
 describe('a translated stream', () => {
   test('begins with an estimate and ends with the reported usage', () => {
-    const payloads = streamed([start, opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), stop, usage, end]);
+    const payloads = streamed([
+      start,
+      partStart(0, { type: 'text' }),
+      partDelta(0, 'Hi'),
+      partEnd(0),
+      stop,
+      usage,
+      end,
+    ]);
     const { message } = payloads[0] as { message: JsonObject };
     expect(message).toMatchObject({ id: 'msg_chatcmpl-1', model: 'public-model', content: [], stop_reason: null });
     expect((message.usage as JsonObject).input_tokens).toBeGreaterThan(0);
@@ -132,20 +140,20 @@ describe('a translated stream', () => {
   test('has thinking, then text, then tool calls, one after another although they arrived interleaved', () => {
     const payloads = streamed([
       start,
-      opens(0, { type: 'reasoning' }),
-      says(0, 'Hm'),
-      opens(1, { type: 'text' }),
-      says(1, 'Looking'),
-      opens(2, toolCall('a')),
-      says(2, '{"x"'),
-      opens(3, toolCall('functions.b:1')),
-      says(3, '{"y":'),
-      says(2, ':1}'),
-      says(1, ' more'),
-      says(3, '2}'),
-      ends(2),
-      ends(3),
-      ends(1),
+      partStart(0, { type: 'reasoning' }),
+      partDelta(0, 'Hm'),
+      partStart(1, { type: 'text' }),
+      partDelta(1, 'Looking'),
+      partStart(2, toolCall('a')),
+      partDelta(2, '{"x"'),
+      partStart(3, toolCall('functions.b:1')),
+      partDelta(3, '{"y":'),
+      partDelta(2, ':1}'),
+      partDelta(1, ' more'),
+      partDelta(3, '2}'),
+      partEnd(2),
+      partEnd(3),
+      partEnd(1),
       stop,
       end,
     ]);
@@ -165,16 +173,16 @@ describe('a translated stream', () => {
   test('keeps a tool call complete if the provider returns to it', () => {
     const payloads = streamed([
       start,
-      opens(0, toolCall('a')),
-      ends(0),
-      opens(1, toolCall('b')),
-      ends(1),
-      opens(2, { type: 'text' }),
-      says(2, 'Hm'),
-      says(0, '{"x":'),
-      says(1, '{}'),
-      says(0, '1}'),
-      ends(2),
+      partStart(0, toolCall('a')),
+      partEnd(0),
+      partStart(1, toolCall('b')),
+      partEnd(1),
+      partStart(2, { type: 'text' }),
+      partDelta(2, 'Hm'),
+      partDelta(0, '{"x":'),
+      partDelta(1, '{}'),
+      partDelta(0, '1}'),
+      partEnd(2),
       stop,
       end,
     ]);
@@ -185,11 +193,11 @@ describe('a translated stream', () => {
     const blocks = blocksOf(
       streamed([
         start,
-        opens(0, { type: 'text' }),
-        says(0, ''),
-        ends(0),
-        opens(1, { type: 'reasoning' }),
-        ends(1),
+        partStart(0, { type: 'text' }),
+        partDelta(0, ''),
+        partEnd(0),
+        partStart(1, { type: 'reasoning' }),
+        partEnd(1),
         stop,
         end,
       ]),
@@ -200,17 +208,17 @@ describe('a translated stream', () => {
   test('carries the signatures of other formats and takes them back', () => {
     const events = [
       start,
-      opens(0, { type: 'reasoning' }),
-      says(0, 'Hm'),
+      partStart(0, { type: 'reasoning' }),
+      partDelta(0, 'Hm'),
       signatures(0),
-      ends(0),
-      opens(1, { type: 'reasoning' }),
+      partEnd(0),
+      partStart(1, { type: 'reasoning' }),
       signatures(1, 'openai-responses'),
-      ends(1),
-      opens(2, toolCall('a')),
-      says(2, '{}'),
+      partEnd(1),
+      partStart(2, toolCall('a')),
+      partDelta(2, '{}'),
       signatures(2),
-      ends(2),
+      partEnd(2),
       stop,
       end,
     ];
@@ -233,14 +241,14 @@ describe('a translated stream', () => {
   });
 
   test('carries late signatures in a block of their own', () => {
-    const text = [opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), signatures(0)];
+    const text = [partStart(0, { type: 'text' }), partDelta(0, 'Hi'), partEnd(0), signatures(0)];
     const thought = [
-      opens(0, { type: 'reasoning' }),
-      says(0, 'Hm'),
-      opens(1, { type: 'text' }),
-      says(1, 'Hi'),
+      partStart(0, { type: 'reasoning' }),
+      partDelta(0, 'Hm'),
+      partStart(1, { type: 'text' }),
+      partDelta(1, 'Hi'),
       signatures(0),
-      ends(1),
+      partEnd(1),
     ];
     const asks = chatCall({ reasoning: { effort: 'low' } });
     expect(blocksOf(streamed([start, ...text, stop, end], asks)).map(({ type }) => type)).toEqual([
@@ -258,10 +266,10 @@ describe('a translated stream', () => {
   test('writes free text as one string in the input', () => {
     const events = [
       start,
-      opens(0, { ...toolCall('a'), custom: true }),
-      says(0, 'a "b'),
-      says(0, '\n\u{1f600}'),
-      ends(0),
+      partStart(0, { ...toolCall('a'), custom: true }),
+      partDelta(0, 'a "b'),
+      partDelta(0, '\n\u{1f600}'),
+      partEnd(0),
       stop,
       end,
     ];
@@ -281,19 +289,19 @@ describe('a translated stream', () => {
     };
     const events: ReplyEvent[] = [
       start,
-      opens(0, { type: 'image', mimeType: 'image/png' }),
-      says(0, 'QUJD'),
-      ends(0),
-      opens(1, { type: 'text' }),
-      says(1, 'See'),
+      partStart(0, { type: 'image', mimeType: 'image/png' }),
+      partDelta(0, 'QUJD'),
+      partEnd(0),
+      partStart(1, { type: 'text' }),
+      partDelta(1, 'See'),
       citation,
-      ends(1),
-      opens(2, { type: 'audio', id: 'au' }),
+      partEnd(1),
+      partStart(2, { type: 'audio', id: 'au' }),
       { type: 'part-transcript', choice: 0, part: 2, delta: 'Spoken' },
-      ends(2),
-      opens(3, { type: 'refusal' }),
-      says(3, 'No.'),
-      ends(3),
+      partEnd(2),
+      partStart(3, { type: 'refusal' }),
+      partDelta(3, 'No.'),
+      partEnd(3),
       stop,
       end,
     ];
@@ -313,7 +321,7 @@ describe('a translated stream', () => {
 
   test('estimates usage if the provider reported none, and has the first choice only', () => {
     const second: ReplyEvent = { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } };
-    const payloads = streamed([start, opens(0, { type: 'text' }), second, says(0, 'x'.repeat(40)), stop, end]);
+    const payloads = streamed([start, partStart(0, { type: 'text' }), second, partDelta(0, 'x'.repeat(40)), stop, end]);
     expect(payloads.at(-2)).toMatchObject({ usage: { output_tokens: 10 } });
     expect(blocksOf(payloads).length).toBe(1);
   });

@@ -12,7 +12,7 @@ const OUTPUT = { type: 'json-schema', name: 'out', schema: SCHEMA } as const;
 
 const user = (...parts: Part[]): Message => ({ role: 'user', parts });
 const assistant = (...parts: Part[]): Message => ({ role: 'assistant', parts });
-const text = (said: string, more = {}): Part => ({ type: 'text', text: said, ...more });
+const text = (value: string, more = {}): Part => ({ type: 'text', text: value, ...more });
 
 function written(model: string, change: Partial<ChatCall>) {
   const call = chatCall({ messages: [user(text('Hi'))], ...change });

@@ -6,7 +6,7 @@ function read(status: number, error: object, headers = {}) {
 }
 const reason = (word: string) => [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: word }];
 
-test("a wrong key is the gateway's error, whatever the status says", () => {
+test("a wrong key is the gateway's error, whatever the status is", () => {
   const error = read(400, {
     code: 400,
     message: 'Key problem.',
@@ -19,7 +19,7 @@ test("a wrong key is the gateway's error, whatever the status says", () => {
   expect(read(400, { code: 400, message, status: 'FAILED_PRECONDITION' }).code).toBe('upstream_failed');
 });
 
-test('a rate limit says how long to wait', () => {
+test('a rate limit has its retry time', () => {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   const error = { code: 429, message: 'You exceeded your current quota.', status: 'RESOURCE_EXHAUSTED', details };
   expect(read(429, error)).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 35, retryable: true });

@@ -34,10 +34,10 @@ function replyOf(events: readonly ReplyEvent[]) {
 }
 
 const words = fc.string({ unit: 'grapheme', maxLength: 12 });
-const spoken = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const nonEmptyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 
 const own = fc.record({ dialect: fc.constant('gemini'), value: fc.constantFrom('c2ln', 'cHJvb2Y=') });
-const foreign = fc.record({ dialect: fc.constant('anthropic-messages'), value: spoken });
+const foreign = fc.record({ dialect: fc.constant('anthropic-messages'), value: nonEmptyText });
 const name = fc.constantFrom('f', 'get_weather', 'a.b:c-d');
 const call = (signature: fc.Arbitrary<{ dialect: string; value: string }>) =>
   fc.record(
@@ -66,24 +66,24 @@ const result = fc.record({
 });
 
 interface Exchange {
-  asks: string[];
-  thinks: { text: string; signature: { dialect: string; value: string } } | undefined;
-  says: string;
+  prompts: string[];
+  reasoning: { text: string; signature: { dialect: string; value: string } } | undefined;
+  output: string;
   calls: Part[];
   results: { failed: boolean; text: string }[];
 }
 
 /** Conversations in this format, as a client's request is read. */
 const exchange: fc.Arbitrary<Exchange> = fc.record({
-  asks: fc.array(spoken, { minLength: 1, maxLength: 3 }),
-  thinks: fc.option(fc.record({ text: spoken, signature: own }), { nil: undefined }),
-  says: spoken,
+  prompts: fc.array(nonEmptyText, { minLength: 1, maxLength: 3 }),
+  reasoning: fc.option(fc.record({ text: nonEmptyText, signature: own }), { nil: undefined }),
+  output: nonEmptyText,
   calls: fc.array(call(own), { maxLength: 3 }) as fc.Arbitrary<Part[]>,
   results: fc.array(result, { minLength: 3, maxLength: 3 }),
 });
 
 function conversationOf(exchanges: readonly Exchange[], images: readonly Part[]): Message[] {
-  return exchanges.flatMap(({ asks, thinks, says, calls, results }, turn): Message[] => {
+  return exchanges.flatMap(({ prompts, reasoning, output, calls, results }, turn): Message[] => {
     const called = calls.map(
       (part, index) => ({ ...part, id: `call_${turn}_${index}` }) as Extract<Part, { type: 'tool-call' }>,
     );
@@ -92,12 +92,12 @@ function conversationOf(exchanges: readonly Exchange[], images: readonly Part[])
       return { type: 'tool-result', callId: id, name, failed, parts: text === '' ? [] : [{ type: 'text', text }] };
     });
     return [
-      { role: 'user', parts: [...asks.map((text): Part => ({ type: 'text', text })), ...images] },
+      { role: 'user', parts: [...prompts.map((text): Part => ({ type: 'text', text })), ...images] },
       {
         role: 'assistant',
         parts: [
-          ...(thinks ? [{ type: 'reasoning' as const, ...thinks }] : []),
-          { type: 'text', text: says },
+          ...(reasoning ? [{ type: 'reasoning' as const, ...reasoning }] : []),
+          { type: 'text', text: output },
           ...called,
         ],
       },
@@ -111,24 +111,24 @@ test('a conversation reads back as it was written', () => {
     fc.property(
       fc.array(exchange, { minLength: 1, maxLength: 3 }),
       fc.array(media, { maxLength: 2 }),
-      spoken,
+      nonEmptyText,
       fc.constantFrom(...MODELS),
       (exchanges, images, system, model) => {
         const messages: Message[] = [
           { role: 'system', parts: [{ type: 'text', text: system }] },
           ...conversationOf(exchanges, images),
         ];
-        const asked = chatCall({
+        const call = chatCall({
           messages,
           sampling: { temperature: 0.5, topK: 3, stop: ['a'], seed: 7, n: 2 },
           maxOutputTokens: 99,
         });
-        const { body, warnings } = gemini.writeCall(asked, model, {});
+        const { body, warnings } = gemini.writeCall(call, model, {});
         expect(warnings).toEqual([]);
         const read = readCall(body);
         // Tool results and the next user text are in one content, results first.
         expect(read.messages).toEqual(messages);
-        expect(read.sampling).toEqual(asked.sampling);
+        expect(read.sampling).toEqual(call.sampling);
         expect(read.maxOutputTokens).toBe(99);
       },
     ),
@@ -201,10 +201,18 @@ test('the provider accepts every conversation that is written', () => {
   );
 });
 
-type Said = { opens: PartOpening; content: string; signature?: { dialect: string; value: string } };
-const said: fc.Arbitrary<Said> = fc.oneof(
-  fc.record({ opens: fc.constant({ type: 'text' as const }), content: spoken, signature: fc.oneof(own, foreign) }),
-  fc.record({ opens: fc.constant({ type: 'reasoning' as const }), content: spoken, signature: fc.oneof(own, foreign) }),
+type OutputPart = { opens: PartOpening; content: string; signature?: { dialect: string; value: string } };
+const outputPart: fc.Arbitrary<OutputPart> = fc.oneof(
+  fc.record({
+    opens: fc.constant({ type: 'text' as const }),
+    content: nonEmptyText,
+    signature: fc.oneof(own, foreign),
+  }),
+  fc.record({
+    opens: fc.constant({ type: 'reasoning' as const }),
+    content: nonEmptyText,
+    signature: fc.oneof(own, foreign),
+  }),
   fc.record(
     {
       opens: name.map((tool) => ({ type: 'tool-call' as const, id: '', name: tool })),
@@ -222,19 +230,19 @@ const said: fc.Arbitrary<Said> = fc.oneof(
 test('a reply reads back as it was written: streamed, as an array and non-streaming', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.array(said, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 2 }),
+      fc.array(fc.array(outputPart, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 2 }),
       fc.nat(),
       (choices, width) => {
         const events = eventsOf(choices, 1 + (width % 7));
         for (const framing of ['sse', 'json-array', undefined] as const) {
-          const asked = chatCall({
+          const call = chatCall({
             stream: framing !== undefined,
             origin: { dialect: 'gemini', body: NO_BYTES, ...(framing && { framing }) },
           });
-          const writer = gemini.writer(asked);
+          const writer = gemini.writer(call);
           const pieces = events.map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
           const written = new Uint8Array(Buffer.concat([...pieces, writer.keepAlive(), writer.end()]));
-          const { model: _, usage, ...read } = replyOf(readReply(written, asked, writer.contentType));
+          const { model: _, usage, ...read } = replyOf(readReply(written, call, writer.contentType));
           const { model: __, usage: ___, ...meant } = replyOf(events);
           expect(read).toEqual(meant);
           expect([usage?.input, usage?.output, usage?.reasoning]).toEqual([7, 5, 2]);
@@ -246,7 +254,7 @@ test('a reply reads back as it was written: streamed, as an array and non-stream
 });
 
 /** `width`: how much of a part arrives at a time. */
-function eventsOf(choices: readonly (readonly Said[])[], width: number): ReplyEvent[] {
+function eventsOf(choices: readonly (readonly OutputPart[])[], width: number): ReplyEvent[] {
   const events: ReplyEvent[] = [{ type: 'reply-start', id: 'r', model: 'm' }];
   for (const [choice, parts] of choices.entries()) {
     let hasCall = false;

@@ -46,7 +46,7 @@ test.each([
     feed({}, 'tool_calls');
     const opened = events.find((event) => event.type === 'part-start');
     expect(opened).toMatchObject({ opens: { type: 'tool-call', name: 'exec', custom: true } });
-    const said = events.map((event) => (event.type === 'part-delta' ? event.delta : '')).join('');
-    expect(said).toBe(text);
+    const received = events.map((event) => (event.type === 'part-delta' ? event.delta : '')).join('');
+    expect(received).toBe(text);
   }
 });

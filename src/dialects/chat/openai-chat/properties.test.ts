@@ -10,10 +10,10 @@ function readCall(body: Uint8Array): ChatCall {
   return openaiChat.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
 }
 
-const spoken = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
-const said = spoken.map((text): Part => ({ type: 'text', text }));
-const heard = fc.oneof(
-  said,
+const nonEmptyText = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const textPart = nonEmptyText.map((text): Part => ({ type: 'text', text }));
+const userPart = fc.oneof(
+  textPart,
   fc.constantFrom<Part>(
     { type: 'media', media: { kind: 'image', mimeType: 'image/png', source: { type: 'inline', base64: 'iVBORw0K' } } },
     { type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://example.com/a.png' } } },
@@ -34,23 +34,23 @@ const made = fc.oneof(
   fc.record({
     type: fc.constant('tool-call' as const),
     name,
-    input: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), spoken).map((args) => JSON.stringify(args)),
+    input: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), nonEmptyText).map((args) => JSON.stringify(args)),
   }),
-  fc.record({ type: fc.constant('tool-call' as const), name, input: spoken, custom: fc.constant(true as const) }),
+  fc.record({ type: fc.constant('tool-call' as const), name, input: nonEmptyText, custom: fc.constant(true as const) }),
 );
 const exchange = fc.record({
-  asks: fc.array(heard, { minLength: 1, maxLength: 3 }),
-  says: spoken,
+  prompts: fc.array(userPart, { minLength: 1, maxLength: 3 }),
+  output: nonEmptyText,
   calls: fc.array(made, { maxLength: 3 }),
-  results: fc.array(spoken, { minLength: 3, maxLength: 3 }),
+  results: fc.array(nonEmptyText, { minLength: 3, maxLength: 3 }),
 });
 
 function conversationOf(exchanges: readonly (typeof exchange extends fc.Arbitrary<infer One> ? One : never)[]) {
-  return exchanges.flatMap(({ asks, says, calls, results }, turn): Message[] => {
+  return exchanges.flatMap(({ prompts, output, calls, results }, turn): Message[] => {
     const called = calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
     return [
-      { role: 'user', parts: asks },
-      { role: 'assistant', parts: [{ type: 'text', text: says }, ...called] },
+      { role: 'user', parts: prompts },
+      { role: 'assistant', parts: [{ type: 'text', text: output }, ...called] },
       ...called.map(
         ({ id }, index): Message => ({
           role: 'tool',
@@ -69,26 +69,26 @@ const TOOLS: Tool[] = [
 
 test('a conversation reads back as it was written', () => {
   fc.assert(
-    fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), spoken, (exchanges, system) => {
+    fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), nonEmptyText, (exchanges, system) => {
       const messages: Message[] = [
         { role: 'system', parts: [{ type: 'text', text: system }] },
         ...conversationOf(exchanges),
       ];
-      const asked = chatCall({
+      const call = chatCall({
         messages,
         tools: TOOLS,
         sampling: { temperature: 0.5, topP: 0.25, stop: ['a'], seed: 7, n: 2, logitBias: { '5': -1 } },
         maxOutputTokens: 99,
       });
-      const { body, warnings } = openaiChat.writeCall(asked, 'gpt-4o', {});
+      const { body, warnings } = openaiChat.writeCall(call, 'gpt-4o', {});
       expect(warnings).toEqual([]);
       const read = readCall(body);
       expect(read.messages).toEqual(messages);
-      expect(read.tools).toEqual(asked.tools);
-      expect(read.sampling).toEqual(asked.sampling);
+      expect(read.tools).toEqual(call.tools);
+      expect(read.sampling).toEqual(call.sampling);
       expect(read.maxOutputTokens).toBe(99);
       // A second conversion loses nothing more.
-      expect(openaiChat.writeCall({ ...read, stream: asked.stream }, 'gpt-4o', {}).body).toEqual(body);
+      expect(openaiChat.writeCall({ ...read, stream: call.stream }, 'gpt-4o', {}).body).toEqual(body);
     }),
   );
 });
@@ -98,7 +98,7 @@ const strangeMessage = fc.record(
   {
     role: fc.oneof(fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool', 'function'), anything),
     content: fc.oneof(
-      spoken,
+      nonEmptyText,
       fc.array(fc.record({ type: fc.constantFrom('text', 'image_url'), text: anything })),
       anything,
     ),
@@ -112,7 +112,7 @@ const strangeMessage = fc.record(
   { requiredKeys: ['role'] },
 );
 
-test('every client request is a call that can be written, or an error that says why not', () => {
+test('every client request is a call that can be written, or causes an error with the reason', () => {
   fc.assert(
     fc.property(
       fc.array(strangeMessage, { maxLength: 4 }),

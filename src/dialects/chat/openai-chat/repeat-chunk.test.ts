@@ -88,8 +88,8 @@ describe('a chunk like the one before', () => {
 
   test('any line ends and any chunk boundaries: the same meaning, every byte once', () => {
     fc.assert(
-      fc.property(manyTexts, layouts, (said, { starts, lineEnds, isAscii, mark, arrivals, cuts, isBuffer }) => {
-        const chunks = said.map((text) => chunkOf('content', text));
+      fc.property(manyTexts, layouts, (contents, { starts, lineEnds, isAscii, mark, arrivals, cuts, isBuffer }) => {
+        const chunks = contents.map((text) => chunkOf('content', text));
         const events = chunks.map((chunk, n) => {
           const json = ofRow(isAscii, n) ? chunk.replace(/[^\x20-\x7e]/g, escaped) : chunk;
           return `${ofRow(starts, n)}${json}${ofRow(lineEnds, n)}`;
@@ -167,11 +167,11 @@ describe('what a client is sent of chunks that are alike', () => {
   test('passed on: its own bytes with the name of the model that was asked for, without an empty usage', () => {
     const places = fc.constantFrom('before', 'after');
     fc.assert(
-      fc.property(texts, places, models, nulls, fc.boolean(), (said, place, model, nothing, wantsUsage) => {
-        const asked = { ...call, model: 'public', wantsUsage };
-        const reader = openaiChat.reader(asked, 'text/event-stream', {});
-        const writer = openaiChat.writer(asked);
-        for (const text of said) {
+      fc.property(texts, places, models, nulls, fc.boolean(), (contents, place, model, nothing, wantsUsage) => {
+        const streamCall = { ...call, model: 'public', wantsUsage };
+        const reader = openaiChat.reader(streamCall, 'text/event-stream', {});
+        const writer = openaiChat.writer(streamCall);
+        for (const text of contents) {
           if (text === '') continue;
           const bytes = Buffer.from(`data: ${json(place, model, nothing, text)}\n\n`);
           const parts = reader.read(bytes).map((frame) => writer.pass(frame));
@@ -185,18 +185,23 @@ describe('what a client is sent of chunks that are alike', () => {
 
   test('translated: the same chunks as from their events', () => {
     fc.assert(
-      fc.property(texts, fc.boolean(), fc.constantFrom('content', 'reasoning_content'), (said, wantsUsage, member) => {
-        const asked = { ...call, model: 'public', wantsUsage };
-        const reader = openaiChat.reader(asked, 'text/event-stream', {});
-        const writers = [openaiChat.writer(asked), openaiChat.writer(asked)];
-        const frames = stream(said.map((text) => chunkOf(member, text)));
-        for (const frame of [...reader.read(frames), ...reader.read(Buffer.from(FINISH))]) {
-          const [known, anew] = [frame, { bytes: frame.bytes, events: frame.events }].map((one, at) =>
-            Buffer.from(writers[at]?.write(one) ?? []).toString(),
-          );
-          expect(known).toBe(anew);
-        }
-      }),
+      fc.property(
+        texts,
+        fc.boolean(),
+        fc.constantFrom('content', 'reasoning_content'),
+        (contents, wantsUsage, member) => {
+          const streamCall = { ...call, model: 'public', wantsUsage };
+          const reader = openaiChat.reader(streamCall, 'text/event-stream', {});
+          const writers = [openaiChat.writer(streamCall), openaiChat.writer(streamCall)];
+          const frames = stream(contents.map((text) => chunkOf(member, text)));
+          for (const frame of [...reader.read(frames), ...reader.read(Buffer.from(FINISH))]) {
+            const [known, anew] = [frame, { bytes: frame.bytes, events: frame.events }].map((one, at) =>
+              Buffer.from(writers[at]?.write(one) ?? []).toString(),
+            );
+            expect(known).toBe(anew);
+          }
+        },
+      ),
       { numRuns: 200 },
     );
   });

@@ -37,13 +37,13 @@ const sampling = fc.record(
 test('a call reads back as it was written', () => {
   fc.assert(
     fc.property(completion, sampling, fc.option(fc.nat(), { nil: undefined }), (completion, sampling, most) => {
-      const asked = chatCall({ completion, sampling, ...(most !== undefined && { maxOutputTokens: most }) });
-      const { body, warnings } = openaiCompletions.writeCall(asked, 'a-model', {});
+      const call = chatCall({ completion, sampling, ...(most !== undefined && { maxOutputTokens: most }) });
+      const { body, warnings } = openaiCompletions.writeCall(call, 'a-model', {});
       expect(warnings).toEqual([]);
       const read = readCall(body);
-      expect(read.completion).toEqual(asked.completion);
-      expect(read.sampling).toEqual(asked.sampling);
-      expect(read.maxOutputTokens).toBe(asked.maxOutputTokens);
+      expect(read.completion).toEqual(call.completion);
+      expect(read.sampling).toEqual(call.sampling);
+      expect(read.maxOutputTokens).toBe(call.maxOutputTokens);
       expect(openaiCompletions.writeCall(read, 'a-model', {}).body).toEqual(body);
     }),
   );
@@ -51,7 +51,7 @@ test('a call reads back as it was written', () => {
 
 const anything = fc.jsonValue({ maxDepth: 2 });
 
-test('every client request is a call that can be written, or an error that says why not', () => {
+test('every client request is a call that can be written, or causes an error with the reason', () => {
   const member = fc.constantFrom(
     'stop',
     'n',

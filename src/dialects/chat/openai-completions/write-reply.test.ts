@@ -40,10 +40,10 @@ describe('writing a reply of another format', () => {
       .split('\n\n')
       .filter((line) => line.startsWith('data: {'))
       .map((line) => JSON.parse(line.slice(6)));
-  const asked = { ...CALL, prompt: ['P', 'Q'], n: 2, echo: true };
+  const request = { ...CALL, prompt: ['P', 'Q'], n: 2, echo: true };
 
   test('a stream: text only, prompts echoed once, one finish reason per choice, usage last', () => {
-    const writer = createWriter(callOf({ ...asked, stream: true, stream_options: { include_usage: true } }));
+    const writer = createWriter(callOf({ ...request, stream: true, stream_options: { include_usage: true } }));
     const written = join([...frames.map((one) => writer.write(one)), writer.end()]);
     expect(written).toEndWith('data: [DONE]\n\n');
     const found = chunks(written);
@@ -69,7 +69,7 @@ describe('writing a reply of another format', () => {
   test('has an id of its own if the provider gave none', () => {
     const nameless = { bytes: new Uint8Array(), events: [{ type: 'reply-start' as const, id: '', model: 'm' }] };
     const ids = [false, true].map((stream) => {
-      const writer = createWriter(callOf({ ...asked, stream }));
+      const writer = createWriter(callOf({ ...request, stream }));
       const written = join([writer.write(nameless), ...frames.slice(1).map((one) => writer.write(one)), writer.end()]);
       return /"id":"([^"]*)"/.exec(written)?.[1] ?? '';
     });
@@ -78,12 +78,12 @@ describe('writing a reply of another format', () => {
   });
 
   test('usage is not written unless requested', () => {
-    const writer = createWriter(callOf({ ...asked, stream: true }));
+    const writer = createWriter(callOf({ ...request, stream: true }));
     expect(join([...frames.map((one) => writer.write(one)), writer.end()])).not.toContain('usage');
   });
 
   test('a non-streaming body has the same content', () => {
-    const writer = createWriter(callOf(asked));
+    const writer = createWriter(callOf(request));
     expect(join(frames.map((one) => writer.write(one)))).toBe('');
     const body = JSON.parse(text(writer.end()));
     expect(body.choices.map((one: JsonObject) => one.text)).toEqual(['PAB', 'PC', 'Q', 'Q']);

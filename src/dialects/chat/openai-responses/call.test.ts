@@ -20,7 +20,7 @@ function write(call: Partial<ChatCall>, model = 'gpt-5'): { body: JsonObject; wa
   return { body: JSON.parse(decoder.decode(body)), warnings };
 }
 
-const said = (role: 'user' | 'assistant', ...parts: Part[]) => ({ role, parts });
+const turn = (role: 'user' | 'assistant', ...parts: Part[]) => ({ role, parts });
 const text = (words: string): Part => ({ type: 'text', text: words });
 
 describe('a request is read', () => {
@@ -55,11 +55,11 @@ describe('a request is read', () => {
     expect(call.messages).toEqual([
       { role: 'system', originRole: 'instructions', parts: [text('Be brief.')] },
       { role: 'system', originRole: 'developer', parts: [text('Rules.')] },
-      said('user', text('Hi'), {
+      turn('user', text('Hi'), {
         type: 'media',
         media: { kind: 'image', source: { type: 'url', url: 'https://a/b.png' }, detail: 'low' },
       }),
-      said(
+      turn(
         'assistant',
         { type: 'reasoning', text: 'Hm', summary: true, signature: { dialect: OWN, value: 'secret', id: 'rs_1' } },
         { type: 'text', text: 'Looking', signature: { dialect: OWN, value: '{"phase":"commentary"}' } },
@@ -81,7 +81,7 @@ describe('a request is read', () => {
           },
         ],
       },
-      said('assistant', {
+      turn('assistant', {
         type: 'native',
         dialect: OWN,
         item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: {} },
@@ -127,7 +127,7 @@ describe('a request is read', () => {
       previous_response_id: 'resp_1',
     });
     expect(call).toMatchObject({
-      messages: [said('user', text('Hi'))],
+      messages: [turn('user', text('Hi'))],
       tools: [
         { type: 'function', name: 'f', strict: true },
         { type: 'web-search', options: { search_context_size: 'low' } },
@@ -172,7 +172,7 @@ describe('a request is read', () => {
     const { messages } = read({
       input: [item, { role: 'user', content: 'Again' }, { type: 'item_reference', id: 'msg_1' }],
     });
-    expect(messages[2]).toEqual(said('assistant', text('Hello')));
+    expect(messages[2]).toEqual(turn('assistant', text('Hello')));
   });
 });
 
@@ -182,7 +182,7 @@ describe('a call of another format is written', () => {
       messages: [
         { role: 'system', parts: [text('One.')] },
         { role: 'system', originRole: 'developer', parts: [text('Two.')] },
-        said('user', text('Hi')),
+        turn('user', text('Hi')),
         { role: 'system', parts: [text('Later.')] },
       ],
       tools: [{ type: 'function', name: 'f' }],
@@ -210,7 +210,7 @@ describe('a call of another format is written', () => {
     const own = { dialect: OWN, value: 'secret', id: 'rs_1' };
     const { body, warnings } = write({
       messages: [
-        said(
+        turn(
           'assistant',
           { type: 'reasoning', text: 'Not mine', signature: foreign },
           { type: 'reasoning', text: 'Mine', signature: own },

@@ -175,7 +175,7 @@ const media: fc.Arbitrary<Part> = fc.constantFrom(
   },
   { type: 'media', media: { kind: 'audio', source: { type: 'inline', base64: 'AAAA' }, mimeType: 'audio/mpeg' } },
 );
-const text: fc.Arbitrary<Part> = words.map((said) => ({ type: 'text', text: said }));
+const text: fc.Arbitrary<Part> = words.map((value) => ({ type: 'text', text: value }));
 const call: fc.Arbitrary<Part> = fc
   .record({
     id: fc.stringMatching(/^[a-z0-9]{1,12}$/),
@@ -191,13 +191,13 @@ const call: fc.Arbitrary<Part> = fc
   }));
 const thought: fc.Arbitrary<Part> = fc
   .record({ text: words, signature: chatSignature })
-  .map((said) => ({ type: 'reasoning', ...said, summary: true }));
+  .map((members) => ({ type: 'reasoning', ...members, summary: true }));
 const result: fc.Arbitrary<Part> = fc
   .record({
     callId: fc.stringMatching(/^[a-z0-9]{1,12}$/),
     parts: fc.array(fc.oneof(text, media), { minLength: 1, maxLength: 3 }),
   })
-  .map((said) => ({ type: 'tool-result', failed: false, ...said }));
+  .map((members) => ({ type: 'tool-result', failed: false, ...members }));
 const filled = (part: fc.Arbitrary<Part>) => fc.array(part, { minLength: 1, maxLength: 4 });
 const message: fc.Arbitrary<Message> = fc.oneof(
   filled(fc.oneof(text, media)).map((parts) => ({ role: 'user' as const, parts })),
@@ -222,8 +222,8 @@ test('any conversation reads back as it was written, from every format', () => {
       fc.array(message, { minLength: 1, maxLength: 6 }),
       fc.constantFrom(OWN, 'another'),
       (messages, dialect) => {
-        const asked = chatCall({ messages, origin: { dialect, body: NO_BYTES } });
-        const { body, warnings } = openaiResponses.writeCall(asked, 'gpt-5', {});
+        const call = chatCall({ messages, origin: { dialect, body: NO_BYTES } });
+        const { body, warnings } = openaiResponses.writeCall(call, 'gpt-5', {});
         expect(warnings).toEqual([]);
         expect(readCall(body).messages).toEqual(joined(messages));
       },
@@ -231,7 +231,7 @@ test('any conversation reads back as it was written, from every format', () => {
   );
 });
 
-const said = fc.oneof(
+const replyPart = fc.oneof(
   fc.record({ opens: fc.constant({ type: 'text' as const }), content: words }),
   fc.record({ opens: fc.constant({ type: 'refusal' as const }), content: words }),
   fc.record({ opens: fc.constant({ type: 'reasoning' as const, summary: true }), content: words }),
@@ -240,23 +240,28 @@ const said = fc.oneof(
 
 test('any reply reads back as it was written, streaming or not, with its parts in sequence or interleaved', () => {
   fc.assert(
-    fc.property(fc.array(said, { minLength: 1, maxLength: 5 }), fc.boolean(), fc.boolean(), (parts, stream, woven) => {
-      const opened = parts.map(({ opens }, part): ReplyEvent => ({ type: 'part-start', choice: 0, part, opens }));
-      const grown = parts.map(
-        ({ content }, part): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta: content }),
-      );
-      const ended = parts.map((_, part): ReplyEvent => ({ type: 'part-end', choice: 0, part }));
-      const steps = [opened, grown, ended];
-      const events = woven ? steps.flat() : parts.flatMap((_, part) => steps.flatMap((step) => step[part] ?? []));
-      const writer = openaiResponses.writer(chatCall({ stream }));
-      const start: ReplyEvent = { type: 'reply-start', id: 'r', model: 'm' };
-      const bytes = Buffer.concat([writer.write({ bytes: NO_BYTES, events: [start, ...events] }), writer.end()]);
-      const again = replyOf(readReply(bytes, stream)).choices[0]?.parts ?? [];
-      for (const type of ['text', 'refusal', 'reasoning', 'tool-call']) {
-        const of = (list: readonly { opens: { type: string }; content: string }[]) =>
-          list.filter(({ opens }) => opens.type === type).map(({ content }) => content);
-        expect(of(again)).toEqual(of(parts));
-      }
-    }),
+    fc.property(
+      fc.array(replyPart, { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      fc.boolean(),
+      (parts, stream, woven) => {
+        const opened = parts.map(({ opens }, part): ReplyEvent => ({ type: 'part-start', choice: 0, part, opens }));
+        const grown = parts.map(
+          ({ content }, part): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta: content }),
+        );
+        const ended = parts.map((_, part): ReplyEvent => ({ type: 'part-end', choice: 0, part }));
+        const steps = [opened, grown, ended];
+        const events = woven ? steps.flat() : parts.flatMap((_, part) => steps.flatMap((step) => step[part] ?? []));
+        const writer = openaiResponses.writer(chatCall({ stream }));
+        const start: ReplyEvent = { type: 'reply-start', id: 'r', model: 'm' };
+        const bytes = Buffer.concat([writer.write({ bytes: NO_BYTES, events: [start, ...events] }), writer.end()]);
+        const again = replyOf(readReply(bytes, stream)).choices[0]?.parts ?? [];
+        for (const type of ['text', 'refusal', 'reasoning', 'tool-call']) {
+          const of = (list: readonly { opens: { type: string }; content: string }[]) =>
+            list.filter(({ opens }) => opens.type === type).map(({ content }) => content);
+          expect(of(again)).toEqual(of(parts));
+        }
+      },
+    ),
   );
 });

@@ -123,7 +123,7 @@ test('failures are classified by their codes', () => {
   });
 });
 
-test('a stream that ends at its token limit or a filter says so', () => {
+test('a stream that ends at its token limit or a filter has that finish reason', () => {
   const finish = (reason: string) =>
     eventsOf([
       { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason }, output: [] } },
@@ -134,7 +134,7 @@ test('a stream that ends at its token limit or a filter says so', () => {
 
 test('a final text that contradicts the deltas adds nothing', () => {
   const place = { item_id: 'm', output_index: 0, content_index: 0 };
-  const told = (final: string) =>
+  const textOf = (final: string) =>
     replyOf(
       eventsOf([
         { type: 'response.created', response: { id: 'r', model: 'm', output: [] } },
@@ -147,6 +147,6 @@ test('a final text that contradicts the deltas adds nothing', () => {
         { type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } },
       ]),
     ).choices[0]?.parts[0]?.content;
-  expect(told('Hello, world.')).toBe('Hello, world.');
-  expect(told('Goodbye, world.')).toBe('Hello');
+  expect(textOf('Hello, world.')).toBe('Hello, world.');
+  expect(textOf('Goodbye, world.')).toBe('Hello');
 });

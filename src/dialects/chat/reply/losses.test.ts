@@ -40,7 +40,7 @@ const LOSSES: { readonly [what: string]: Loss } = {
     say: [],
     named: '`search_result` of some',
   },
-  'what only one format says': {
+  'what only one format can express': {
     events: [{ type: 'aside', dialect: 'gemini', members: { safetyRatings: [{}] } }, ...text(), ended()],
     say: [],
     named: '`safetyRatings` of gemini',

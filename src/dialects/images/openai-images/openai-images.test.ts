@@ -90,8 +90,8 @@ describe('a request', () => {
       ],
     };
     const headers = new Headers({ 'content-type': 'multipart/form-data; boundary=b' });
-    const asked = { body: new Uint8Array(), headers, path: { action: 'edits' }, query: new URLSearchParams() };
-    const call = openaiImages.readCall({ ...asked, form });
+    const request = { body: new Uint8Array(), headers, path: { action: 'edits' }, query: new URLSearchParams() };
+    const call = openaiImages.readCall({ ...request, form });
     expect(call).toMatchObject({ prompt: 'Bluer', n: 2, edit: true, extras: {} });
     expect(call.images.map(({ mimeType, name }) => [mimeType, name])).toEqual([
       ['image/png', 'a'],
@@ -109,7 +109,7 @@ describe('a request', () => {
     ]);
     expect(written?.files[0]?.upload).toBe(first);
     const none = { ...form, files: [{ name: 'image', filename: 'a', upload: uploadOf(new Uint8Array()) }] };
-    expect(() => openaiImages.readCall({ ...asked, form: none })).toThrow('holds no bytes');
+    expect(() => openaiImages.readCall({ ...request, form: none })).toThrow('holds no bytes');
   });
 
   test("of an edit, in each of the providers' image members", () => {
@@ -143,7 +143,7 @@ describe('a request', () => {
   });
 
   test("sizes are in the provider's members, in both request shapes", () => {
-    const said = (more: object, quirks: Quirks) => {
+    const written = (more: object, quirks: Quirks) => {
       const call = read({ model: 'm', prompt: 'A cat', ...more });
       const { model: _, prompt: __, ...written } = decode(openaiImages.writeCall(call, 'm', quirks).body);
       const { body, warnings } = openaiImages.passCall(call, 'm', quirks);
@@ -154,12 +154,12 @@ describe('a request', () => {
       supportsImageBounds: { grid: 16, least: 3_686_400, mostRatio: 16 },
       supportsImageSizeNames: ['2K'],
     };
-    expect(said({ size: '1024x1024' }, bounds)).toEqual({ size: '1920x1920', losses: 1 });
-    expect(said({ size: '2048x2048' }, bounds)).toEqual({ size: '2048x2048', losses: 0 });
-    expect(said({ size: '2K' }, bounds)).toEqual({ size: '2K', losses: 0 });
-    expect(said({ aspect_ratio: '16:9', size: '2K' }, bounds)).toEqual({ size: '2720x1536', losses: 0 });
-    expect(said({}, bounds)).toEqual({ losses: 0 });
-    expect(said({ size: '1000x500' }, { requiresImageSides: true, supportsImageBounds: { grid: 8 } })).toEqual({
+    expect(written({ size: '1024x1024' }, bounds)).toEqual({ size: '1920x1920', losses: 1 });
+    expect(written({ size: '2048x2048' }, bounds)).toEqual({ size: '2048x2048', losses: 0 });
+    expect(written({ size: '2K' }, bounds)).toEqual({ size: '2K', losses: 0 });
+    expect(written({ aspect_ratio: '16:9', size: '2K' }, bounds)).toEqual({ size: '2720x1536', losses: 0 });
+    expect(written({}, bounds)).toEqual({ losses: 0 });
+    expect(written({ size: '1000x500' }, { requiresImageSides: true, supportsImageBounds: { grid: 8 } })).toEqual({
       width: 1000,
       height: 504,
       losses: 1,
@@ -168,18 +168,18 @@ describe('a request', () => {
       requiresImageRatios: ['1:1', '16:9', '9:19.5'],
       supportsImageResolutions: { '1K': '1k', '2K': '2k', '4K': '2k' },
     };
-    expect(said({ size: '16:9' }, shapes)).toEqual({ aspect_ratio: '16:9', losses: 0 });
-    expect(said({ size: '1600x900' }, shapes)).toEqual({ aspect_ratio: '16:9', resolution: '1k', losses: 1 });
-    expect(said({ size: '4K' }, shapes)).toEqual({ resolution: '2k', losses: 1 });
-    expect(said({ aspect_ratio: '9:19.5' }, shapes)).toEqual({ aspect_ratio: '9:19.5', losses: 0 });
+    expect(written({ size: '16:9' }, shapes)).toEqual({ aspect_ratio: '16:9', losses: 0 });
+    expect(written({ size: '1600x900' }, shapes)).toEqual({ aspect_ratio: '16:9', resolution: '1k', losses: 1 });
+    expect(written({ size: '4K' }, shapes)).toEqual({ resolution: '2k', losses: 1 });
+    expect(written({ aspect_ratio: '9:19.5' }, shapes)).toEqual({ aspect_ratio: '9:19.5', losses: 0 });
     const needy: Quirks = {
       requiresImageSize: true,
       supportsImageSizes: ['1328x1328', '1664x928'],
       renames: { size: 'image_size' },
     };
-    expect(said({}, needy)).toEqual({ image_size: '1328x1328', losses: 0 });
-    expect(said({ size: '1600x900' }, needy)).toEqual({ image_size: '1664x928', losses: 1 });
-    expect(said({ response_format: 'b64_json' }, { requiresBase64Word: 'base64' })).toEqual({
+    expect(written({}, needy)).toEqual({ image_size: '1328x1328', losses: 0 });
+    expect(written({ size: '1600x900' }, needy)).toEqual({ image_size: '1664x928', losses: 1 });
+    expect(written({ response_format: 'b64_json' }, { requiresBase64Word: 'base64' })).toEqual({
       response_format: 'base64',
       losses: 0,
     });
@@ -284,15 +284,15 @@ describe('recorded', () => {
     const frames = [...reader.read(bytes), ...reader.end()];
     const reply = emptyReply();
     for (const event of frames.flatMap((frame) => frame.events)) addEvent(reply, event);
-    const said = decode(bytes);
-    expect(reply.choices).toHaveLength(said.data.length);
-    expect(reply.usage?.images).toBe(said.data.length);
+    const original = decode(bytes);
+    expect(reply.choices).toHaveLength(original.data.length);
+    expect(reply.usage?.images).toBe(original.data.length);
     const passing = openaiImages.writer(call);
     expect(Buffer.concat([...frames.map((frame) => passing.pass(frame)), passing.end()])).toEqual(bytes);
     const anew = openaiImages.writer(call);
     const written = decode(Buffer.concat([...frames.map((frame) => anew.write(frame)), anew.end()]));
     const views = (rows: { url?: string; b64_json?: string }[]) => rows.map(({ url, b64_json }) => url ?? b64_json);
-    expect(views(written.data)).toEqual(views(said.data));
+    expect(views(written.data)).toEqual(views(original.data));
   });
 
   test.each(cases.map((one) => [one.file, one] as const))('the request of %s', (file, one) => {

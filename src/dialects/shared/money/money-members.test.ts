@@ -70,11 +70,11 @@ describe('of several names for the token limit, the smallest counts', () => {
       ['generation_config.max_output_tokens'],
     ],
   ])('%s %j', (format, members, sent, dropped) => {
-    const told = read(format, members);
-    expect(told.ceiling).toBe(1);
-    const { generation_config: _, ...rest } = told.sent;
+    const result = read(format, members);
+    expect(result.ceiling).toBe(1);
+    const { generation_config: _, ...rest } = result.sent;
     expect(rest).toEqual({ ...sent });
-    expect(told.dropped.map((sentence) => sentence.split('`')[1])).toEqual(dropped);
+    expect(result.dropped.map((sentence) => sentence.split('`')[1])).toEqual(dropped);
   });
 
   test.each<[string, object, object]>([
@@ -88,8 +88,8 @@ describe('of several names for the token limit, the smallest counts', () => {
       { generation_config: { topK: 1, maxOutputTokens: 7 } },
     ],
   ])("%s %j alone is the format's own", (format, members, sent) => {
-    const told = read(format, members);
-    expect<unknown[]>([told.ceiling, told.sent, told.dropped]).toEqual([7, sent, []]);
+    const result = read(format, members);
+    expect<unknown[]>([result.ceiling, result.sent, result.dropped]).toEqual([7, sent, []]);
   });
 });
 

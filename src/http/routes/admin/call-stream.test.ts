@@ -77,7 +77,7 @@ test('calls of this process and of others come once, and only those that match',
   await reader.cancel();
 });
 
-test('a reader that is too slow is told, and loses what waited', async () => {
+test('a reader that is too slow gets a notice, and loses the waiting events', async () => {
   const { looked, reader, end, live } = opened({ most: 3 });
   await looked();
   for (let index = 0; index < 10; index++) end(callRow({ id: `c${index}`, at: 2 }));
