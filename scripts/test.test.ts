@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { chooseFiles, failures, readArguments, skipReasons, splitFiles } from './test.ts';
+import { chooseFiles, failures, planRun, readArguments, shardOf, skipReasons } from './test.ts';
 
 const FILES = ['src/a.test.ts', 'test/e2e/b.test.ts', 'test/system/c.test.ts'];
 
@@ -16,10 +16,22 @@ test('each reason for skipped tests is reported once', () => {
   expect(skipReasons(output)).toEqual(['Postgres is not installed: its tests are skipped.']);
 });
 
-test('files that load the machine or measure it run apart from the others', () => {
+test('what takes longest begins first, and what loads the machine or measures it runs alone', () => {
   const load = 'test/system/sandbox-load.test.ts';
   const slow = 'test/system/clients/matrix.test.ts';
-  expect(splitFiles([...FILES, load, slow])).toEqual({ quick: FILES, slow: [slow], alone: [load] });
+  const many = Array.from({ length: 13 }, (_, index) => `src/${index}.test.ts`);
+  const { together, alone } = planRun([...FILES, ...many, load, slow]);
+  expect(alone).toEqual([[load]]);
+  expect(together[0]).toEqual([slow]);
+  expect(together[1]?.slice(0, 2)).toEqual(['test/system/c.test.ts', 'test/e2e/b.test.ts']);
+  expect(together.flat().toSorted()).toEqual([...FILES, ...many, slow].toSorted());
+});
+
+test('the shards of several machines have every file once', () => {
+  const parts = ['--shard=1/3', '--shard=2/3', '--shard=3/3'].flatMap((shard) => shardOf(FILES, shard));
+  expect(parts.toSorted()).toEqual(FILES);
+  expect(shardOf(FILES, undefined)).toEqual(FILES);
+  expect(() => shardOf(FILES, '--shard=3')).toThrow('is not of the form');
 });
 
 test('`-t NAME` is an option with its value, no path', () => {

@@ -33,8 +33,24 @@ export function chooseFiles(files: readonly string[], args: readonly string[]): 
   return all ? files : files.filter((file) => !file.startsWith(SYSTEM));
 }
 
-/** What takes minutes. The runner has an order of its own in which these come last, one by one: so they have a process to themselves. */
-const SLOW = ['test/system/clients/', 'test/system/client-errors'];
+/** What takes longest, in this order: these files begin first, each in a process of its own, so that no processor is idle at the end. */
+const LONGEST = [
+  'test/system/console-pages',
+  'test/system/clients/matrix',
+  'src/ledger/completion',
+  'test/system/clients/python',
+  'test/system/console-postgres',
+  'test/system/clients/recordings',
+  'test/system/clients/endings',
+  'test/e2e/console',
+  'test/system/openai-recordings',
+  'test/system/release',
+  'test/system/npm-package',
+  'test/system/upgrade',
+  'test/system/binary',
+  'test/system/agents',
+  'test/docs/',
+];
 
 /** What fills both cores or measures how long the gateway takes to answer: run one after the other when everything else has ended. */
 const ALONE = [
@@ -46,20 +62,30 @@ const ALONE = [
   'test/system/work-bounds',
 ];
 
-/** Splits the files of a run into those that run side by side, of which some take minutes, and those that run alone. */
-export function splitFiles(files: readonly string[]): {
-  quick: readonly string[];
-  slow: readonly string[];
-  alone: readonly string[];
-} {
-  const isAmong = (starts: readonly string[]) => (file: string) => starts.some((start) => file.startsWith(start));
-  const [isAlone, isSlow] = [isAmong(ALONE), isAmong(SLOW)];
-  const together = files.filter((file) => !isAlone(file));
-  return {
-    quick: together.filter((file) => !isSlow(file)),
-    slow: together.filter(isSlow),
-    alone: files.filter(isAlone),
-  };
+/** How many of the other files share a process: it loads a module once for all of them, and must not become what the others wait for. */
+const FILES_PER_PROCESS = 12;
+
+/** The processes of a run with their files: those that run side by side, in the order in which they begin, and those that run alone. */
+export function planRun(files: readonly string[]): { together: readonly string[][]; alone: readonly string[][] } {
+  const rankIn = (starts: readonly string[], file: string) => starts.findIndex((start) => file.startsWith(start));
+  const alone = files.filter((file) => rankIn(ALONE, file) >= 0);
+  const rank = (file: string) => rankIn(LONGEST, file);
+  const together = files.filter((file) => !alone.includes(file));
+  const longest = together.filter((file) => rank(file) >= 0).toSorted((a, b) => rank(a) - rank(b));
+  // Tests of several processes take longer than those of one module, and begin before them.
+  const others = together.filter((file) => rank(file) < 0).toSorted((a, b) => (a < b ? 1 : -1));
+  const shared = Array.from({ length: Math.ceil(others.length / FILES_PER_PROCESS) }, (_, index) =>
+    others.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS),
+  );
+  return { together: [...longest.map((file) => [file]), ...shared], alone: alone.map((file) => [file]) };
+}
+
+/** The part of the files that one of several machines runs, by `--shard=1/3`. */
+export function shardOf(files: readonly string[], shard: string | undefined): readonly string[] {
+  if (shard === undefined) return files;
+  const [, part, parts] = /^--shard=([1-9]\d*)\/([1-9]\d*)$/.exec(shard) ?? [];
+  if (!part || !parts) throw new Error(`${shard} is not of the form --shard=1/3.`);
+  return files.filter((_, index) => index % Number(parts) === Number(part) - 1);
 }
 
 /** The lines that say what is left out on this machine, once each. */
@@ -87,70 +113,115 @@ export function failures(output: string): readonly string[] {
   return [...found.values()];
 }
 
+/** How many of the processes that took longest are listed at the end. */
+const LONGEST_LISTED = 15;
+
+/** A run of several processes. What a process writes is passed on in one piece, when it has ended. */
+class Run {
+  readonly took: { name: string; seconds: number }[] = [];
+  output = '';
+  exitCode = 0;
+  private readonly broken: string[] = [];
+  private readonly running = new Map<string, () => string>();
+
+  private readonly options: readonly string[];
+
+  constructor(options: readonly string[]) {
+    this.options = options;
+  }
+
+  async all(processes: readonly (readonly string[])[], atOnce: number): Promise<void> {
+    const waiting = [...processes];
+    const work = async () => {
+      for (let files = waiting.shift(); files; files = waiting.shift()) await this.one(files);
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+  }
+
+  private async one(files: readonly string[]): Promise<void> {
+    const started = performance.now();
+    const command = [
+      'test',
+      // A process loads and compiles a module once, not again for each of its files.
+      '--no-isolate',
+      `--timeout=${TIMEOUT_MS}`,
+      '--pass-with-no-tests',
+      ...this.options,
+      ...files.map((file) => `./${file}`),
+    ];
+    const child = Bun.spawn([process.execPath, ...command], {
+      cwd: ROOT,
+      env: { ...process.env, MODELPORT_TEST_RUN: String(process.pid) },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const name = files.length === 1 ? `${files[0]}` : `${files[0]} and ${files.length - 1} more`;
+    let written = '';
+    this.running.set(name, () => written);
+    const keep = async (stream: ReadableStream<Uint8Array>) => {
+      const decoder = new TextDecoder();
+      for await (const bytes of stream) written += decoder.decode(bytes, { stream: true });
+    };
+    await Promise.all([keep(child.stdout), keep(child.stderr)]);
+    const exitCode = await child.exited;
+    this.exitCode = Math.max(this.exitCode, exitCode);
+    this.running.delete(name);
+    if (exitCode !== 0 && failures(written).length === 0)
+      this.broken.push(`${name}: exit code ${exitCode}\n${lastLines(written)}`);
+    this.took.push({ name, seconds: (performance.now() - started) / 1000 });
+    this.output += written;
+    process.stdout.write(written);
+  }
+
+  /** What stands at the end of the output: failures, what was left out, and what took longest. */
+  summary(): string {
+    const lists: [string, readonly string[]][] = [
+      // Without "(fail)" at the start of a line: the runner's own lines are counted.
+      ['Failed', [...failures(this.output), ...this.broken]],
+      ['Left out on this machine', skipReasons(this.output)],
+      ['Not ended', [...this.running].map(([name, written]) => `${name}\n${lastLines(written())}`)],
+      [
+        'Took longest',
+        this.took
+          .toSorted((a, b) => b.seconds - a.seconds)
+          .slice(0, LONGEST_LISTED)
+          .map(({ name, seconds }) => `${seconds.toFixed(0)} s ${name}`),
+      ],
+    ];
+    return lists
+      .filter(([, lines]) => lines.length > 0)
+      .map(([title, lines]) => `\n${title}:\n${lines.join('\n').replace(/^/gm, '  ')}\n`)
+      .join('');
+  }
+}
+
+const lastLines = (text: string) =>
+  text.trimEnd().split('\n').slice(-LINES_PER_FAILURE).join('\n').replace(/^/gm, '  ');
+
 if (import.meta.main) {
   const args = process.argv.slice(2);
   const found = await Array.fromAsync(new Glob('{src,web,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
   // Windows writes them with backslashes.
   const all = found.map((file) => file.replaceAll('\\', '/')).filter((file) => !file.includes('node_modules/'));
-  const files = chooseFiles(all, args);
-  const workers = Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE));
   const { options } = readArguments(args);
+  const isShard = (option: string) => option.startsWith('--shard');
+  const files = shardOf(chooseFiles(all.toSorted(), args), options.find(isShard));
   // The first start of a clone bundles the program, which takes seconds of processor time. Without this the first tests do it all at once.
   if (process.platform !== 'win32')
     await Bun.spawn(['bin/modelport', '--version'], { cwd: ROOT, stdout: 'ignore', stderr: 'ignore' }).exited;
-  let output = '';
-  /** Passes on complete lines: two runs write at the same time. */
-  async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
-    const decoder = new TextDecoder();
-    let rest = '';
-    const write = (text: string) => {
-      to.write(text);
-      output += text;
-    };
-    for await (const bytes of stream) {
-      rest += decoder.decode(bytes, { stream: true });
-      const end = rest.lastIndexOf('\n') + 1;
-      if (end > 0) write(rest.slice(0, end));
-      rest = rest.slice(end);
-    }
-    if (rest !== '') write(`${rest}\n`);
-  }
-  /** Runs these files in so many processes at once; the exit code of the run. */
-  async function run(files: readonly string[], processes: number): Promise<number> {
-    const command = [
-      'test',
-      `--parallel=${processes}`,
-      // A process loads and compiles a module once, not again for each of its files: a third of the processor time of the quick files.
-      '--no-isolate',
-      `--timeout=${TIMEOUT_MS}`,
-      '--pass-with-no-tests',
-      ...options,
-      ...files.map((file) => `./${file}`),
-    ];
-    const child = Bun.spawn([process.execPath, ...command], {
-      cwd: ROOT,
-      stdin: 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    await Promise.all([pass(child.stdout, process.stdout), pass(child.stderr, process.stderr)]);
-    return child.exited;
-  }
-  const { quick, slow, alone } = splitFiles(files);
-  const runAll = (group: readonly string[], processes: number) => (group.length > 0 ? [run(group, processes)] : []);
-  // Side by side both take about the same time.
-  const ofSlow = slow.length > 0 ? 1 : 0;
-  const exitCodes = await Promise.all([...runAll(slow, ofSlow), ...runAll(quick, workers - ofSlow)]);
-  exitCodes.push(...(await Promise.all(runAll(alone, 1))));
-  if (exitCodes.length === 0) console.error('No test file is named so.');
-  const failed = failures(output);
-  // Without "(fail)" at the start of a line: the runner's own lines are counted.
-  if (failed.length > 0) console.log(`\nFailed:\n${failed.join('\n').replace(/^/gm, '  ')}`);
-  const reasons = skipReasons(output);
-  if (reasons.length > 0)
-    console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}`).join('\n')}`);
+  const run = new Run(options.filter((option) => !isShard(option)));
+  process.on('SIGTERM', () => {
+    console.log(run.summary());
+    process.exit(1);
+  });
+  const { together, alone } = planRun(files);
+  await run.all(together, Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE)));
+  await run.all(alone, 1);
+  console.log(run.summary());
+  if (files.length === 0) console.error('No test file is named so.');
   const skipped = all.length - files.length;
   if (skipped > 0 && !args.includes('--all'))
     console.log(`\n${skipped} files are left out: npm run test:all runs all of them.`);
-  process.exit(exitCodes.length === 0 ? 1 : Math.max(...exitCodes));
+  process.exit(files.length === 0 ? 1 : run.exitCode);
 }

@@ -69,21 +69,21 @@ type Databases = Pick<TestPostgres, 'freshDatabase' | 'dropDatabases'>;
 
 let sharing: Promise<Databases> | undefined;
 
-/** With `bun test --parallel` the files run in several processes of one parent: the first makes the cluster, the others wait for it. */
+/** The processes of one run (`scripts/test.ts` gives them its id) share a cluster: the first makes it, the others wait for it. */
 async function sharedCluster(): Promise<Databases> {
-  const parallel = process.env.BUN_TEST_WORKER_ID !== undefined;
-  if (!parallel) return startPostgres(process.pid, SHARED);
-  const portFile = join(tmpdir(), `modelport-postgres-of-${process.ppid}`);
+  const run = Number(process.env.MODELPORT_TEST_RUN ?? 0);
+  if (run === 0) return startPostgres(process.pid, SHARED);
+  const portFile = join(tmpdir(), `modelport-postgres-of-${run}`);
   try {
     // `wx`: only one process creates the file.
     writeFileSync(portFile, '', { flag: 'wx' });
   } catch {
     return databasesAt(await portIn(portFile));
   }
-  const postgres = await startPostgres(process.ppid, SHARED);
+  const postgres = await startPostgres(run, SHARED);
   writeFileSync(`${portFile}.new`, String(postgres.port));
   renameSync(`${portFile}.new`, portFile);
-  whenGone(`rm -f ${portFile}`, process.ppid);
+  whenGone(`rm -f ${portFile}`, run);
   return postgres;
 }
 
