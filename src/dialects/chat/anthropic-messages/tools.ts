@@ -4,14 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../request/strict-schema.ts';
-import {
-  answerToolDescription,
-  answerToolInstruction,
-  answerToolName,
-  answerToolSchema,
-  JSON_INSTRUCTION,
-  type JsonSchemaOutput,
-} from '../request/structured-output.ts';
+import { answerTool, JSON_INSTRUCTION, type JsonSchemaOutput } from '../request/structured-output.ts';
 import {
   allowedTools,
   isStrictTool,
@@ -77,11 +70,11 @@ function addAnswerTool(
   isForcible: boolean,
   losses: Set<string>,
 ): void {
-  const name = answerToolName(call, legalToolName);
+  const { name, description, schema, instruction } = answerTool(call, output, legalToolName);
   const choice = written.tools.length > 0 ? (call.toolChoice?.type ?? 'auto') : 'none';
-  written.tools.push({ name, description: answerToolDescription(output), input_schema: answerToolSchema(output) });
+  written.tools.push({ name, description, input_schema: schema });
   if (!isForcible) {
-    written.instruction = answerToolInstruction(name);
+    written.instruction = instruction;
     if (choice === 'none') delete written.toolChoice;
     losses.add(
       'The output schema was requested by an instruction: the model cannot be forced to follow it while it thinks.',

@@ -8,14 +8,7 @@ import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
-import {
-  reportModalities,
-  reportUnknownSettings,
-  reportUnsupported,
-  stopsOf,
-  temperatureOf,
-  unknown,
-} from '../request/losses.ts';
+import { reportUnknownSettings, reportUnsupported, stopsOf, temperatureOf, unknown } from '../request/losses.ts';
 import { ADJUSTMENTS } from './adjust.ts';
 import { type MessagesModelTraits, traitsOf } from './model-traits.ts';
 import { type MessagesThinking, writeThinking } from './thinking.ts';
@@ -67,7 +60,6 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
   if (call.audio) losses.add(unknown('audio'));
   if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
   if (call.metadata && call.origin.dialect !== ANTHROPIC_MESSAGES) losses.add(unknown('metadata'));
-  reportModalities(call, losses);
   reportUnsupported(call, ANTHROPIC_MESSAGES, losses);
 }
 

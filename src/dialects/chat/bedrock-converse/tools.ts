@@ -4,14 +4,7 @@ import type { JsonObject } from '../../../canonical/json.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../request/strict-schema.ts';
-import {
-  answerToolDescription,
-  answerToolInstruction,
-  answerToolName,
-  answerToolSchema,
-  JSON_INSTRUCTION,
-  type JsonSchemaOutput,
-} from '../request/structured-output.ts';
+import { answerTool, JSON_INSTRUCTION, type JsonSchemaOutput } from '../request/structured-output.ts';
 import {
   allowedTools,
   isStrictTool,
@@ -165,13 +158,12 @@ function addAnswerTool(
   { instructions }: ConverseWrittenTools,
   losses: Set<string>,
 ): JsonObject | undefined {
-  const name = answerToolName(call, legalToolName);
+  const { name, description, schema, instruction } = answerTool(call, output, legalToolName);
   const isAlone = tools.length === 0;
-  const inputSchema = { json: answerToolSchema(output) };
-  tools.push({ toolSpec: { name, description: answerToolDescription(output), inputSchema } });
+  tools.push({ toolSpec: { name, description, inputSchema: { json: schema } } });
   if (!forcible) {
     losses.add('The output schema was requested by an instruction: the model cannot be forced to follow it.');
-    instructions.push(answerToolInstruction(name));
+    instructions.push(instruction);
     return undefined;
   }
   if (isAlone) return { tool: { name } };

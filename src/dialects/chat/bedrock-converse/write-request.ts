@@ -7,14 +7,7 @@ import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
-import {
-  reportModalities,
-  reportUnknownSettings,
-  reportUnsupported,
-  stopsOf,
-  temperatureOf,
-  unknown,
-} from '../request/losses.ts';
+import { reportUnknownSettings, reportUnsupported, stopsOf, temperatureOf, unknown } from '../request/losses.ts';
 import { type ConverseModelTraits, traitsOf } from './model-traits.ts';
 import { type ConverseThinking, writeThinking } from './thinking.ts';
 import { writeTools } from './tools.ts';
@@ -58,7 +51,6 @@ function noteLosses(call: ChatCall, losses: Set<string>): void {
   reportUnknownSettings(call, losses);
   if (call.user) losses.add(unknown('user'));
   if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
-  reportModalities(call, losses);
   reportUnsupported(call, BEDROCK_CONVERSE, losses);
 }
 

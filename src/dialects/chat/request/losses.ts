@@ -4,9 +4,9 @@ import { isEmpty } from '../../../canonical/json.ts';
 import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { completionLosses } from './completion-turn.ts';
 
-/** Reports settings that neither Anthropic messages nor Bedrock Converse have. */
+/** Reports settings that neither Anthropic messages nor Bedrock Converse have, and a request for output that is not text. */
 export function reportUnknownSettings(call: ChatCall, losses: Set<string>): void {
-  const { sampling, completion } = call;
+  const { sampling, completion, modalities } = call;
   if (completion) for (const loss of completionLosses(completion)) losses.add(loss);
   if (sampling.presencePenalty) losses.add(unknown('presence_penalty'));
   if (sampling.frequencyPenalty) losses.add(unknown('frequency_penalty'));
@@ -15,16 +15,12 @@ export function reportUnknownSettings(call: ChatCall, losses: Set<string>): void
   if (sampling.logprobs) losses.add(unknown('logprobs'));
   if (call.verbosity) losses.add(unknown('verbosity'));
   if (call.image) losses.add(unknown('image'));
+  if (modalities?.some((modality) => modality !== 'text'))
+    losses.add('`modalities` were dropped: the model answers in text.');
 }
 
 export function unknown(member: string): string {
   return `\`${member}\` was dropped: the model does not know it.`;
-}
-
-/** Reports a request for output that is not text. */
-export function reportModalities({ modalities }: ChatCall, losses: Set<string>): void {
-  if (modalities?.some((modality) => modality !== 'text'))
-    losses.add('`modalities` were dropped: the model answers in text.');
 }
 
 /** Reports the members of the client's format that the format `own` does not have, grouped by format. */

@@ -18,13 +18,26 @@ export function answerToolName({ tools }: ChatCall, legalToolName: (name: string
   return name;
 }
 
-export function answerToolDescription({ description }: JsonSchemaOutput): string {
-  return `Give your final answer by calling this tool. ${description ?? ''}`.trimEnd();
+export interface AnswerTool {
+  name: string;
+  description: string;
+  schema: JsonObject;
+  /** For models that cannot be forced to call the tool. */
+  instruction: string;
 }
 
-/** The instruction for models that cannot be forced to call the tool. */
-export function answerToolInstruction(name: string): string {
-  return `Give your final answer by calling the tool ${name}.`;
+export function answerTool(
+  call: ChatCall,
+  output: JsonSchemaOutput,
+  legalToolName: (name: string) => string,
+): AnswerTool {
+  const name = answerToolName(call, legalToolName);
+  return {
+    name,
+    description: `Give your final answer by calling this tool. ${output.description ?? ''}`.trimEnd(),
+    schema: answerSchema(output),
+    instruction: `Give your final answer by calling the tool ${name}.`,
+  };
 }
 
 /** A tool's input must be an object. Any other output is wrapped in one member. */
@@ -32,7 +45,7 @@ export function isAnswerWrapped({ schema }: JsonSchemaOutput): boolean {
   return schema.type !== 'object';
 }
 
-export function answerToolSchema(output: JsonSchemaOutput): JsonObject {
+function answerSchema(output: JsonSchemaOutput): JsonObject {
   if (!isAnswerWrapped(output)) return output.schema;
   const { $defs, definitions, ...schema } = output.schema;
   return {
