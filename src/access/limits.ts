@@ -100,12 +100,8 @@ const impossible = (message: string) => new GatewayError('rate_limited', message
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
-/** What is left of a limit, as reported in response headers. */
-export function allowance(limit: number, used: number, resetSeconds: number): RateLimit {
-  return { limit, remaining: Math.max(0, limit - used), resetSeconds };
-}
-
-/** The one of two allowances that leaves less. */
-export function tightest(a: RateLimit | undefined, b: RateLimit): RateLimit {
-  return a !== undefined && a.remaining <= b.remaining ? a : b;
+/** What is left of a limit, as reported in response headers, or `least` if that leaves less. */
+export function lessLeft(least: RateLimit | undefined, limit: number, used: number, resetSeconds: number): RateLimit {
+  const remaining = Math.max(0, limit - used);
+  return least !== undefined && least.remaining <= remaining ? least : { limit, remaining, resetSeconds };
 }

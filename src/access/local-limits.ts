@@ -3,14 +3,13 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import {
   type Admitted,
-  allowance,
   exceeded,
   type LimitRequest,
   type Limits,
+  lessLeft,
   mostBefore,
   type Paced,
   type SeenLimits,
-  tightest,
   tooFast,
   type Used,
 } from './limits.ts';
@@ -149,11 +148,11 @@ function tell(limits: RateLimits, paced: Paced, usageCounter: LimitWindows, now:
   const used = usedBy(usageCounter, now);
   const { requestsPerMinute, tokensPerMinute } = paced;
   if (requestsPerMinute !== undefined) {
-    const left = allowance(requestsPerMinute, used.requests, usageCounter.requests.secondsUntilEmpty());
-    limits.requests = tightest(limits.requests, left);
+    const resetSeconds = usageCounter.requests.secondsUntilEmpty();
+    limits.requests = lessLeft(limits.requests, requestsPerMinute, used.requests, resetSeconds);
   }
   if (tokensPerMinute !== undefined) {
-    const left = allowance(tokensPerMinute, used.tokens, usageCounter.tokens.secondsUntilEmpty());
-    limits.tokens = tightest(limits.tokens, left);
+    const resetSeconds = usageCounter.tokens.secondsUntilEmpty();
+    limits.tokens = lessLeft(limits.tokens, tokensPerMinute, used.tokens, resetSeconds);
   }
 }

@@ -43,52 +43,40 @@ export type Role = (typeof ROLES)[number];
 
 const OWN: readonly Permission[] = ['own:read', 'own:write', 'playground'];
 
+/** What operators, finance and support may see alike: prompts, people, settings and the audit log are not in it. */
+const SEEN_BY_STAFF: readonly Permission[] = [
+  'overview:read',
+  'calls:read',
+  'usage:read',
+  'supply:read',
+  'accounts:read',
+  'keys:read',
+  'money:read',
+  'alerts:read',
+];
+
 export const PERMISSIONS_OF: { readonly [role in Role]: ReadonlySet<Permission> } = {
   owner: new Set(PERMISSIONS),
   operator: new Set<Permission>([
     ...OWN,
-    'overview:read',
-    'calls:read',
+    ...SEEN_BY_STAFF,
     'payloads:read',
-    'usage:read',
-    'supply:read',
     'supply:write',
     'prices:write',
-    'accounts:read',
     'accounts:write',
-    'keys:read',
     'keys:write',
-    'money:read',
     'audit:read',
-    'alerts:read',
     'alerts:write',
     'settings:read',
   ]),
   finance: new Set<Permission>([
     ...OWN,
-    'overview:read',
-    'calls:read',
-    'usage:read',
-    'supply:read',
+    ...SEEN_BY_STAFF,
     'prices:write',
-    'accounts:read',
     'accounts:write',
-    'keys:read',
-    'money:read',
     'money:write',
     'audit:read',
-    'alerts:read',
   ]),
-  support: new Set<Permission>([
-    ...OWN,
-    'overview:read',
-    'calls:read',
-    'usage:read',
-    'supply:read',
-    'accounts:read',
-    'keys:read',
-    'money:read',
-    'alerts:read',
-  ]),
+  support: new Set<Permission>([...OWN, ...SEEN_BY_STAFF]),
   member: new Set(OWN),
 };

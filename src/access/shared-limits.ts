@@ -6,12 +6,11 @@ import { answerWithin } from './answer-within.ts';
 import { ADMIT, END, LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
 import {
   type Admitted,
-  allowance,
   type LimitRequest,
   type Limits,
+  lessLeft,
   type Paced,
   type SeenLimits,
-  tightest,
   tooFast,
   type Used,
 } from './limits.ts';
@@ -372,10 +371,10 @@ function limitsFrom({ paced }: LimitRequest, figures: readonly number[]): RateLi
   for (const [i, { requestsPerMinute, tokensPerMinute }] of paced.entries()) {
     const [, requests = 0, tokens = 0, requestsUntil = 0, tokensUntil = 0] = figures.slice(i * FIGURES);
     if (requestsPerMinute !== undefined) {
-      limits.requests = tightest(limits.requests, allowance(requestsPerMinute, requests, requestsUntil));
+      limits.requests = lessLeft(limits.requests, requestsPerMinute, requests, requestsUntil);
     }
     if (tokensPerMinute !== undefined) {
-      limits.tokens = tightest(limits.tokens, allowance(tokensPerMinute, tokens, tokensUntil));
+      limits.tokens = lessLeft(limits.tokens, tokensPerMinute, tokens, tokensUntil);
     }
   }
   return limits;
