@@ -6,7 +6,7 @@ import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, recorded } from './audit-table.ts';
-import { type WindowColumns, windowsFrom } from './key-table.ts';
+import { toSpending, type WindowColumns } from './key-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
 interface AccountColumns extends LimitColumns, WindowColumns {
@@ -120,10 +120,4 @@ function toAccount(row: AccountColumns): AccountRow {
   };
 }
 
-function spendingFrom(row: AccountColumns) {
-  return {
-    held: row.held,
-    total: row.spent,
-    ...windowsFrom(row),
-  };
-}
+const spendingFrom = (row: AccountColumns) => toSpending({ ...row, total: row.spent });

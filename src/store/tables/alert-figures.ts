@@ -2,7 +2,7 @@
 import type { AlertStore, BudgetUse, LowBalance } from '../alerts.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
 import { committed, turnTo } from '../spending.ts';
-import { type WindowColumns, windowsFrom } from './key-table.ts';
+import { toSpending, type WindowColumns } from './key-table.ts';
 import { type LimitColumns, limitsFrom } from './limit-columns.ts';
 
 interface UseColumns extends LimitColumns, WindowColumns {
@@ -94,7 +94,7 @@ export function alertFigures(
 }
 
 function toUse(kind: BudgetUse['kind'], row: UseColumns, now: number): BudgetUse {
-  const spending = { held: row.held, total: row.total, ...windowsFrom(row) };
+  const spending = toSpending(row);
   turnTo(spending, now);
   const { id, name, account } = row;
   return { kind, id, name, account, budget: limitsFrom(row).budget ?? {}, used: committed(spending, now) };
