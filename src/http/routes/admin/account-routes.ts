@@ -9,16 +9,7 @@ import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
-import {
-  changeable,
-  LIMITS_ASKED,
-  LIMITS_CHANGED,
-  LIMITS_SHOWN,
-  limitChangesOf,
-  limitsOf,
-  Spent,
-  writeBudget,
-} from './limit-fields.ts';
+import { changeable, LIMITS, limitChangesOf, limitsOf, Spent, writeBudget } from './limit-fields.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { requirePriceGroup } from './price-routes.ts';
 
@@ -31,13 +22,13 @@ const Account = named('Account', {
   disabledAt: Type.Optional(Time),
   priceGroup: Type.Optional(Type.String()),
   priceFactor: Type.Optional(Type.String({ description: 'the factor of the price group' })),
-  ...LIMITS_SHOWN,
+  ...LIMITS.shown,
 });
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const PriceGroup = Type.String({ description: 'the name of a price group' });
 const NewAccount = Type.Object(
-  { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS_ASKED },
+  { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS.asked },
   { additionalProperties: false },
 );
 const EntryQuery = Type.Object({
@@ -51,7 +42,7 @@ const EntryQuery = Type.Object({
   ),
 });
 const ChangedAccount = Type.Object(
-  { name: Type.Optional(Name), priceGroup: changeable(PriceGroup), ...LIMITS_CHANGED },
+  { name: Type.Optional(Name), priceGroup: changeable(PriceGroup), ...LIMITS.changed },
   { additionalProperties: false },
 );
 

@@ -13,16 +13,7 @@ import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
-import {
-  changeable,
-  LIMITS_ASKED,
-  LIMITS_CHANGED,
-  LIMITS_SHOWN,
-  limitChangesOf,
-  limitsOf,
-  Spent,
-  writeBudget,
-} from './limit-fields.ts';
+import { changeable, LIMITS, limitChangesOf, limitsOf, Spent, writeBudget } from './limit-fields.ts';
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const Models = Type.Array(Type.String(), { description: 'a list of model names' });
@@ -67,7 +58,7 @@ const NewKey = Type.Object(
     capture: Type.Optional(Capture),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
-    ...LIMITS_ASKED,
+    ...LIMITS.asked,
   },
   { additionalProperties: false },
 );
@@ -84,7 +75,7 @@ const ChangedKey = Type.Object(
     capture: changeable(Capture),
     addresses: changeable(Addresses),
     scopes: changeable(Scopes),
-    ...LIMITS_CHANGED,
+    ...LIMITS.changed,
   },
   { additionalProperties: false },
 );
@@ -121,7 +112,7 @@ const Key = named('Key', {
   addresses: Type.Optional(Type.Array(Type.String())),
   scopes: Type.Optional(Type.Array(Type.String())),
   priorUntil: Type.Optional(Time),
-  ...LIMITS_SHOWN,
+  ...LIMITS.shown,
 });
 
 /** Includes the key itself, which is shown only once. */

@@ -25,32 +25,34 @@ const ASKED = {
   concurrency: perMinute('concurrent calls'),
 };
 
-/** For a new key or account. */
-export const LIMITS_ASKED = {
-  budget: Type.Optional(ASKED.budget),
-  requestsPerMinute: Type.Optional(ASKED.requestsPerMinute),
-  tokensPerMinute: Type.Optional(ASKED.tokensPerMinute),
-  concurrency: Type.Optional(ASKED.concurrency),
-};
-
 /** For a change: `null` removes the value. */
 export function changeable<S extends TSchema & { description?: string }>(schema: S) {
   const description = `${schema.description ?? 'a value'}; null removes it`;
   return Type.Optional(Type.Union([schema, Type.Null()], { description }));
 }
 
-export const LIMITS_CHANGED = {
-  budget: changeable(ASKED.budget),
-  requestsPerMinute: changeable(ASKED.requestsPerMinute),
-  tokensPerMinute: changeable(ASKED.tokensPerMinute),
-  concurrency: changeable(ASKED.concurrency),
-};
-
-export const LIMITS_SHOWN = {
-  budget: Type.Optional(Type.Object({ total: Type.Optional(Usd), day: Type.Optional(Usd), month: Type.Optional(Usd) })),
-  requestsPerMinute: Type.Optional(Type.Integer()),
-  tokensPerMinute: Type.Optional(Type.Integer()),
-  concurrency: Type.Optional(Type.Integer()),
+export const LIMITS = {
+  /** Of a new key or account. */
+  asked: {
+    budget: Type.Optional(ASKED.budget),
+    requestsPerMinute: Type.Optional(ASKED.requestsPerMinute),
+    tokensPerMinute: Type.Optional(ASKED.tokensPerMinute),
+    concurrency: Type.Optional(ASKED.concurrency),
+  },
+  changed: {
+    budget: changeable(ASKED.budget),
+    requestsPerMinute: changeable(ASKED.requestsPerMinute),
+    tokensPerMinute: changeable(ASKED.tokensPerMinute),
+    concurrency: changeable(ASKED.concurrency),
+  },
+  shown: {
+    budget: Type.Optional(
+      Type.Object({ total: Type.Optional(Usd), day: Type.Optional(Usd), month: Type.Optional(Usd) }),
+    ),
+    requestsPerMinute: Type.Optional(Type.Integer()),
+    tokensPerMinute: Type.Optional(Type.Integer()),
+    concurrency: Type.Optional(Type.Integer()),
+  },
 };
 
 export const Spent = Type.Object(
