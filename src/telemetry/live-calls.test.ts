@@ -4,6 +4,15 @@ import { createLiveCalls } from './live-calls.ts';
 
 const TRACE = undefined as never;
 
+/** A listener that does nothing with what it gets. */
+function listen(live: ReturnType<typeof createLiveCalls>, who: string) {
+  return live.listen(
+    who,
+    () => {},
+    () => {},
+  );
+}
+
 test('every listener gets what ends, until it leaves', () => {
   const live = createLiveCalls();
   const [one, other]: [string[], string[]] = [[], []];
@@ -24,53 +33,22 @@ test('every listener gets what ends, until it leaves', () => {
   live.close();
   live.sink.ended?.(TRACE, callRow({ id: 'after', at: 1 }));
   expect([one, other]).toEqual([['a'], ['a', 'b', 'end']]);
-  expect(
-    live.listen(
-      'ann',
-      () => {},
-      () => {},
-    ),
-  ).toBeUndefined();
+  expect(listen(live, 'ann')).toBeUndefined();
 });
 
 test('there is a maximum of listeners', () => {
   const live = createLiveCalls(1);
-  const leave = live.listen(
-    'ann',
-    () => {},
-    () => {},
-  );
-  expect(
-    live.listen(
-      'ann',
-      () => {},
-      () => {},
-    ),
-  ).toBeUndefined();
+  const leave = listen(live, 'ann');
+  expect(listen(live, 'ann')).toBeUndefined();
   leave?.();
-  expect(
-    live.listen(
-      'ann',
-      () => {},
-      () => {},
-    ),
-  ).toBeDefined();
+  expect(listen(live, 'ann')).toBeDefined();
 });
 
 test('one reader does not take the places of all others', () => {
   const live = createLiveCalls(10, 2);
-  const listen = (who: string) =>
-    live.listen(
-      who,
-      () => {},
-      () => {},
-    );
-  const first = listen('ann');
-  expect([listen('ann'), listen('ann'), listen('bob')].map((leave) => leave !== undefined)).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  const first = listen(live, 'ann');
+  const others = ['ann', 'ann', 'bob'].map((who) => listen(live, who));
+  expect(others.map((leave) => leave !== undefined)).toEqual([true, false, true]);
   first?.();
-  expect(listen('ann')).toBeDefined();
+  expect(listen(live, 'ann')).toBeDefined();
 });
