@@ -1,6 +1,7 @@
 /** A client's connection: one request at a time, and its complete response before the next. */
 import type { Socket } from 'bun';
 import { type Answer, AnswerWriter, type Outcome, UnsayableHeader } from './answer.ts';
+import { CR, LF } from './ascii.ts';
 import { type BodySource, ClientRequest } from './client-request.ts';
 import { type BodyFraming, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import { RequestFault } from './request-fault.ts';
@@ -65,8 +66,6 @@ const MOST_EARLY_BYTES = 64 * 1024;
 /** The rest of an unread body up to this size is skipped, so that the connection can be used again. */
 const MOST_SKIPPED_BYTES = 64 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
-const CR = 13;
-const LF = 10;
 /** The first byte of a TLS handshake, sent by clients that assume an encrypted port. */
 const TLS_HANDSHAKE = 22;
 

@@ -1,4 +1,5 @@
 /** A client's request: head, body, and whether the client is still connected. Bytes of the body wait here until they are read. */
+import { HASH, SLASH, SPACE, TILDE } from './ascii.ts';
 import { latin1, latin1Like } from './bytes.ts';
 import { HeaderLines, lineEndOf, listHas, tokenEnd } from './header-lines.ts';
 import { type BodyFraming, MalformedMessage, readLength } from './message-reader.ts';
@@ -77,10 +78,6 @@ interface RequestLine {
   isOld: boolean;
 }
 
-const SPACE = 32;
-const HASH = 35;
-const SLASH = 47;
-const TILDE = 126;
 const VERSION = Buffer.from(' HTTP/1.1');
 
 /** The target of the last request: many have the same. */

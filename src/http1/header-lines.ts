@@ -1,15 +1,9 @@
 /**
  * The headers of a message. One pass over the bytes checks all lines and notes where they are; a value is cut out only when it is read.
  */
+import { COLON, CR, DEL, LF, SPACE, TAB, ZERO } from './ascii.ts';
 import { latin1 } from './bytes.ts';
 
-const TAB = 9;
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-const ZERO = 48;
-const COLON = 58;
-const DEL = 127;
 /** More than any length needs, and fewer than a number holds exactly. */
 const MOST_DIGITS = 15;
 

@@ -3,6 +3,7 @@
  * never guessed.
  */
 
+import { CR, DEL, LF, SEMICOLON, SPACE, TAB } from './ascii.ts';
 import { latin1, sliceBytes } from './bytes.ts';
 import { HeaderLines } from './header-lines.ts';
 
@@ -34,12 +35,6 @@ const MAX_EXTENSION_BYTES = 16 * 1024;
 /** More digits than any chunk needs, and fewer than a number holds. */
 const MAX_SIZE_DIGITS = 12;
 
-const TAB = 9;
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-const SEMICOLON = 59;
-const DEL = 127;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 type State =

@@ -1,4 +1,5 @@
 /** Parses HTTP/1.1 replies from a connection's bytes. */
+import { SPACE, ZERO } from './ascii.ts';
 import { HeaderLines, lineEndOf, listHas, textEnd } from './header-lines.ts';
 import { type BodyFraming, MalformedMessage, MessageReader, type MessageSink, readLength } from './message-reader.ts';
 
@@ -10,8 +11,6 @@ export interface ReplySink {
   end(reusable: boolean, idleMs: number | undefined): void;
 }
 
-const SPACE = 32;
-const ZERO = 48;
 /** In a status line (`HTTP/1.1 200 OK`): the version, and the places of its minor part, of the status and of the status's end. */
 const VERSION = Buffer.from('HTTP/1.');
 const MINOR_AT = 7;

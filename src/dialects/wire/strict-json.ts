@@ -2,15 +2,9 @@
  * Checks JSON in its bytes, as strictly as the full parser, without building it. Each function returns the position after the value, or
  * `DOUBT`: then the full parser decides.
  */
-import { BACKSLASH, QUOTE } from '../../canonical/ascii.ts';
+import { BACKSLASH, DOT, MINUS, NINE, PLUS, QUOTE, ZERO } from '../../canonical/ascii.ts';
 
 export const DOUBT = -1;
-
-const PLUS = 43;
-const MINUS = 45;
-const DOT = 46;
-const ZERO = 48;
-const NINE = 57;
 
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');

@@ -2,6 +2,7 @@
  * Splits a reply (SSE stream, JSON array, or a single object) into frames: the bytes, their events, and a normalized
  * form for strict clients.
  */
+import { CARRIAGE_RETURN as CR, LINE_FEED as LF } from '../../../canonical/ascii.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -57,8 +58,6 @@ export class AnswerFrame implements Frame {
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
-const LF = 10;
-const CR = 13;
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
