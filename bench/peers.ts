@@ -18,6 +18,16 @@ const nginx: Peer = {
   },
 };
 
+/** Directives for an nginx that logs no call and keeps its files in one folder. */
+export const nginxFiles = (folder: string): string => `
+  access_log off;
+  client_body_buffer_size 256k;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;`;
+
 /** A plain proxy: one worker, kept upstream connections, no buffering, no logging. */
 const nginxConfiguration = ({ port, upstreamPort, folder }: Place): string => `
 daemon off;
@@ -26,13 +36,7 @@ pid ${folder}/nginx.pid;
 error_log stderr crit;
 events { worker_connections 4096; }
 http {
-  access_log off;
-  client_body_buffer_size 256k;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
+${nginxFiles(folder)}
   upstream mock {
     server 127.0.0.1:${upstreamPort};
     keepalive 600;

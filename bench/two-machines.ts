@@ -9,7 +9,7 @@ import type { LoadReport } from './load.ts';
 import { coreCount } from './machine.ts';
 import { createNetwork, HUB_ADDRESS, inNamespace, type Machine, namespacesMissing } from './namespaces.ts';
 import type { Peer } from './peer.ts';
-import { PEERS } from './peers.ts';
+import { nginxFiles, PEERS } from './peers.ts';
 import { treeUse } from './processes.ts';
 import { load, type Running, startPeer, startUpstream } from './running.ts';
 import { startStores, storesMissing } from './shared-stores.ts';
@@ -59,13 +59,7 @@ pid ${folder}/nginx.pid;
 error_log stderr crit;
 events { worker_connections ${WANTED_STREAMS + OTHER_FILES}; }
 http {
-  access_log off;
-  client_body_buffer_size 256k;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
+${nginxFiles(folder)}
   upstream gateways {
 ${gateways.map(({ host, port }) => `    server ${host}:${port};`).join('\n')}
     keepalive 64;
