@@ -1,12 +1,11 @@
 /** Commands for keys. */
 import { accountNamed } from './account-commands.ts';
-import { part } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow } from './printed.ts';
-import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
+import { changeIn, deleteCommand, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownKey } from './shown.ts';
 
 /** A new secret is shown only once. */
@@ -73,16 +72,14 @@ const rotate: Command = {
   },
 };
 
-const remove: Command = {
-  name: 'keys delete',
-  usage: 'ID',
-  summary: 'Removes a key permanently; its calls and its spending are kept.',
-  async run(open, given) {
-    const { id } = await adminOf(open, given).send<{ id: string }>('DELETE', `/keys/${part(given.words[0] ?? '')}`);
-    printRow(open, given, { id, removed: true });
-    return 0;
+const remove = deleteCommand(
+  {
+    name: 'keys delete',
+    usage: 'ID',
+    summary: 'Removes a key permanently; its calls and its spending are kept.',
   },
-};
+  'keys',
+);
 
 function rowOf(key: ShownKey, open: CliDeps): PrintedRow {
   const expired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= open.now();

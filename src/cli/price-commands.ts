@@ -6,7 +6,7 @@ import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows } from './printed.ts';
-import { listCommand } from './shared-commands.ts';
+import { deleteCommand, listCommand } from './shared-commands.ts';
 
 interface ShownDiff {
   source: string;
@@ -165,16 +165,10 @@ const list = listCommand<ShownPriceVersion>(
   },
 );
 
-const cancel: Command = {
-  name: 'prices cancel',
-  usage: 'PRICE',
-  summary: 'Cancels a scheduled price that has not begun.',
-  async run(open, given) {
-    const [id = ''] = given.words;
-    printRow(open, given, await adminOf(open, given).send('DELETE', `/prices/${part(id)}`));
-    return 0;
-  },
-};
+const cancel = deleteCommand(
+  { name: 'prices cancel', usage: 'PRICE', summary: 'Cancels a scheduled price that has not begun.' },
+  'prices',
+);
 
 interface ShownGroup {
   name: string;
@@ -205,15 +199,9 @@ const setGroup: Command = {
   },
 };
 
-const removeGroup: Command = {
-  name: 'price-groups delete',
-  usage: 'NAME',
-  summary: 'Removes a price group without accounts.',
-  async run(open, given) {
-    const [name = ''] = given.words;
-    printRow(open, given, await adminOf(open, given).send('DELETE', `/price-groups/${part(name)}`));
-    return 0;
-  },
-};
+const removeGroup = deleteCommand(
+  { name: 'price-groups delete', usage: 'NAME', summary: 'Removes a price group without accounts.' },
+  'price-groups',
+);
 
 export const PRICE_COMMANDS: readonly Command[] = [list, diff, adopt, cancel, groups, setGroup, removeGroup];

@@ -47,6 +47,18 @@ export function changeIn<Shown>(collection: string, row: RowOf<Shown>): Change {
   };
 }
 
+/** A command that deletes one of `collection`, which its argument names, and prints what the server answers. */
+export function deleteCommand(command: Omit<Command, 'run'>, collection: string): Command {
+  return {
+    ...command,
+    async run(open, given) {
+      const [name = ''] = given.words;
+      printRow(open, given, await adminOf(open, given).send('DELETE', `/${collection}/${part(name)}`));
+      return 0;
+    },
+  };
+}
+
 /** The commands `NOUN disable` and `NOUN enable`. */
 export function switchCommands(
   noun: string,
