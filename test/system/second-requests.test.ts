@@ -78,6 +78,19 @@ describe.each(ENGINES)('$name', (engine) => {
   }
 
   const asked = () => upstream.journal('/').length;
+
+  /** Calls, kills the process when the second request has been sent, and starts it again: then nothing is held. */
+  async function killWhileBothAreAsked(model: string): Promise<void> {
+    const already = asked();
+    const calling = call(model).catch(() => '');
+    await until(() => asked() === already + 2);
+    await gateway.kill();
+    await calling;
+    gateway = await start();
+    await until(async () => (await gateway.verify()).holds === 0);
+    expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+  }
+
   const spent = async () => nanoOf(CREDIT) - nanoOf((await gateway.balance(caller)).available);
 
   test(
@@ -108,16 +121,9 @@ describe.each(ENGINES)('$name', (engine) => {
     'a process that is killed while both are asked leaves both inputs charged and nothing held',
     async () => {
       const before = await spent();
-      const already = asked();
       upstream.script('/first/', SILENT);
       upstream.script('/second/', SILENT);
-      const calling = call().catch(() => '');
-      await until(() => asked() === already + 2);
-      await gateway.kill();
-      await calling;
-      gateway = await start();
-      await until(async () => (await gateway.verify()).holds === 0);
-      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      await killWhileBothAreAsked('hedged');
       const [interrupted] = (await gateway.calls(caller)).filter(({ outcome }) => outcome === 'interrupted');
       const [hedged] = (await gateway.calls(caller)).filter(({ usage }) => usage?.hedge);
       expect(nanoOf(interrupted?.cost ?? '0')).toBe(2n * nanoOf(hedged?.usage?.hedge?.cost ?? '0'));
@@ -137,16 +143,9 @@ describe.each(ENGINES)('$name', (engine) => {
       const [alone] = (await gateway.calls(caller)).filter(({ outcome }) => outcome === 'broken');
       const input = alone?.usage?.input ?? 0;
       const before = await spent();
-      const already = asked();
       upstream.script('/third/', cutOff);
       upstream.script('/fourth/', SILENT);
-      const calling = call('continued').catch(() => '');
-      await until(() => asked() === already + 2);
-      await gateway.kill();
-      await calling;
-      gateway = await start();
-      await until(async () => (await gateway.verify()).holds === 0);
-      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      await killWhileBothAreAsked('continued');
       const [interrupted] = (await gateway.calls(caller)).filter(
         ({ outcome, model }) => outcome === 'interrupted' && model === 'continued',
       );
