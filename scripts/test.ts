@@ -55,7 +55,7 @@ const LONGEST = [
 /** What fills both cores or measures how long the gateway takes to answer: run one after the other when everything else has ended. */
 const ALONE = [
   'src/ledger/hot-account',
-  'test/system/held-up',
+  'test/system/paused-clients',
   'test/system/limits-under-load',
   'test/system/sandbox-load',
   'test/system/wide-bodies',

@@ -119,10 +119,10 @@ test('the alert rules query what exists', () => {
 const read = (path: string) => readFileSync(join(DEPLOY, path), 'utf8');
 const yaml = <T>(path: string) => Bun.YAML.parse(read(path)) as T;
 const { version } = JSON.parse(readFileSync(join(DEPLOY, '..', 'package.json'), 'utf8')) as { version: string };
-/** The user of the image, without a name: what each file says must be the same. */
+/** The user of the image, by number: it must be the same in each file. */
 const USER = 65532;
 
-/** What the gateway says at its start to these variables; nothing if it knows them all. */
+/** What the gateway reports at its start about these variables; nothing if it knows them all. */
 function refusal(names: Iterable<string>): string | undefined {
   try {
     refuseUnknown(Object.fromEntries([...names].map((name) => [name, 'any'])));

@@ -1,7 +1,7 @@
 /** Each kind of repairable damage is previewed, corrected and audited; altered rows are not touched. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import { smallBooks } from '../../test/helpers/small-books.ts';
+import { openSmallLedger } from '../../test/helpers/small-ledger.ts';
 import { newId } from '../canonical/id.ts';
 import type { Audit, HoldRow, Store } from '../store/store.ts';
 import type { Correction } from '../store/verify/repair.ts';
@@ -76,7 +76,7 @@ const DAMAGE: [name: string, sql: string, corrected: RegExp][] = [
 describe.each(ENGINES)('repair over $name', (engine) => {
   test.each(DAMAGE)('%s', async (_, damage, corrected) => {
     const { store, tamper } = await freshStore(engine);
-    const books = await smallBooks(store);
+    const books = await openSmallLedger(store);
     await books.calls(33);
     await store.ledger([{ type: 'hold', hold: HELD }]);
     await tamper(damage);
@@ -109,7 +109,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     ["UPDATE accounts SET last_seq = last_seq - 1 WHERE id = 'acc_a'", 'newest entry'],
   ])('altered rows are left to a person, with their whole account: %s', async (damage, expected) => {
     const { store, tamper } = await freshStore(engine);
-    await (await smallBooks(store)).calls(33);
+    await (await openSmallLedger(store)).calls(33);
     await tamper(damage);
     // Sums of the same account would depend on the altered row; those of another account do not.
     await tamper("UPDATE spendings SET total = total + 5 WHERE key = 'key_of_acc_b'");

@@ -1,7 +1,7 @@
 /** Verification with signed checkpoints: what later runs read and find, and that only one runs at a time. */
 import { describe, expect, test } from 'bun:test';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
-import { smallBooks } from '../../test/helpers/small-books.ts';
+import { openSmallLedger } from '../../test/helpers/small-ledger.ts';
 import { CHAIN_START, entryHash } from '../store/entry-hash.ts';
 import type { Store } from '../store/store.ts';
 import { createVerifier } from './verifier.ts';
@@ -21,7 +21,7 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
 describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
   test('reads only what is new since the last one, and everything if asked', async () => {
     const { store } = await freshStore(engine);
-    const books = await smallBooks(store);
+    const books = await openSmallLedger(store);
     await books.calls(60);
     const verifier = verifierOf(store);
     const first = await verifier.verify();
@@ -40,7 +40,7 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('ignores checkpoints of another key, and makes none without a key', async () => {
     const { store } = await freshStore(engine);
-    await (await smallBooks(store)).calls(30);
+    await (await openSmallLedger(store)).calls(30);
     await verifierOf(store).verify();
     const other = verifierOf(store, 'two', 'another key of the same length, more or less');
     expect((await other.verify()).read.entries).toBe(22);
@@ -51,7 +51,7 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('finds an altered row below the checkpoint when it reads everything', async () => {
     const { store, tamper } = await freshStore(engine);
-    await (await smallBooks(store)).calls(30);
+    await (await openSmallLedger(store)).calls(30);
     const verifier = verifierOf(store);
     await verifier.verify();
     await tamper("UPDATE entries SET amount = amount - 1 WHERE account = 'acc_a' AND seq = 3");
@@ -66,7 +66,7 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('finds history that was rewritten with valid hashes, because it does not match the signature', async () => {
     const { store, tamper } = await freshStore(engine);
-    await (await smallBooks(store)).calls(30);
+    await (await openSmallLedger(store)).calls(30);
     await writeAnew(store, tamper);
     // Someone with write access to all tables can make them consistent.
     expect((await verifierOf(store).verify({ full: true })).faults).toEqual([]);
@@ -85,7 +85,7 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('finds removed entries and forged checkpoints', async () => {
     const { store, tamper } = await freshStore(engine);
-    await (await smallBooks(store)).calls(30);
+    await (await openSmallLedger(store)).calls(30);
     const verifier = verifierOf(store);
     await verifier.verify();
     await tamper(
@@ -115,7 +115,7 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('reports no faults while calls run', async () => {
     const { store } = await freshStore(engine);
-    const books = await smallBooks(store);
+    const books = await openSmallLedger(store);
     const verifier = verifierOf(store);
     let isOver = false;
     let batches = 0;

@@ -1,4 +1,4 @@
-/** A provider's model that performs one task: it calls the given tool, and when the result has arrived, says that it is done. */
+/** A provider's model that performs one task: it calls the given tool, and when the result has arrived, reports that it is done. */
 
 import type { ModelOutput } from '../helpers/model-output.ts';
 import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';

@@ -87,7 +87,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     11,
     1,
     'a wrong key',
-    [ERRORS, 'a key nobody has'],
+    [ERRORS, 'an unknown key'],
     ['test/e2e/models.test.ts', 'a wrong key is a 401 on every path'],
   ),
   shown(
@@ -139,7 +139,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     ['test/e2e/formats-recordings.test.ts', "pass byte for byte except the model's name, charged by their usage"],
   ),
   shown(19, 1, 'the client leaves in mid-stream', [ERRORS, 'an abort in mid-stream ends the upstream at once']),
-  shown(20, 1, 'the upstream dies in mid-stream', [ERRORS, 'a stream that breaks off is an error']),
+  shown(20, 1, 'the upstream dies in mid-stream', [ERRORS, 'an interrupted stream is an error']),
   shown(
     21,
     1,
@@ -162,11 +162,11 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'reasoning signatures, own and foreign',
     [SCENARIOS, 'reasoning with tools over several turns'],
-    [CASES, 'no proof crosses over'],
+    [CASES, 'no signature goes to another provider'],
   ),
-  shown(26, 2, 'clients that hand back no proofs, before Gemini', [
+  shown(26, 2, 'clients that return no signatures, before Gemini', [
     CASES,
-    'case 26: a client that hands back no proofs',
+    'case 26: a client that returns no signatures',
   ]),
   shown(27, 2, 'one conversation over several providers', [CASES, 'case 27: one conversation over three providers']),
   shown(
@@ -265,7 +265,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     ['test/e2e/gemini.test.ts', 'tokens are counted for any model'],
   ),
   shown(47, 2, 'stored responses', [
-    'test/system/kept-responses.test.ts',
+    'test/system/stored-responses.test.ts',
     'a chain continues across providers, and signatures of one are not sent to another',
   ]),
   shown(

@@ -5,7 +5,7 @@ import type { Usage } from '../../src/canonical/usage.ts';
 import { chatCall } from '../helpers/chat-call.ts';
 import { fc } from '../helpers/property.ts';
 import { replyOf } from './dialect-laws.ts';
-import { MANNERS, meaningOf, unsaidOf } from './meaning.ts';
+import { contentIn, FORMAT_TRAITS, omittedFrom } from './meaning.ts';
 import { TARGETS } from './translate-replies.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -72,8 +72,8 @@ function idOf(event: ReplyEvent | undefined): string {
 /** Reasoning comes first, a refusal calls no tools, and ids are unique. */
 const choice = fc
   .record({
-    thoughts: fc.array(reasoning, { maxLength: 1 }),
-    said: fc.array(fc.oneof(text, image, native), { maxLength: 3 }),
+    reasonings: fc.array(reasoning, { maxLength: 1 }),
+    contents: fc.array(fc.oneof(text, image, native), { maxLength: 3 }),
     refused: fc.array(refusal, { maxLength: 1 }),
     called: fc.uniqueArray(toolCall, {
       maxLength: 3,
@@ -91,8 +91,8 @@ const reply = fc
   .record({ choices: fc.array(choice, { minLength: 1, maxLength: 2 }), usage })
   .map(({ choices, usage: used }): ReplyEvent[] => [
     { type: 'reply-start', id: 'reply_1', model: 'upstream' },
-    ...choices.flatMap(({ thoughts, said, refused, calls, finish }, index): ReplyEvent[] => [
-      ...[...thoughts, ...said, ...refused, ...calls].flatMap((events, number) =>
+    ...choices.flatMap(({ reasonings, contents, refused, calls, finish }, index): ReplyEvent[] => [
+      ...[...reasonings, ...contents, ...refused, ...calls].flatMap((events, number) =>
         events({ choice: index, part: number }),
       ),
       { type: 'choice-end', choice: index, finish: { reason: finish } },
@@ -104,7 +104,7 @@ const reply = fc
 describe('any reply', () => {
   for (const target of TARGETS) {
     test.each([true, false])(`keeps its meaning as ${target.name}, streamed: %p`, (stream) => {
-      const manner = MANNERS[target.name];
+      const manner = FORMAT_TRAITS[target.name];
       if (!manner) throw new Error('There is no such manner.');
       fc.assert(
         fc.property(reply, (events) => {
@@ -116,13 +116,13 @@ describe('any reply', () => {
           const again = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
           expect(again.at(-1)?.type).toBe('reply-end');
           const original = replyOf(events);
-          const { choices: were, usage: was } = meaningOf(original, manner);
-          const { choices: are, usage: is } = meaningOf(replyOf(again), manner);
+          const { choices: were, usage: was } = contentIn(original, manner);
+          const { choices: are, usage: is } = contentIn(replyOf(again), manner);
           // A signature may be read as a reasoning part of its own.
           expect(are).toEqual(were);
           expect(is).toEqual(was);
           const reported = writer.warnings.join(' ');
-          for (const word of unsaidOf(original, manner, target.name)) expect(reported).toContain(word);
+          for (const word of omittedFrom(original, manner, target.name)) expect(reported).toContain(word);
         }),
         { numRuns: RUNS },
       );

@@ -1,6 +1,6 @@
 /** Passes translations to the official library of their format and returns what is wrong in what its user sees. */
 import { type ConsumeClient, type ServedView, startConsumeClient } from '../clients/consume-client.ts';
-import { MANNERS, type Manner, meaningOf } from './meaning.ts';
+import { contentIn, FORMAT_TRAITS, type FormatTraits } from './meaning.ts';
 import { isFailure, type Translation } from './translate-replies.ts';
 
 /** Maps a library's word for the end to a common one. */
@@ -53,17 +53,17 @@ async function consume(child: ConsumeClient, translation: Translation): Promise<
   const view = await child.run({ format: target.name, stream, status, contentType, body });
   const { source } = translation;
   if (!source.error && !isFailure(source, target)) {
-    const manner = MANNERS[target.name];
+    const manner = FORMAT_TRAITS[target.name];
     return manner ? faultsSeen(view, translation, manner) : [];
   }
-  if (!view.error) return ['the library takes a reply that broke off for a whole one'];
+  if (!view.error) return ['the library takes an incomplete reply for a complete one'];
   return status >= 400 && view.error.status !== status ? [`the library sees status ${view.error.status}`] : [];
 }
 
-function faultsSeen(view: ServedView, { source, target }: Translation, manner: Manner): string[] {
+function faultsSeen(view: ServedView, { source, target }: Translation, manner: FormatTraits): string[] {
   if (view.error) return [`the library fails: ${view.error.class}: ${view.error.message}`];
   const faults: string[] = [];
-  const { choices } = meaningOf(source.reply, manner);
+  const { choices } = contentIn(source.reply, manner);
   for (const [index, meant] of choices.entries()) {
     const seen = view.choices?.[index];
     if (!seen) {

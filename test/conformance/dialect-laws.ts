@@ -184,15 +184,15 @@ export function view(reply: Reply) {
     usage: reply.usage,
     choices: reply.choices.map(({ parts, finish }) => {
       const of = (type: string) => parts.filter((part) => part.opens.type === type);
-      const said = (type: string) =>
+      const contentOf = (type: string) =>
         of(type)
           .map((part) => part.content)
           .join('');
       return {
         finish: finish?.reason,
-        text: said('text'),
-        reasoning: said('reasoning'),
-        refusal: said('refusal'),
+        text: contentOf('text'),
+        reasoning: contentOf('reasoning'),
+        refusal: contentOf('refusal'),
         audio: of('audio'),
         calls: of('tool-call').map(({ opens, content }) => ({ opens, input: jsonOf(content) ?? content })),
         signatures: parts.flatMap((part) => part.signature ?? []),

@@ -1,4 +1,4 @@
-/** The meaning of a reply to a reader of one format, independent of its splitting into parts and events. */
+/** The content of a reply for a reader of one format, independent of its splitting into parts and events. */
 import type { Citation, ReasoningSignature } from '../../src/canonical/call.ts';
 import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
 import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
@@ -7,10 +7,10 @@ import { readCarriedSignature } from '../../src/dialects/chat/carried-signature.
 type PartType = ReplyPart['opens']['type'];
 
 /** How a format expresses what it has no member for. What it omits must be reported. */
-export interface Manner {
+export interface FormatTraits {
   /** Kinds of parts that become text; images become Markdown. */
   readonly asText: readonly PartType[];
-  readonly leavesOut: readonly PartType[];
+  readonly omits: readonly PartType[];
   /** Input of custom tools becomes an object with one member. */
   readonly wrapsFreeText: boolean;
   readonly logprobs: readonly PartType[];
@@ -26,13 +26,13 @@ export interface Manner {
 }
 
 const EVERYTHING: readonly PartType[] = ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'native'];
-const byAddress = ({ url }: Citation) => url !== undefined;
-const asItIs = (id: string) => id;
+const hasUrl = ({ url }: Citation) => url !== undefined;
+const unchanged = (id: string) => id;
 
-export const MANNERS: { readonly [dialect: string]: Manner } = {
+export const FORMAT_TRAITS: { readonly [dialect: string]: FormatTraits } = {
   'openai-chat': {
     asText: ['image'],
-    leavesOut: [],
+    omits: [],
     wrapsFreeText: false,
     logprobs: EVERYTHING,
     finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop' },
@@ -40,12 +40,12 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     signatures: 'last-text',
     stopSequence: true,
     why: true,
-    shows: byAddress,
-    callId: asItIs,
+    shows: hasUrl,
+    callId: unchanged,
   },
   'openai-completions': {
     asText: ['refusal'],
-    leavesOut: ['reasoning', 'tool-call', 'audio', 'image'],
+    omits: ['reasoning', 'tool-call', 'audio', 'image'],
     wrapsFreeText: false,
     logprobs: ['text', 'refusal'],
     finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop', 'tool-calls': 'stop' },
@@ -54,11 +54,11 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     stopSequence: true,
     why: false,
     shows: () => false,
-    callId: asItIs,
+    callId: unchanged,
   },
   'openai-responses': {
     asText: ['audio'],
-    leavesOut: [],
+    omits: [],
     wrapsFreeText: false,
     logprobs: ['text'],
     finish: { refusal: 'content-filter', 'stop-sequence': 'stop', other: 'stop', pause: 'other' },
@@ -67,11 +67,11 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     stopSequence: false,
     why: true,
     shows: ({ url, native }) => url !== undefined || native?.dialect === 'openai-responses',
-    callId: asItIs,
+    callId: unchanged,
   },
   'anthropic-messages': {
     asText: ['image', 'audio', 'refusal'],
-    leavesOut: [],
+    omits: [],
     wrapsFreeText: true,
     logprobs: [],
     finish: { 'content-filter': 'refusal', other: 'stop', 'broken-call': 'stop' },
@@ -84,7 +84,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
   },
   gemini: {
     asText: ['refusal'],
-    leavesOut: [],
+    omits: [],
     wrapsFreeText: true,
     logprobs: EVERYTHING,
     finish: { refusal: 'content-filter', 'stop-sequence': 'stop', pause: 'stop', 'tool-calls': 'stop' },
@@ -93,7 +93,7 @@ export const MANNERS: { readonly [dialect: string]: Manner } = {
     stopSequence: false,
     why: true,
     shows: ({ url, citedText, native }) => url !== undefined || citedText !== undefined || native?.dialect === 'gemini',
-    callId: asItIs,
+    callId: unchanged,
   },
 };
 
@@ -103,7 +103,7 @@ export interface Call {
   input: unknown;
 }
 
-export interface ChoiceMeaning {
+export interface ChoiceContent {
   text: string;
   reasoning: string;
   refusal: string;
@@ -117,17 +117,17 @@ export interface ChoiceMeaning {
   stopSequence: string;
 }
 
-export interface Meaning {
-  choices: ChoiceMeaning[];
+export interface ReplyContent {
+  choices: ChoiceContent[];
   usage: { input: number; output: number; cached: number; reasoning: number } | undefined;
 }
 
 /** The reply as a reader of that format understands it; equal for the original and a correct translation. */
-export function meaningOf(reply: Reply, manner: Manner): Meaning {
-  const choices = manner.severalChoices ? reply.choices : reply.choices.slice(0, 1);
+export function contentIn(reply: Reply, traits: FormatTraits): ReplyContent {
+  const choices = traits.severalChoices ? reply.choices : reply.choices.slice(0, 1);
   const { usage } = reply;
   return {
-    choices: choices.map((choice) => choiceMeaning(choice, manner)),
+    choices: choices.map((choice) => choiceContent(choice, traits)),
     usage: usage && {
       input: usage.input,
       output: usage.output,
@@ -137,30 +137,30 @@ export function meaningOf(reply: Reply, manner: Manner): Meaning {
   };
 }
 
-function choiceMeaning({ parts, finish }: Reply['choices'][number], manner: Manner): ChoiceMeaning {
-  const kept = parts.filter(({ opens }) => !manner.leavesOut.includes(opens.type));
-  const brokeOff = finish?.reason === 'length';
-  const calls = kept.flatMap((part) => callIn(part, brokeOff, manner));
+function choiceContent({ parts, finish }: Reply['choices'][number], traits: FormatTraits): ChoiceContent {
+  const kept = parts.filter(({ opens }) => !traits.omits.includes(opens.type));
+  const isTruncated = finish?.reason === 'length';
+  const calls = kept.flatMap((part) => callIn(part, isTruncated, traits));
   const refusals = kept.filter(({ opens }) => opens.type === 'refusal').map(({ content }) => content);
   const isRefusal = finish?.reason === 'refusal' || finish?.reason === 'content-filter';
-  const why = isRefusal && refusals.length === 0 && manner.why ? (finish.explanation ?? '') : '';
+  const why = isRefusal && refusals.length === 0 && traits.why ? (finish.explanation ?? '') : '';
   return {
-    text: textOf(kept, manner),
+    text: textOf(kept, traits),
     reasoning: joined(kept, 'reasoning'),
-    refusal: manner.asText.includes('refusal') ? why : refusals.join('') + why,
-    audio: manner.asText.includes('audio') ? '' : joined(kept, 'audio'),
-    images: manner.asText.includes('image') ? '' : joined(kept, 'image'),
+    refusal: traits.asText.includes('refusal') ? why : refusals.join('') + why,
+    audio: traits.asText.includes('audio') ? '' : joined(kept, 'audio'),
+    images: traits.asText.includes('image') ? '' : joined(kept, 'image'),
     calls,
-    signatures: signaturesOf(kept, manner),
-    sources: kept.flatMap(({ citations = [] }) => citations.filter(manner.shows).map(({ url = '' }) => url)),
-    logprobs: kept.flatMap(({ opens, logprobs = [] }) => (manner.logprobs.includes(opens.type) ? logprobs : [])).length,
-    finish: finishIn(finish?.reason ?? 'stop', calls.length > 0, refusals.length > 0, manner),
-    stopSequence: manner.stopSequence ? (finish?.stopSequence ?? '') : '',
+    signatures: signaturesOf(kept, traits),
+    sources: kept.flatMap(({ citations = [] }) => citations.filter(traits.shows).map(({ url = '' }) => url)),
+    logprobs: kept.flatMap(({ opens, logprobs = [] }) => (traits.logprobs.includes(opens.type) ? logprobs : [])).length,
+    finish: finishIn(finish?.reason ?? 'stop', calls.length > 0, refusals.length > 0, traits),
+    stopSequence: traits.stopSequence ? (finish?.stopSequence ?? '') : '',
   };
 }
 
 /** Text, and what becomes text in that format, such as refusals. */
-function textOf(parts: readonly ReplyPart[], { asText }: Manner): string {
+function textOf(parts: readonly ReplyPart[], { asText }: FormatTraits): string {
   return parts
     .map(({ opens, content, transcript = '' }) => {
       if (opens.type === 'text') return content;
@@ -176,23 +176,28 @@ function joined(parts: readonly ReplyPart[], type: PartType): string {
 }
 
 /** Truncated arguments are not a call; other invalid JSON is one member of an object. */
-function callIn({ opens, content }: ReplyPart, brokeOff: boolean, { wrapsFreeText, callId }: Manner): Call[] {
+function callIn({ opens, content }: ReplyPart, isTruncated: boolean, { wrapsFreeText, callId }: FormatTraits): Call[] {
   if (opens.type !== 'tool-call') return [];
   const { name } = opens;
   const id = callId(opens.id);
   if (opens.custom) return [{ id, name, input: wrapsFreeText ? { input: content } : content }];
   const input = jsonOf(content);
-  if (input === undefined && brokeOff) return [];
+  if (input === undefined && isTruncated) return [];
   return [{ id, name, input: input ?? { input: content } }];
 }
 
-function finishIn(reason: FinishReason, calls: boolean, refused: boolean, { finish, asText }: Manner): FinishReason {
-  const said = refused && reason === 'stop' && asText.includes('refusal') ? 'refusal' : reason;
-  const word = finish[said] ?? said;
+function finishIn(
+  reason: FinishReason,
+  calls: boolean,
+  refused: boolean,
+  { finish, asText }: FormatTraits,
+): FinishReason {
+  const mapped = refused && reason === 'stop' && asText.includes('refusal') ? 'refusal' : reason;
+  const word = finish[mapped] ?? mapped;
   return calls && (word === 'stop' || word === 'other') ? 'tool-calls' : word;
 }
 
-function signaturesOf(parts: readonly ReplyPart[], { signatures }: Manner): string[] {
+function signaturesOf(parts: readonly ReplyPart[], { signatures }: FormatTraits): string[] {
   if (signatures === 'none') return [];
   const lastText = parts.findLastIndex(({ opens, signature }) => opens.type === 'text' && signature);
   const kept = parts.filter(({ opens }, index) => signatures === 'all' || opens.type !== 'text' || index === lastText);
@@ -216,34 +221,34 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What that format omits of the reply, in the words that a warning must contain. */
-export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[] {
-  const unsaid = new Set<string>();
+/** What that format omits of the reply, in the words that the warning must contain. */
+export function omittedFrom(reply: Reply, traits: FormatTraits, dialect: string): string[] {
+  const omitted = new Set<string>();
   for (const [index, { parts, finish }] of reply.choices.entries()) {
-    if (index > 0 && !manner.severalChoices) {
-      unsaid.add('choice');
+    if (index > 0 && !traits.severalChoices) {
+      omitted.add('choice');
       continue;
     }
     const textSignatures = parts.filter(({ opens, signature }) => opens.type === 'text' && signature).length;
-    if (textSignatures > 1 && manner.signatures === 'last-text') unsaid.add('reasoning signature of a text');
+    if (textSignatures > 1 && traits.signatures === 'last-text') omitted.add('reasoning signature of a text');
     for (const { opens, citations = [], logprobs = [] } of parts) {
-      if (manner.leavesOut.includes(opens.type)) unsaid.add(opens.type);
-      if (opens.type === 'native' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);
-      if (opens.type === 'audio' && manner.asText.includes('audio')) unsaid.add('audio');
-      if (!citations.every(manner.shows)) unsaid.add('citation');
-      if (logprobs.length > 0 && !manner.logprobs.includes(opens.type)) unsaid.add('logprobs');
+      if (traits.omits.includes(opens.type)) omitted.add(opens.type);
+      if (opens.type === 'native' && opens.dialect !== dialect) omitted.add(`of ${opens.dialect}`);
+      if (opens.type === 'audio' && traits.asText.includes('audio')) omitted.add('audio');
+      if (!citations.every(traits.shows)) omitted.add('citation');
+      if (logprobs.length > 0 && !traits.logprobs.includes(opens.type)) omitted.add('logprobs');
     }
-    if (finish?.stopSequence !== undefined && !manner.stopSequence) unsaid.add('stop sequence');
+    if (finish?.stopSequence !== undefined && !traits.stopSequence) omitted.add('stop sequence');
     const isRefusal = finish?.reason === 'refusal' || finish?.reason === 'content-filter';
     if (
       finish?.explanation !== undefined &&
-      !(manner.why && isRefusal) &&
+      !(traits.why && isRefusal) &&
       dialect !== 'gemini' &&
       finish.reason !== 'broken-call'
     )
-      unsaid.add('why');
+      omitted.add('why');
   }
-  return [...unsaid];
+  return [...omitted];
 }
 
 /** The features of a reply for the matrix. */

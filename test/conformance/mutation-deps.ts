@@ -124,7 +124,7 @@ export async function openMutationDeps(
     guard: {
       check() {},
       fetch: async () => ({ bytes: PNG, contentType: 'image/png' }),
-      post: () => Promise.reject(new Error('nobody is told')),
+      post: () => Promise.reject(new Error('no webhook in this test')),
     },
     provider: providerOf,
     signing: { now, token: () => Promise.resolve('token') },

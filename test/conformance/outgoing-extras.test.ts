@@ -49,8 +49,8 @@ const seesSearch = (body: string) => /web_search|googleSearch/.test(body);
 const numberAt = (value: unknown, path: RegExp): number => Number(path.exec(JSON.stringify(value))?.[1] ?? Infinity);
 /** The limit in the body; for formats without one, the usual number that is held for. */
 const searches = (body: object) => {
-  const said = Math.min(numberAt(body, /"max_uses":(\d+)/), numberAt(body, /"max_tool_calls":(\d+)/));
-  if (Number.isFinite(said)) return said;
+  const limit = Math.min(numberAt(body, /"max_uses":(\d+)/), numberAt(body, /"max_tool_calls":(\d+)/));
+  if (Number.isFinite(limit)) return limit;
   return 'web_search_options' in body ? 1 : 20;
 };
 /** `max_uses` is not a member of this tool in the Responses format. */

@@ -125,12 +125,12 @@ type Beside = readonly (readonly [nest: string, name: string, value: unknown])[]
 function bodyText(base: object, beside: Beside, isBefore: boolean): string {
   const nests = new Map<string, string[]>();
   for (const [nest, name, value] of beside) {
-    const said = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    nests.set(nest, [...(nests.get(nest) ?? []), said]);
+    const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    nests.set(nest, [...(nests.get(nest) ?? []), member]);
   }
-  const told = [...nests].flatMap(([nest, said]) => (nest === '' ? said : [`"${nest}":{${said.join(',')}}`]));
+  const extra = [...nests].flatMap(([nest, members]) => (nest === '' ? members : [`"${nest}":{${members.join(',')}}`]));
   const own = Object.entries(base).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  return `{${(isBefore ? [...told, ...own] : [...own, ...told]).join(',')}}`;
+  return `{${(isBefore ? [...extra, ...own] : [...own, ...extra]).join(',')}}`;
 }
 
 /** Half a minute of raw samples. */

@@ -122,11 +122,11 @@ function bodyText(base: object, model: string, members: readonly (readonly [stri
   const nests = new Map<string, string[]>();
   for (const [nest, name, value] of members)
     nests.set(nest, [...(nests.get(nest) ?? []), `${JSON.stringify(name)}:${JSON.stringify(value)}`]);
-  const told = [...nests].flatMap(([nest, said]) => (nest === '' ? said : [`"${nest}":{${said.join(',')}}`]));
+  const extra = [...nests].flatMap(([nest, members]) => (nest === '' ? members : [`"${nest}":{${members.join(',')}}`]));
   const own = Object.entries({ model, ...base }).map(
     ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
   );
-  return `{${[...own, ...told].join(',')}}`;
+  return `{${[...own, ...extra].join(',')}}`;
 }
 
 const RUNS = 15;

@@ -8,7 +8,7 @@ import { differencesOf, pairs } from './parallel-requests.ts';
 
 /** Scenarios in which those clients intentionally differ between providers, with the reason. */
 const ASKED_OTHERWISE: readonly (readonly [scenario: RegExp, aspects: readonly string[], why: string])[] = [
-  [/replaces_previous_system_messages/, ['temperature'], 'reasoning models are told none'],
+  [/replaces_previous_system_messages/, ['temperature'], 'reasoning models get none'],
   [/preserves_strings_returned_from_tools/, ['tools'], 'recorded before and after the tool was described anew'],
   [/reports_consistent_token_counts/, ['stream'], 'the stream comes first or last'],
   [/tool_choice_matrix-none/, ['tools', 'choice'], 'without a choice the client leaves the tools out or forbids them'],

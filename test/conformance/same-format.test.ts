@@ -81,12 +81,12 @@ describe('cache markers for a model that supports them', () => {
 
   test('keep their positions', () => {
     const body = { system: [block('Be brief.')], messages: [{ role: 'user', content: [block('Hi')] }] };
-    const told = written(body, 'gpt-6-sol');
-    expect(told.messages).toEqual([
+    const result = written(body, 'gpt-6-sol');
+    expect(result.messages).toEqual([
       { role: 'system', content: [{ type: 'text', text: 'Be brief.', ...BREAKPOINT }] },
       { role: 'user', content: [{ type: 'text', text: 'Hi', ...BREAKPOINT }] },
     ]);
-    expect(told.warnings).toEqual([]);
+    expect(result.warnings).toEqual([]);
     expect(JSON.stringify(written(body, 'gpt-4o'))).not.toContain('breakpoint');
     expect(written(body, 'gpt-4o').warnings).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import { DIALECTS } from '../../src/dialects/index.ts';
 import { chatCall } from '../helpers/chat-call.ts';
 import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../helpers/fixtures.ts';
 import { replyOf } from './dialect-laws.ts';
-import { featuresOf, MANNERS, type Manner, meaningOf, unsaidOf } from './meaning.ts';
+import { contentIn, FORMAT_TRAITS, type FormatTraits, featuresOf, omittedFrom } from './meaning.ts';
 
 /** Names of formats in the recordings that differ from the dialects'. */
 export const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
@@ -19,7 +19,7 @@ export const CONVERSING: readonly Dialect<ChatCall>[] = [...DIALECTS.values()].f
 /** Those, and the ones that only providers use. */
 const HEARD: readonly ProviderDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
 /** Formats of clients; providers may have more. */
-export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
+export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => FORMAT_TRAITS[name]);
 
 /** Compaction is not a chat format: of a reply it only uses the text, as a summary. */
 function converses(dialect: Dialect): dialect is Dialect<ChatCall> {
@@ -128,25 +128,28 @@ function translate(source: Source, target: Dialect<ChatCall>, stream: boolean, w
   const body = Buffer.concat(pieces).toString();
   const { contentType, warnings } = writer;
   const translation: Translation = { source, target, stream, status: 200, contentType, body, warnings, faults: [] };
-  const manner = MANNERS[target.name];
-  if (manner) translation.faults.push(...faultsOf(translation, manner));
+  const traits = FORMAT_TRAITS[target.name];
+  if (traits) translation.faults.push(...faultsOf(translation, traits));
   return translation;
 }
 
 /** When read again it has the same meaning, and losses are reported. */
-function faultsOf({ source, target, stream, contentType, body, warnings }: Translation, manner: Manner): string[] {
+function faultsOf(
+  { source, target, stream, contentType, body, warnings }: Translation,
+  traits: FormatTraits,
+): string[] {
   const reader = target.reader(callFor(stream), contentType, {});
   const events = [...reader.read(Buffer.from(body)), ...reader.end()].flatMap((frame) => frame.events);
   const last = events.at(-1);
   if (source.error || isFailure(source, target))
-    return last?.type === 'error' ? [] : ['a reply that broke off looks complete'];
+    return last?.type === 'error' ? [] : ['an incomplete reply looks complete'];
   if (last?.type !== 'reply-end') return [`reads as ending in ${JSON.stringify(last)}`];
   const faults: string[] = [];
-  const meant = meaningOf(source.reply, manner);
-  const read = meaningOf(replyOf(events), manner);
+  const expected = contentIn(source.reply, traits);
+  const read = contentIn(replyOf(events), traits);
   // Without a provider's report ours is an estimate or absent.
-  if (!meant.usage) read.usage = undefined;
-  for (const [index, choice] of meant.choices.entries()) {
+  if (!expected.usage) read.usage = undefined;
+  for (const [index, choice] of expected.choices.entries()) {
     const again = read.choices[index];
     for (const member of Object.keys(choice) as (keyof typeof choice)[]) {
       if (member === 'signatures' && isAmong(choice.signatures, again?.signatures ?? [])) continue;
@@ -154,12 +157,12 @@ function faultsOf({ source, target, stream, contentType, body, warnings }: Trans
       faults.push(`choice ${index}: ${member} was ${shown(choice[member])} and is ${shown(again?.[member])}`);
     }
   }
-  if (read.choices.length > meant.choices.length) faults.push(`${read.choices.length} choices`);
-  if (!Bun.deepEquals(meant.usage, read.usage))
-    faults.push(`usage was ${shown(meant.usage)} and is ${shown(read.usage)}`);
+  if (read.choices.length > expected.choices.length) faults.push(`${read.choices.length} choices`);
+  if (!Bun.deepEquals(expected.usage, read.usage))
+    faults.push(`usage was ${shown(expected.usage)} and is ${shown(read.usage)}`);
   const isOwn = target.name === source.dialect.name;
   const reported = warnings.join(' ').toLowerCase();
-  for (const word of isOwn ? [] : unsaidOf(source.reply, manner, target.name)) {
+  for (const word of isOwn ? [] : omittedFrom(source.reply, traits, target.name)) {
     if (!reported.includes(word.toLowerCase())) faults.push(`does not report what became of: ${word}`);
   }
   return faults;

@@ -133,7 +133,7 @@ async function runDocument(snippets: readonly Snippet[]): Promise<void> {
         const shown: unknown = JSON.parse(snippet.code);
         if (before !== undefined)
           expect(differenceIn(shown, JSON.parse(before.trim().split('\n').at(-1) ?? ''))).toBeUndefined();
-      } else if (!NOT_RUN_HERE.has(snippet.language)) throw new Error(`nobody runs ${snippet.language}`);
+      } else if (!NOT_RUN_HERE.has(snippet.language)) throw new Error(`no runner for ${snippet.language}`);
     } catch (thrown) {
       throw new Error(`${at}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
     }

@@ -127,7 +127,7 @@ export function openShell({ folder, url, environment }: ShellOptions): Shell {
         child.on('close', () => {
           clearTimeout(late);
           if (sign.test(out)) resolve(out);
-          else reject(new Error(`ended before it said ${sign}:\n${out}`));
+          else reject(new Error(`ended before it printed ${sign}:\n${out}`));
         });
       }),
   };

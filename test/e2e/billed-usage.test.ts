@@ -110,10 +110,10 @@ describe('the client reads the billed usage:', () => {
       const payloads = stream
         ? text.split(/\r?\n/).flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
         : [JSON.parse(text)];
-      const told = payloads.map(read).findLast((counts) => counts !== undefined && counts !== null);
+      const counts = payloads.map(read).findLast((counts) => counts !== undefined && counts !== null);
       const { usage } = await stage.settledCall();
       expect(usage?.source).toBe('counted');
-      expect(names.map((name) => told?.[name])).toEqual([usage?.input, usage?.output]);
+      expect(names.map((name) => counts?.[name])).toEqual([usage?.input, usage?.output]);
       expect(usage?.output).toBeGreaterThan(0);
     }
   });

@@ -7,11 +7,16 @@ import { FORMATS, origin } from './any-format.ts';
 const CANARY = 'zq7Kw2ordinaryLookingWord99';
 const PROJECT = 'blue-whale-77';
 
-type Fault = 'refusal' | 'failure' | 'error in a whole reply' | 'error before a stream' | 'error within a stream';
+type Fault =
+  | 'refusal'
+  | 'failure'
+  | 'error in a non-streaming reply'
+  | 'error before a stream'
+  | 'error within a stream';
 let fault: Fault = 'refusal';
 
-/** Everything the request told the provider, in several spellings. */
-function gossip(request: Request): string {
+/** Everything the request contains, in several spellings. */
+function echoOf(request: Request): string {
   const { host, hostname } = new URL(request.url);
   const key =
     request.headers.get('x-api-key') ?? request.headers.get('x-goog-api-key') ?? request.headers.get('authorization');
@@ -95,15 +100,15 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     port: 0,
     fetch(request) {
-      const words = gossip(request);
+      const words = echoOf(request);
       const headers = { 'x-request-id': words, 'openai-organization': words };
       if (fault === 'refusal') return Response.json(errorOf(words), { status: 400, headers });
       if (fault === 'failure') return Response.json(errorOf(words), { status: 500, headers });
-      if (fault === 'error in a whole reply') return Response.json(errorOf(words), { headers });
+      if (fault === 'error in a non-streaming reply') return Response.json(errorOf(words), { headers });
       const event = `data: ${JSON.stringify(errorOf(words))}\n\n`;
       const opening = OPENINGS.find(([path]) => path.test(request.url))?.[1](words) ?? '';
-      const said = fault === 'error before a stream' ? event : opening;
-      return new Response(said, { headers: { ...headers, 'content-type': 'text/event-stream' } });
+      const body = fault === 'error before a stream' ? event : opening;
+      return new Response(body, { headers: { ...headers, 'content-type': 'text/event-stream' } });
     },
   });
   scene = await startScene();
@@ -149,7 +154,7 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
     for (fault of [
       'refusal',
       'failure',
-      'error in a whole reply',
+      'error in a non-streaming reply',
       'error before a stream',
       'error within a stream',
     ] as const) {

@@ -64,7 +64,7 @@ describe('bodies', () => {
     ];
     for (const [more, param] of wrong) {
       const { status, error } = await postRaw(stage, JSON.stringify({ ...chatRequest(stage.model), ...more }));
-      expect({ param, status, said: error?.param }).toEqual({ param, status: 400, said: param });
+      expect({ param, status, named: error?.param }).toEqual({ param, status: 400, named: param });
       expect(error?.message).toContain(param);
     }
     expect(stage.journal()).toHaveLength(0);

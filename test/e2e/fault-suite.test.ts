@@ -139,14 +139,14 @@ async function judge(
   expect(expected, `with ${targets} targets and ${JSON.stringify(members)}`).toContain(verdict);
   const asked = stage.journal().filter(({ path }) => path.includes('/t0/'));
   expect(asked.length).toBeWithin(1, most + 1);
-  // Nobody is asked to go on from another's words.
+  // No other target continues the text.
   for (const { body } of stage.journal()) expect(body?.messages).toEqual(chatRequest('').messages);
 }
 
 describe('a context that is too long', () => {
   const TOO_LONG = refusal('context_length_exceeded', "This model's maximum context length is 8192 tokens.");
 
-  test('with a larger model to fall back to', async () => {
+  test('with a larger fallback model', async () => {
     const larger = await scene.stage({ contextTokens: 1_000_000 });
     larger.script({ ...GOOD, repeat: true });
     const fallbacks = [{ model: larger.model, on: ['context_length'] }];
@@ -162,7 +162,7 @@ describe('a context that is too long', () => {
 });
 
 test.each([1, 2])(
-  'a content filter, with %i targets: the refusal is told and nobody else is asked',
+  'a content filter, with %i targets: the refusal is returned and no other target is called',
   async (targets) => {
     const filtered = refusal('content_policy_violation', 'Your request was rejected by our safety system.');
     await expectRefused(targets, filtered, 'content_policy_violation');
@@ -179,7 +179,7 @@ async function expectRefused(targets: number, answer: Answer, code: string): Pro
   expect(await stage.settledCall()).toMatchObject({ cost: '0', outcome: 'refused' });
 }
 
-test('a target that is down for a while: it is asked again once it can, and until then nobody is left without an answer', async () => {
+test('a target that is down for a while: it is used again once it can be, and until then every call is answered', async () => {
   const down = Array.from({ length: 5 }, () => errorAnswer(503, 'Overloaded.'));
   const [two, one] = [await scene.stage({ targets: 2 }), await scene.stage()];
   for (const stage of [two, one]) scriptFirst(stage, [...down, streamAnswer(['first'])]);
@@ -206,7 +206,7 @@ async function untilFirst(stage: Stage, check: (status: number, text: string) =>
   for (const call of await stage.settled()) expect(nanoCost(call)).toBe(call.outcome === 'ok' ? costOf(USED) : 0n);
 }
 
-test('the accounts of a fallback: the reply and the record name the model that answered, which alone is charged', async () => {
+test('a fallback is billed once: the reply and the record name the model that answered, and only it is charged', async () => {
   const other = await scene.stage();
   other.script({ ...GOOD, repeat: true });
   const stage = await scene.stage({ members: { fallbacks: [{ model: other.model, on: ['unavailable'] }] } });

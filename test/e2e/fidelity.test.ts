@@ -68,9 +68,9 @@ describe('losses of a request', () => {
       const { type, upstreamModel } = format.foreign;
       const stage = await scene.stage({ type, upstreamModel });
       stage.script(format.foreign.whole({ texts: ['Hi'] }));
-      const told = await ask(stage, format);
-      expect(told.status).toBe(200);
-      expect(told.headers.get('x-modelport-warnings')).toContain(format.named);
+      const response = await ask(stage, format);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-modelport-warnings')).toContain(format.named);
 
       const refused = await ask(stage, format, { 'x-modelport-strict': 'true' });
       expect(refused.status).toBe(400);

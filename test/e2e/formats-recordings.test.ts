@@ -147,10 +147,10 @@ function jsonOf(recorded: RecordedCase): Payload[] {
 }
 
 /** Without recorded usage the delivered output is charged; after a failure, what is known. */
-function assertCharge(call: CallView, told: Tokens): void {
-  if (call.outcome !== 'ok' || told.input + told.output === 0) return;
+function assertCharge(call: CallView, tokens: Tokens): void {
+  if (call.outcome !== 'ok' || tokens.input + tokens.output === 0) return;
   expect(call.usage?.source).toBe('reported');
-  expect(nanoCost(call)).toBe(costOf(told));
+  expect(nanoCost(call)).toBe(costOf(tokens));
 }
 
 describe('recorded replies in their own format', () => {

@@ -51,7 +51,7 @@ test('an image model is refused in a text completion, which has no place for an 
 });
 
 test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/completions', '/v1/embeddings', '/v1/rerank'])(
-  '%s gives the position of invalid JSON, and says if the body is empty',
+  '%s gives the position of invalid JSON, and names an empty body',
   async (path) => {
     const broken = await refused('{\n  "model": "x",\n}', path);
     expect(broken).toMatchObject({ status: 400, message: expect.stringContaining('line 3, column 1') });
@@ -73,7 +73,7 @@ test('above 1 MiB, where a worker parses, the message is the same', async () => 
   expect(cut).toMatchObject({ status: 400, message: expect.stringContaining(`line 1, column ${12 + text.length}`) });
 });
 
-test('an installation without models says how to enable a provider', async () => {
+test('the error of an installation without models explains how to enable a provider', async () => {
   const empty = await startGateway({ environment: { MODELPORT_SANDBOX: 'off' } });
   try {
     const headers = { authorization: `Bearer ${empty.apiKey}`, 'anthropic-version': '2023-06-01' };

@@ -174,7 +174,7 @@ describe('JSON requests of each provider', () => {
       'stream',
     ],
   ];
-  test.each(rows)('%s %s %p', async (type, upstreamModel, more, path, said, warned) => {
+  test.each(rows)('%s %s %p', async (type, upstreamModel, more, path, expected, warned) => {
     const stage = await drawing(type, upstreamModel);
     stage.script({ json: { created: 1, data: [{ url }] } });
     const response = await stage.post('/v1/images/generations', { model: stage.model, prompt: 'A cat', ...more });
@@ -182,7 +182,7 @@ describe('JSON requests of each provider', () => {
     expect(await response.text()).toContain(url);
     const [sent] = stage.journal();
     expect(sent?.path).toEndWith(path);
-    expect(sent?.body).toEqual({ model: upstreamModel, prompt: 'A cat', ...said });
+    expect(sent?.body).toEqual({ model: upstreamModel, prompt: 'A cat', ...expected });
     if (warned === '') expect(response.headers.get('x-modelport-warnings') ?? '').not.toContain('was changed to');
     else expect(response.headers.get('x-modelport-warnings')).toContain(warned);
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
@@ -238,11 +238,11 @@ describe('JSON requests of each provider', () => {
       ['wan2.6-t2i', '1024x1024', '1280*1280'],
       ['wan2.7-image-pro', '4K', '4K'],
     ];
-    for (const [upstreamModel, size, said] of sizes) {
+    for (const [upstreamModel, size, expected] of sizes) {
       const stage = await drawing('dashscope', upstreamModel);
       stage.script({ json: output });
       expect((await ask(stage, { size })).status).toBe(200);
-      expect(stage.journal()[0]?.body).toMatchObject({ parameters: { n: 1, size: said } });
+      expect(stage.journal()[0]?.body).toMatchObject({ parameters: { n: 1, size: expected } });
       await stage.settledCall();
     }
     const stage = await drawing('dashscope', 'wanx2.1-imageedit');

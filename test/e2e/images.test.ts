@@ -198,8 +198,8 @@ describe('invalid requests: nothing sent, nothing charged', () => {
       [`/v1beta/models/${model}:generateContent`, { contents, generationConfig: { candidateCount: 3 } }],
     ];
     for (const [path, body] of asked) {
-      const { status, body: told } = await ask(stage, path, body);
-      expect([status, told.error.message]).toEqual([400, expect.stringContaining('must be from 1 to 2')]);
+      const { status, body: result } = await ask(stage, path, body);
+      expect([status, result.error.message]).toEqual([400, expect.stringContaining('must be from 1 to 2')]);
     }
     expect([stage.journal(), await stage.settled()]).toEqual([[], []]);
     const generous = await scene.stage(drawing({ maxImages: 12 }));

@@ -61,13 +61,13 @@ describe('with its own provider', () => {
     ['anthropic-version', '2026-10-21', '2026-10-21'],
     ['vendor1-version', '2023-06-01', '2023-06-01'],
     ['anthropic-version', '2031-01-01', '2026-10-21'],
-  ])("%s: %s goes upstream as %s, with the client's beta flags and the provider's key", async (name, said, sent) => {
+  ])("%s: %s goes upstream as %s, with the client's beta flags and the provider's key", async (name, value, sent) => {
     const stage = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
     stage.script(PROVIDER.whole({ texts: ['Hi'] }));
     const flags = { 'anthropic-beta': 'interleaved-thinking-2025-05-14' };
     const { status } = await send(
       stage,
-      { 'x-api-key': stage.caller.key, [name]: said, ...flags },
+      { 'x-api-key': stage.caller.key, [name]: value, ...flags },
       {},
       '/v1/messages?beta=true',
     );

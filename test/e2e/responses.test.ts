@@ -58,7 +58,7 @@ test('a plain text is an input, and usage has the member names of both specifica
   await stage.settled();
 });
 
-test('a stream that fails says so and never completes', async () => {
+test('a stream that fails ends with an error and never completes', async () => {
   for (const provider of [PROVIDER, chat]) {
     const stage = await stageFor(provider);
     const answer = provider.stream({ texts: ['one ', 'two ', 'three'] });

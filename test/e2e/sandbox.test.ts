@@ -86,8 +86,8 @@ test.each<[path: string, body: object]>([
 test.each([
   ['without a provider', {}, true],
   ['beside a provider', { OPENAI_API_KEY: 'sk-none' }, false],
-  ['beside a provider, where it is told to be on', { OPENAI_API_KEY: 'sk-none', MODELPORT_SANDBOX: 'on' }, true],
-  ['where it is told to be off', { MODELPORT_SANDBOX: 'off' }, false],
+  ['beside a provider, if the setting is on', { OPENAI_API_KEY: 'sk-none', MODELPORT_SANDBOX: 'on' }, true],
+  ['if the setting is off', { MODELPORT_SANDBOX: 'off' }, false],
 ])('%s: its models are offered or not', async (_what, environment, isOffered) => {
   const other = await startGateway({ environment: { MODELPORT_SANDBOX: '', ...environment } });
   try {

@@ -18,7 +18,7 @@ export interface Scenario {
   name: string;
   ask: Partial<Conversation>;
   /** The provider's reply for each turn. */
-  says: readonly ModelOutput[];
+  outputs: readonly ModelOutput[];
   /** The providers for which it runs; all by default. */
   providers?: readonly ProviderName[];
   /** Clients that cannot do this, with the reason. */

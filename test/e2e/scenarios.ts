@@ -27,7 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'text, with a system prompt',
     ask: { system: 'Be brief.', prompt: 'Greet Japan.', maxTokens: 500 },
-    says: [{ texts: ['Grüße ', 'aus ', '日本 🗾'] }],
+    outputs: [{ texts: ['Grüße ', 'aus ', '日本 🗾'] }],
     check({ client, provider, view, sent }) {
       expect(view.turns).toMatchObject([
         turnView(client, 'over', { text: 'Grüße aus 日本 🗾', reasoning: '', calls: [] }),
@@ -41,7 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a tool loop of three turns',
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
-    says: [
+    outputs: [
       { texts: ['First the sky.'], calls: [CALLS.weather] },
       { calls: [CALLS.time] },
       { texts: ['Sun ', 'at noon.'] },
@@ -76,7 +76,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'parallel tools',
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
-    says: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
+    outputs: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
     check({ client, view, sent }) {
       expect(view.turns).toMatchObject([turnView(client, 'calls'), turnView(client, 'over', { text: 'Both.' })]);
       assertCalls(view.turns[0], CALLS.weather, CALLS.time);
@@ -93,7 +93,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'reasoning with tools over several turns',
     ask: { think: true, tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
-    says: [
+    outputs: [
       { thought: 'The sky first.', calls: [CALLS.weather] },
       { thought: 'Now the clock.', calls: [CALLS.time] },
       { thought: 'Both known.', texts: ['Sun at noon.'] },
@@ -121,7 +121,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'calls that the provider gives no ids',
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
-    says: [{ calls: [CALLS.weather, CALLS.time].map((call) => ({ ...call, id: '' })) }, { texts: ['Both.'] }],
+    outputs: [{ calls: [CALLS.weather, CALLS.time].map((call) => ({ ...call, id: '' })) }, { texts: ['Both.'] }],
     providers: ['gemini'],
     check({ format, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
@@ -138,7 +138,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'sources of a text',
     ask: { prompt: 'Which city?' },
-    says: [{ texts: ['Oslo 🏔 ', 'is one.'], sources: SOURCES }],
+    outputs: [{ texts: ['Oslo 🏔 ', 'is one.'], sources: SOURCES }],
     check({ client, view }) {
       expect(textsOf(view)).toEqual(['Oslo 🏔 is one.']);
       // This library drops them.
@@ -149,7 +149,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'an image, inline',
     ask: { prompt: [{ type: 'text', text: 'What is it?' }, IMAGE] },
-    says: [{ texts: ['A dot.'] }],
+    outputs: [{ texts: ['A dot.'] }],
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['A dot.']);
       expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is it?' }, IMAGE]);
@@ -163,7 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
         { type: 'text', text: 'Sum it up.' },
       ],
     },
-    says: [{ texts: ['Empty.'] }],
+    outputs: [{ texts: ['Empty.'] }],
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['Empty.']);
       expect(sent[0]?.turns[0]?.parts).toMatchObject([
@@ -175,7 +175,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'results of tools: a failure',
     ask: { tools: [WEATHER], results: { get_weather: { text: 'no such place', failed: true } } },
-    says: [{ calls: [CALLS.weather] }, { texts: ['Unknown.'] }],
+    outputs: [{ calls: [CALLS.weather] }, { texts: ['Unknown.'] }],
     check({ client, format, provider, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Unknown.']);
       const [result] = partsOf(sent[1], 'result');
@@ -189,7 +189,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'results of tools: an image',
     ask: { tools: [WEATHER], results: { get_weather: { text: 'see', image: IMAGE } } },
-    says: [{ calls: [CALLS.weather] }, { texts: ['Blue.'] }],
+    outputs: [{ calls: [CALLS.weather] }, { texts: ['Blue.'] }],
     cannot: {
       chat: 'its tool messages are text alone',
       'ai-chat': 'its tool messages are text alone',
@@ -215,7 +215,7 @@ export const SCENARIOS: readonly Scenario[] = [
       result: 'unused',
       results: { get_weather: { text: 'sky', image: IMAGE }, get_time: { text: 'clock', image: IMAGE } },
     },
-    says: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
+    outputs: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
     cannot: Object.fromEntries(
       CLIENTS.filter((client) => client !== 'messages' && client !== 'responses').map((client) => [
         client,
@@ -233,21 +233,21 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'an audio file',
-    ask: { prompt: [{ type: 'text', text: 'What is said?' }, AUDIO] },
-    says: [{ texts: ['Hello.'] }],
+    ask: { prompt: [{ type: 'text', text: 'What is spoken?' }, AUDIO] },
+    outputs: [{ texts: ['Hello.'] }],
     providers: ['chat', 'gemini'],
     cannot: Object.fromEntries(
       CLIENTS.filter((client) => client !== 'chat' && client !== 'gemini').map((client) => [client, 'has no audio']),
     ),
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['Hello.']);
-      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is said?' }, AUDIO]);
+      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is spoken?' }, AUDIO]);
     },
   },
   {
     name: 'structured output',
     ask: { schema: WEATHER.schema, prompt: 'Which city?' },
-    says: [{ texts: ['{"city":', '"Oslo"}'] }],
+    outputs: [{ texts: ['{"city":', '"Oslo"}'] }],
     check({ view, sent }) {
       expect(JSON.parse(view.turns[0]?.text ?? '')).toEqual({ city: 'Oslo' });
       expect(sent[0]?.schema).toMatchObject({ properties: { city: { type: 'string' } }, required: ['city'] });
@@ -256,17 +256,17 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'structured output by a schema of many parts',
     ask: { schema: MANY_PARTS, prompt: 'Which trip?' },
-    says: [{ texts: [JSON.stringify(TRIP)] }],
+    outputs: [{ texts: [JSON.stringify(TRIP)] }],
     check({ view, sent }) {
       expect(JSON.parse(view.turns[0]?.text ?? '')).toEqual(TRIP);
-      const told = JSON.stringify(sent[0]?.schema);
-      for (const word of ['from', 'stops', 'mood', 'calm', 'note', 'kilometres']) expect(told).toContain(`"${word}"`);
+      const schema = JSON.stringify(sent[0]?.schema);
+      for (const word of ['from', 'stops', 'mood', 'calm', 'note', 'kilometres']) expect(schema).toContain(`"${word}"`);
     },
   },
   {
     name: 'a stop sequence',
     ask: { stop: ['###', 'END'] },
-    says: [{ texts: ['One ', 'two '], ends: { stop: '###' } }],
+    outputs: [{ texts: ['One ', 'two '], ends: { stop: '###' } }],
     cannot: { responses: 'the format has none', 'ai-responses': 'the format has none' },
     check({ client, provider, view, sent }) {
       expect(textsOf(view)).toEqual(['One two ']);
@@ -280,7 +280,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'out of tokens',
     ask: { maxTokens: 64 },
-    says: [{ texts: ['Once upon a '], ends: 'length' }],
+    outputs: [{ texts: ['Once upon a '], ends: 'length' }],
     check({ client, view, sent }) {
       expect(view.turns).toMatchObject([turnView(client, 'length', { text: 'Once upon a ' })]);
       expect(sent[0]?.maxTokens).toBe(64);
@@ -289,7 +289,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'held back by the provider',
     ask: {},
-    says: [{ texts: ['I '], ends: 'filtered' }],
+    outputs: [{ texts: ['I '], ends: 'filtered' }],
     check({ client, view }) {
       expect(view.turns).toMatchObject([turnView(client, 'filtered')]);
     },
@@ -297,7 +297,9 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'usage with its details',
     ask: { think: true },
-    says: [{ thought: 'Hm.', texts: ['Yes.'], tokens: { input: 1000, cachedInput: 400, output: 90, reasoning: 30 } }],
+    outputs: [
+      { thought: 'Hm.', texts: ['Yes.'], tokens: { input: 1000, cachedInput: 400, output: 90, reasoning: 30 } },
+    ],
     check({ provider, view }) {
       const { cachedInput, reasoning } = view.turns[0]?.usage ?? {};
       expect(cachedInput).toBe(400);
@@ -308,7 +310,7 @@ export const SCENARIOS: readonly Scenario[] = [
     (choice): Scenario => ({
       name: `tool choice: ${typeof choice === 'string' ? choice : 'by name'}`,
       ask: { choice, tools: [WEATHER, TIME], mostTurns: 1 },
-      says: [choice === 'auto' || choice === 'none' ? { texts: ['Well.'] } : { calls: [CALLS.time] }],
+      outputs: [choice === 'auto' || choice === 'none' ? { texts: ['Well.'] } : { calls: [CALLS.time] }],
       check({ client, view, sent }) {
         if (choice === 'auto' || choice === 'none') expect(textsOf(view)).toEqual(['Well.']);
         else assertCalls(view.turns[0], CALLS.time);
@@ -322,7 +324,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'one call at a time',
     ask: { oneAtATime: true, tools: [WEATHER, TIME] },
-    says: [{ texts: ['Well.'] }],
+    outputs: [{ texts: ['Well.'] }],
     cannot: {
       gemini: 'the format cannot ask it',
       'ai-gemini': 'the format cannot ask it',

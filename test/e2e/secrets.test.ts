@@ -57,7 +57,7 @@ test('a credential is used, and is in no file, response or log', async () => {
 const onDiskWithFiles = () =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
 
-test('payloads are captured as key and model say, encrypted, and read by admins alone, who are audited', async () => {
+test('payloads are captured by the settings of key and model, encrypted, and read by admins alone, who are audited', async () => {
   upstream.script('/s/', streamAnswer(['a private ', 'answer'], { repeat: true }));
   const provider = { name: 's', type: 'openai-compatible', baseUrl: `${upstream.url}/s/v1`, credential: CANARY };
   await gateway.admin('POST', '/providers', provider);
@@ -92,7 +92,7 @@ test('payloads are captured as key and model say, encrypted, and read by admins 
   expect(captured.body.reply.text).toBe(streamed.text);
   expect(streamed.text).toContain('a private ');
 
-  // What the key says comes before the model.
+  // The setting of the key has precedence over the model's.
   const issue = async (capture: string) =>
     (await gateway.admin<{ key: string }>('POST', '/keys', { account: caller.account, name: capture, capture })).key;
   const whole = await ask(false, await issue('redacted'), 'm');

@@ -132,7 +132,7 @@ describe('recorded streams pass byte for byte', () => {
 function withoutBill(text: string, recorded: RecordedCase): string {
   if (chunksOf(recorded).some(({ usage }) => usage)) return text;
   const billed = /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\n\n(?=data: \[DONE\]\n\n$)/;
-  if (!billed.test(text)) throw new Error('the client is not told what it is billed');
+  if (!billed.test(text)) throw new Error('the client does not get the billed usage');
   return text.replace(billed, '');
 }
 

@@ -71,7 +71,7 @@ describe('Vertex AI', () => {
     expect(other?.body).not.toHaveProperty('model');
   });
 
-  test('if no token can be fetched the attempt fails: 502 alone, otherwise the next target, without a word of the key', async () => {
+  test('if no token can be fetched the attempt fails: 502 alone, otherwise the next target, without parts of the key', async () => {
     scene.upstream.script('/token-2', { json: { error: 'invalid_grant' }, status: 400, repeat: true });
     const credential = account(2);
     const alone = await scene.stage({ type: 'vertex', upstreamModel: 'gemini-2.5-flash', credential });

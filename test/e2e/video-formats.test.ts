@@ -12,21 +12,27 @@ const json = (body: object): Answer => ({ json: body });
 const minimax = (body: object) => json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
 
 /** The answers of each provider from start to end, and the seconds charged for an order of five. */
-const PROVIDERS: { type: string; model: string; says(video: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
+const PROVIDERS: {
+  type: string;
+  model: string;
+  responses(video: string): Answer[];
+  seconds: number;
+  requests: RegExp[];
+}[] = [
   {
     type: 'kling',
     model: 'kling-v3',
-    says: (url) => [
+    responses: (url) => [
       json({ code: 0, data: { task_id: '42', task_status: 'submitted' } }),
       json({ code: 0, data: { task_status: 'succeed', task_result: { videos: [{ id: 'v', url, duration: '5.1' }] } } }),
     ],
     seconds: 5,
-    asked: [/^POST .*\/v1\/videos\/text2video$/, /^GET .*\/v1\/videos\/text2video\/42$/],
+    requests: [/^POST .*\/v1\/videos\/text2video$/, /^GET .*\/v1\/videos\/text2video\/42$/],
   },
   {
     type: 'dashscope',
     model: 'wan2.7-t2v',
-    says: (video_url) => [
+    responses: (video_url) => [
       json({ output: { task_id: 't-1', task_status: 'PENDING' } }),
       json({
         output: { task_status: 'SUCCEEDED', video_url },
@@ -34,18 +40,18 @@ const PROVIDERS: { type: string; model: string; says(video: string): Answer[]; s
       }),
     ],
     seconds: 6,
-    asked: [/^POST .*\/services\/aigc\/video-generation\/video-synthesis$/, /^GET .*\/tasks\/t-1$/],
+    requests: [/^POST .*\/services\/aigc\/video-generation\/video-synthesis$/, /^GET .*\/tasks\/t-1$/],
   },
   {
     type: 'minimax',
     model: 'MiniMax-Hailuo-02',
-    says: (download_url) => [
+    responses: (download_url) => [
       minimax({ task_id: '7' }),
       minimax({ task_id: '7', status: 'Success', file_id: '9' }),
       minimax({ file: { file_id: 9, download_url } }),
     ],
     seconds: 5,
-    asked: [
+    requests: [
       /^POST .*\/video_generation$/,
       /^GET .*\/query\/video_generation\?task_id=7$/,
       /^GET .*\/files\/retrieve\?file_id=9$/,
@@ -54,39 +60,39 @@ const PROVIDERS: { type: string; model: string; says(video: string): Answer[]; s
   {
     type: 'runway',
     model: 'gen4.5',
-    says: (url) => [json({ id: 'r-1' }), json({ id: 'r-1', status: 'SUCCEEDED', output: [url] })],
+    responses: (url) => [json({ id: 'r-1' }), json({ id: 'r-1', status: 'SUCCEEDED', output: [url] })],
     seconds: 5,
-    asked: [/^POST .*\/v1\/text_to_video$/, /^GET .*\/v1\/tasks\/r-1$/],
+    requests: [/^POST .*\/v1\/text_to_video$/, /^GET .*\/v1\/tasks\/r-1$/],
   },
   {
     type: 'vidu',
     model: 'viduq2',
-    says: (url) => [
+    responses: (url) => [
       json({ task_id: 'v-1', state: 'created' }),
       json({ state: 'success', credits: 4, creations: [{ id: 'c', url }] }),
     ],
     seconds: 5,
-    asked: [/^POST .*\/text2video$/, /^GET .*\/tasks\/v-1\/creations$/],
+    requests: [/^POST .*\/text2video$/, /^GET .*\/tasks\/v-1\/creations$/],
   },
   {
     type: 'minimax',
     model: 'MiniMax-H3',
-    says: (url) => [
+    responses: (url) => [
       json({ task_id: '8' }),
       json({ task: { id: '8', status: 'succeeded', content: { url }, usage: { total_seconds: 5 } } }),
     ],
     seconds: 5,
-    asked: [/^POST .*\/v2\/video_generation$/, /^GET .*\/v2\/query\/video_generation\/8$/],
+    requests: [/^POST .*\/v2\/video_generation$/, /^GET .*\/v2\/query\/video_generation\/8$/],
   },
 ];
 
 describe.concurrent('from start to end', () => {
   test.each(PROVIDERS)(
     '$model',
-    async ({ type, model, says, seconds, asked }) => {
+    async ({ type, model, responses, seconds, requests }) => {
       const stage = await scene.stage({ type, kind: 'video', upstreamModel: model, price: SECOND_PRICE });
       scene.upstream.script(`/video/${stage.model}`, videoAnswer);
-      stage.script(...says(`${scene.upstream.url}/video/${stage.model}`));
+      stage.script(...responses(`${scene.upstream.url}/video/${stage.model}`));
       const submit = '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
       const created = await stage.post(submit, { req_key: stage.model, prompt: 'A cat', frames: 121 });
       const { task_id: id } = ((await created.json()) as { data: { task_id: string } }).data;
@@ -94,7 +100,7 @@ describe.concurrent('from start to end', () => {
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
       expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
       const sent = stage.journal().map(({ method, path }) => `${method} ${path}`);
-      expect(sent).toEqual(asked.map((one) => expect.stringMatching(one)));
+      expect(sent).toEqual(requests.map((one) => expect.stringMatching(one)));
       // Its video has a public URL: no key is sent there.
       const [fetched] = scene.upstream.journal(`/video/${stage.model}`);
       expect(fetched?.headers.authorization).toBeUndefined();

@@ -16,7 +16,7 @@ interface Asked {
 function startJimeng() {
   const asked: Asked[] = [];
   const looks = new Map<string, number>();
-  const told = (data: object) => Response.json({ code: 10_000, message: 'Success', request_id: 'r', data });
+  const success = (data: object) => Response.json({ code: 10_000, message: 'Success', request_id: 'r', data });
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -37,14 +37,16 @@ function startJimeng() {
       const body = JSON.parse(text) as Asked['body'];
       asked.push({ action: searchParams.get('Action'), body });
       if (searchParams.get('Action') === 'CVSync2AsyncSubmitTask') {
-        return told({ task_id: String(body.prompt).includes('forbidden') ? 'forbidden' : crypto.randomUUID() });
+        return success({ task_id: String(body.prompt).includes('forbidden') ? 'forbidden' : crypto.randomUUID() });
       }
       const id = String(body.task_id);
       if (id === 'forbidden')
         return Response.json({ code: 50_516, message: 'Post Video Risk Not Pass', data: null }, { status: 400 });
       const look = (looks.get(id) ?? 0) + 1;
       looks.set(id, look);
-      return look === 1 ? told({ status: 'generating' }) : told({ status: 'done', video_url: `${origin}/video.mp4` });
+      return look === 1
+        ? success({ status: 'generating' })
+        : success({ status: 'done', video_url: `${origin}/video.mp4` });
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };

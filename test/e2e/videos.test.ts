@@ -127,7 +127,7 @@ describe('refused orders: nothing held, and only refusals recorded', () => {
     ['metadata that is no object', { metadata: 'x' }, 'metadata'],
     ['a webhook at a private address', { webhook_url: 'http://10.0.0.1/hook' }, ''],
     ['no model and no default', { model: '' }, 'model'],
-    ['a model nobody sells', { model: 'nobody' }, 'model'],
+    ['an unknown model', { model: 'nobody' }, 'model'],
   ];
   test.each(wrong)('%s', async (_, more, param) => {
     const stage = await sandboxStage();
@@ -149,7 +149,7 @@ describe('refused orders: nothing held, and only refusals recorded', () => {
     });
   });
 
-  test('a key that nobody knows, and a body that is neither JSON nor a form', async () => {
+  test('an unknown key, and a body that is neither JSON nor a form', async () => {
     const stage = await sandboxStage();
     const receiptOf = async (key: string, body: string) => {
       const answer = await fetch(`${scene.gateway.url}/v1/videos`, {

@@ -28,7 +28,7 @@ export async function textOf({ body }: Response): Promise<string> {
   try {
     for await (const chunk of body ?? []) chunks.push(chunk);
   } catch {
-    // The text itself says that the stream failed.
+    // The text itself states that the stream failed.
   }
   return Buffer.concat(chunks).toString();
 }

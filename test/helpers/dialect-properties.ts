@@ -9,7 +9,7 @@ import { fc } from './property.ts';
 
 const encoder = new TextEncoder();
 
-/** The body can be read and written again, or the error says what is wrong with it. */
+/** The body can be read and written again, or the error explains what is wrong with it. */
 export function expectCallOrError(dialect: Dialect<ChatCall>, members: object): void {
   const body = encoder.encode(JSON.stringify(members));
   try {

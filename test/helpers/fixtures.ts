@@ -28,7 +28,7 @@ export interface RecordedCase {
   native_sdk?: { raw?: string; helper?: string };
 }
 
-/** One of ours: says where it comes from. */
+/** One of ours, with its source. */
 export interface OwnRecording extends RecordedCase {
   provenance: 'sandbox' | 'handwritten';
   /** The script that made it, or the page of the provider's reference that it was written after. */
@@ -39,13 +39,13 @@ export interface OwnRecording extends RecordedCase {
 
 const OUTSIDE = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../../shared/fixtures');
 const OWN = join(import.meta.dir, '../recordings');
-/** What the names of our own begin with, so that they are told from those outside. */
+/** What the names of our own begin with, so that they differ from those outside. */
 const OWN_PREFIX = 'own/';
 
 /** Whether the outside folder is there; suites that need it are skipped where it is not. */
 export const hasFixtures = existsSync(join(OUTSIDE, 'manifest.json'));
 
-/** The suites and tests that need the outside folder, counted for the line that says so. */
+/** The suites and tests that need the outside folder, counted for the summary line. */
 export function outsideOnly(texts: Iterable<string>): number {
   let count = 0;
   for (const text of texts) count += text.match(/skipIf\(!hasFixtures\)/g)?.length ?? 0;

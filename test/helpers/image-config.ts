@@ -1,4 +1,4 @@
-/** How a container of our image starts: what the last stage of `deploy/docker/Dockerfile` says. */
+/** How a container of our image starts: the last stage of `deploy/docker/Dockerfile`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -7,7 +7,7 @@ import type { GatewayProcess, GatewaySetup } from './gateway-process.ts';
 import { newPasskeyDevice } from './passkey-device.ts';
 import { costOf, nanoOf, PRICE } from './scene.ts';
 
-/** Four tokens of 23 bytes: an estimate by length says 6. */
+/** Four tokens of 23 bytes: an estimate by length is 6. */
 const FOUR_TOKENS = 'hello hello hello hello';
 
 /** A provider that reports no usage. */
@@ -26,14 +26,14 @@ export const unmeteredModel = ({ url }: ScriptedUpstream): Pick<GatewaySetup, 'p
   ],
 });
 
-/** An OIDC provider that nobody can reach. */
+/** An OIDC provider that cannot be reached. */
 export const OIDC_ENVIRONMENT = {
   MODELPORT_PUBLIC_URL: 'https://models.example.test',
   MODELPORT_OIDC_ISSUER: 'http://127.0.0.1:9',
   MODELPORT_OIDC_CLIENT_ID: 'modelport',
 };
 
-/** With `OIDC_ENVIRONMENT`: the library, which is loaded now, says that the provider cannot be reached. */
+/** With `OIDC_ENVIRONMENT`: the library, which is loaded now, reports that the provider cannot be reached. */
 export async function beginOidc({ url }: Pick<GatewayProcess, 'url'>): Promise<void> {
   const answer = await fetch(`${url}/console/api/sign-in/oidc`, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/#error=provider_unavailable']);

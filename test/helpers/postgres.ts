@@ -19,7 +19,7 @@ import { freePort } from './free-port.ts';
 export interface TestPostgres {
   /** The URL of a new database: empty, or a copy of the one that `prepare` filled, which is called once for each cluster. */
   freshDatabase(prepare?: (url: string) => Promise<void>): Promise<string>;
-  /** Removes those of the given databases that nobody is connected to. */
+  /** Removes those of the given databases without connections. */
   dropDatabases(urls: readonly string[]): Promise<void>;
   /** Stops (`fast` ends sessions, `immediate` is a crash) and starts again. */
   stop(mode: 'fast' | 'immediate'): void;

@@ -129,7 +129,7 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
     case 'vertex-embeddings':
       return vertexCounts(last(recorded, (one) => one));
     default:
-      throw new Error(`nobody has written down how ${recorded.wire} is billed`);
+      throw new Error(`no billing rule for ${recorded.wire}`);
   }
 }
 

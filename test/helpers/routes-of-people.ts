@@ -17,6 +17,6 @@ export const FOREIGN_ORIGINS: { readonly [what: string]: { [name: string]: strin
   'another port of this host': { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' },
   'an old browser': { origin: 'https://evil.test' },
   'a page without an origin': { origin: 'null' },
-  'nobody knows where': {},
+  unknown: {},
   'a false header': { 'sec-fetch-site': 'same-origin', origin: 'https://evil.test' },
 };

@@ -46,7 +46,7 @@ export interface StageSetup {
   amount?: string;
 }
 
-/** The environment of one test: a model and a key that nobody else uses. */
+/** The environment of one test: a model and a key of its own. */
 export interface Stage {
   readonly model: string;
   readonly caller: TestCaller;

@@ -25,7 +25,7 @@ export function verifySignature(
   secret: string,
   { algorithm, date, keyPrefix } = AWS,
 ): { ok: boolean; scope: string; signed: string[] } {
-  const [, said, scope = '', names = '', signature] =
+  const [, named, scope = '', names = '', signature] =
     /^(\S+) Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
       arrived.headers.authorization ?? '',
     ) ?? [];
@@ -48,5 +48,5 @@ export function verifySignature(
   ].join('\n');
   const toSign = [algorithm, arrived.headers[date], scope, sha256(canonical)].join('\n');
   const key = scope.split('/').reduce<string | Uint8Array>((one, part) => hmac(one, part), keyPrefix + secret);
-  return { ok: said === algorithm && hmac(key, toSign).toString('hex') === signature, scope, signed };
+  return { ok: named === algorithm && hmac(key, toSign).toString('hex') === signature, scope, signed };
 }

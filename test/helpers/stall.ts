@@ -38,7 +38,7 @@ export async function stalled(dataFolder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   try {
     for (let busy = 0; busy < BUSY_LOOKS; ) {
-      if (Date.now() > deadline) throw new Error('nobody came to the point');
+      if (Date.now() > deadline) throw new Error('no process reached the point');
       busy = isLocked(file) ? busy + 1 : 0;
       await Bun.sleep(LOOK_MS);
     }

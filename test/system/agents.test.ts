@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type AgentName, canIsolate, installAgents, runAgent } from '../agents/isolated-agent.ts';
 import { DONE, startTaskModel } from '../agents/task-model.ts';
-import { type AgentName, canWall, installAgents, runAgent } from '../agents/walled-agent.ts';
 import { PROVIDERS, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
 import type { Sent } from '../helpers/provider-requests.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../helpers/scene.ts';
@@ -28,13 +28,13 @@ const WRITERS: { readonly [tool: string]: (file: string) => object } = {
 
 let scene: Scene;
 beforeAll(async () => {
-  if (canWall) [scene] = await Promise.all([startScene(), installAgents()]);
+  if (canIsolate) [scene] = await Promise.all([startScene(), installAgents()]);
 }, 300_000);
 afterEach(async () => {
-  if (canWall) await scene.assertClean();
+  if (canIsolate) await scene.assertClean();
 });
 afterAll(async () => {
-  if (canWall) await scene.close();
+  if (canIsolate) await scene.close();
 }, 60_000);
 
 interface Way {
@@ -43,9 +43,9 @@ interface Way {
   triesWebSockets?: true;
 }
 
-async function runErrand(agent: AgentName, provider: ProviderName, way: Way): Promise<Sent[]> {
+async function runAgentJob(agent: AgentName, provider: ProviderName, way: Way): Promise<Sent[]> {
   const { publicName, triesWebSockets } = way;
-  const folder = mkdtempSync(join(tmpdir(), 'modelport-errand-'));
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-agent-'));
   const file = join(folder, 'hello.txt');
   const model = startTaskModel(provider, ({ tools }) => {
     const tool = tools.find(({ name }) => WRITERS[name]);
@@ -56,7 +56,7 @@ async function runErrand(agent: AgentName, provider: ProviderName, way: Way): Pr
     const setup = { type, upstreamModel, baseUrls: [`${model.url}/v1`] };
     const stage = await scene.stage(publicName === undefined ? setup : { ...setup, model: publicName });
     const gatewayPort = Number(new URL(scene.gateway.url).port);
-    const errand = {
+    const job = {
       agent,
       gatewayPort,
       apiKey: stage.caller.key,
@@ -64,7 +64,7 @@ async function runErrand(agent: AgentName, provider: ProviderName, way: Way): Pr
       task: TASK,
       ...(triesWebSockets && { triesWebSockets }),
     };
-    const { code, output, webSockets } = await runAgent(errand, folder);
+    const { code, output, webSockets } = await runAgent(job, folder);
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(DONE) });
     expect(readFileSync(file, 'utf8')).toBe(TEXT);
     // The first 426 makes it use HTTP from then on.
@@ -93,7 +93,7 @@ function assertGoesOn(sent: Sent | undefined, provider: ProviderName): void {
   if (provider !== 'chat') expect(parts).toContainEqual(expect.objectContaining({ signature: SIGNATURE }));
 }
 
-describe.skipIf(!canWall)('an errand of', () => {
+describe.skipIf(!canIsolate)('the task of', () => {
   const ways: [string, AgentName, ProviderName, Way?][] = [
     ['Claude Code on an OpenAI-format model', 'claude', 'chat'],
     ['Claude Code on a Gemini model', 'claude', 'gemini'],
@@ -117,7 +117,7 @@ describe.skipIf(!canWall)('an errand of', () => {
   ];
   for (const [name, agent, provider, way = {}] of ways) {
     test(name, async () => {
-      const sent = await runErrand(agent, provider, way);
+      const sent = await runAgentJob(agent, provider, way);
       assertGoesOn(sent.at(-1), provider);
     }, 90_000);
   }

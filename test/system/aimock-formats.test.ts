@@ -52,9 +52,9 @@ for (const provider of FORMATS) {
           async (client) => {
             const stage = await stageAt(provider, mocks.calm);
             for (const stream of [false, true]) {
-              const said = await talk(stage, { client, stream, prompt: 'Say hello.' });
-              expect(said.error).toBeUndefined();
-              expect(said.turns).toMatchObject([{ text: CHAT_TEXT }]);
+              const view = await talk(stage, { client, stream, prompt: 'Say hello.' });
+              expect(view.error).toBeUndefined();
+              expect(view.turns).toMatchObject([{ text: CHAT_TEXT }]);
               // It gives another finish reason for a tool call, which the AI SDK follows.
               if (client === 'ai-gemini' && provider === 'gemini') continue;
               const called = await talk(stage, { client, stream, tools: [WEATHER], prompt: 'What is the weather?' });

@@ -14,7 +14,7 @@ const AUDIO = Buffer.from('ID3 audio that aimock made up');
 const FIXTURES = [
   { match: { endpoint: 'embedding' }, response: { embedding: VECTOR } },
   { match: { endpoint: 'speech' }, response: { audio: AUDIO.toString('base64'), format: 'mp3' } },
-  { match: { endpoint: 'transcription' }, response: { transcription: { text: 'What was said.', duration: 3 } } },
+  { match: { endpoint: 'transcription' }, response: { transcription: { text: 'What was spoken.', duration: 3 } } },
   { match: { endpoint: 'translation' }, response: { transcription: { text: 'What was meant.', duration: 3 } } },
 ];
 
@@ -54,10 +54,10 @@ test('speech, transcriptions and translations', async () => {
   expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
   const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
   const file = Buffer.alloc(64_000).toString('base64');
-  expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });
+  expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
   expect(await asked(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
   expect(await asked(heard, 'openai transcriptions', { file, response_format: 'verbose_json' })).toMatchObject({
-    text: 'What was said.',
+    text: 'What was spoken.',
     duration: 3,
   });
   expect(await heard.settled()).toHaveLength(3);
@@ -69,7 +69,7 @@ test('with a second target behind a faulty upstream every call is answered and c
   const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.wild, mocks.calm);
   for (let round = 0; round < ROUNDS; round++) {
     expect(await asked(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({ data: [{ embedding: VECTOR }] });
-    expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });
+    expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
   }
   for (const one of [stage, heard]) {
     const calls = await one.settled();

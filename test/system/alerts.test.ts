@@ -132,7 +132,7 @@ test('a stop does not wait for a receiver that never answers; the next start wri
   const file = join(gateway.dataFolder, 'files', nameOf(hour, 'ndjson'));
   await until(() => existsSync(file), 'the hourly file was not written');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ id: 'call_earlier' });
-  // The other account is low too, and may be told first.
+  // The other account is low too, and its alert may come first.
   const { id } = receiver.hooks[before]!;
   await until(() => receiver.hooks.slice(before + 1).some((hook) => hook.id === id), 'it was not sent again');
 }, 90_000);

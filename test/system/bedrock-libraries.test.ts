@@ -30,7 +30,7 @@ const thought = (text: string): Block => ({
   whole: { reasoningContent: { reasoningText: { text, signature: SIGNATURE } } },
   deltas: [{ reasoningContent: { text } }, { reasoningContent: { signature: SIGNATURE } }],
 });
-const said = (text: string): Block => ({
+const textBlock = (text: string): Block => ({
   whole: { text },
   deltas: [{ text: text.slice(0, 3) }, { text: text.slice(3) }],
 });
@@ -77,11 +77,11 @@ describe.each(CLIENTS.map((client) => [client] as const))('%s with Converse', (c
     stage.script(
       answer(stream, 'tool_use', [
         thought('Two places.'),
-        said('Looking.'),
+        textBlock('Looking.'),
         called('tooluse_A1', 'Ōsaka'),
         called('tooluse_B2', 'Oslo'),
       ]),
-      answer(stream, 'end_turn', [said('Sun and snow.')]),
+      answer(stream, 'end_turn', [textBlock('Sun and snow.')]),
     );
     const view = await libraries.run({
       client,

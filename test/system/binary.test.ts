@@ -94,7 +94,7 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
 
   test('serves the console with its sign-in page', () => openConsole(gateway), 120_000);
 
-  test('runs as the container image says: read-only, without rights, with its health check', async () => {
+  test('runs as configured in the container image: read-only, without rights, with its health check', async () => {
     const image = readImageConfig();
     const data = mkdtempSync(join(tmpdir(), 'modelport-image-'));
     const [uid = 0, gid = 0] = image.user.split(':').map(Number);

@@ -124,9 +124,9 @@ test(
     expect(history.filter(({ role }) => role === 'user')).toHaveLength(2);
     const { turns } = readSent(provider, stage.journal()[1]?.body);
     expect(turns.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-    const said = turns[1]?.parts.map((part) => (part.type === 'text' ? part.text : '?'));
-    expect(said?.join('')).toBe('One two');
-    expect(said).not.toContain('');
+    const parts = turns[1]?.parts.map((part) => (part.type === 'text' ? part.text : '?'));
+    expect(parts?.join('')).toBe('One two');
+    expect(parts).not.toContain('');
     expect(await stage.settled()).toHaveLength(2);
   }),
 );
@@ -160,9 +160,9 @@ describe.skipIf(!hasFixtures)('case 12: recorded refusals and failures', () => {
             for (const client of FORMATS) {
               const { error, turns } = await talk(stage, { client, stream });
               expect(turns).toEqual([]);
-              const told = error?.status ?? 0;
-              if (isRequests) expect([400, 402, 404, 413, 422, 429, 502, 503, 529]).toContain(told);
-              else expect([429, 502, 503, 504, 529]).toContain(told);
+              const status = error?.status ?? 0;
+              if (isRequests) expect([400, 402, 404, 413, 422, 429, 502, 503, 529]).toContain(status);
+              else expect([429, 502, 503, 504, 529]).toContain(status);
               expect(error?.message).toMatch(/\w{3}/);
               expect(error?.message).not.toMatch(/<html|sk-[a-zA-Z0-9]{8}|org-[a-zA-Z0-9]{8}|127\.0\.0\.1/i);
             }
@@ -209,7 +209,7 @@ describe('requests', () => {
     },
   );
 
-  test('case 26: a client that hands back no proofs: Gemini gets its own again', async () => {
+  test('case 26: a client that returns no signatures: Gemini gets its own again', async () => {
     const stage = await stageFor('gemini', { upstreamModel: 'gemini-3.1-pro' });
     stage.script(
       PROVIDERS.gemini.stream({ thought: 'Hm.', calls: [CALL] }),
@@ -224,7 +224,7 @@ describe('requests', () => {
     await stage.settled();
   });
 
-  test('case 27: one conversation over three providers: ids fit, results find their calls, no proof crosses over', async () => {
+  test('case 27: one conversation over three providers: ids are valid, results match their calls, no signature goes to another provider', async () => {
     const stage = await stageFor('gemini');
     const others = await Promise.all([stageFor('messages'), stageFor('responses'), stageFor('chat')]);
     stage.script(PROVIDERS.gemini.whole({ thought: 'Hm.', calls: [{ ...CALL, id: '' }] }));
@@ -284,7 +284,7 @@ async function chatOnce(stage: Stage, model: string, messages: readonly object[]
 }
 
 test(
-  'case 37: a prompt that Google refuses has no answer: told in each format, nothing falls over',
+  'case 37: a prompt that Google refuses has no answer: an error in each format, without a crash',
   inEachFormat(async (client) => {
     const words = { chat: 'content_filter', messages: 'refusal', gemini: 'SAFETY', responses: 'content_filter' };
     for (const stream of [false, true]) {
@@ -314,7 +314,7 @@ describe('case 49: an error within a stream', () => {
   };
   for (const client of FORMATS) {
     test(
-      `reaches ${client} as its exception, whoever said it; what came before is charged`,
+      `reaches ${client} as its exception, whatever its source; what came before is charged`,
       inEachFormat(async (provider) => {
         const stage = await stageFor(provider);
         const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });

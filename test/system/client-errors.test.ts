@@ -109,17 +109,17 @@ const refuses = (status: number, type: string): Condition => ({
   message: /The image is too large/,
   answer: (provider) => PROVIDERS[provider].error(status, 'The image is too large.'),
 });
-const fails = (told: number, status = 502, type = 'api_error'): Condition => ({
-  name: `the provider answers ${told}`,
+const fails = (statusCode: number, status = 502, type = 'api_error'): Condition => ({
+  name: `the provider answers ${statusCode}`,
   status,
   type,
   message: /./,
-  answer: (provider) => PROVIDERS[provider].error(told, 'secret of account acct_9 at https://provider.example'),
+  answer: (provider) => PROVIDERS[provider].error(statusCode, 'secret of account acct_9 at https://provider.example'),
 });
 
 const CONDITIONS: readonly Condition[] = [
   {
-    name: 'a key nobody has',
+    name: 'an unknown key',
     status: 401,
     type: 'authentication_error',
     message: /key/,
@@ -155,7 +155,7 @@ const CONDITIONS: readonly Condition[] = [
     ask: async (stage) => ({ apiKey: await keyWith(stage, { budget: '0.000000001' }) }),
   },
   {
-    name: 'a model nobody has',
+    name: 'an unknown model',
     status: 404,
     type: 'not_found_error',
     message: /does not exist/,
@@ -198,7 +198,7 @@ const CONDITIONS: readonly Condition[] = [
   fails(500),
   fails(503),
   {
-    name: 'the provider says nothing',
+    name: 'the provider does not answer',
     status: 504,
     type: 'timeout_error',
     message: /time/,
@@ -240,7 +240,7 @@ for (const client of CLIENTS) {
     );
 
     test(
-      'a stream that breaks off is an error, no answer, and charged as far as it came',
+      'an interrupted stream is an error, no answer, and charged as delivered',
       inEachFormat(async (provider) => {
         const stage = await newStage(provider);
         stage.script({ ...unfinished(provider, 'cut'), paceMs: 5 });

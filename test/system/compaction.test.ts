@@ -76,7 +76,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
     const item = reply.output.at(-1)!;
     expect(item.id).toStartWith('cmp_');
     expect(JSON.stringify(item)).not.toContain('Oslo');
-    // Everything said is read by the model as text.
+    // The model gets the whole conversation as text.
     for (const words of [
       'Be brief.',
       'Speak plainly.',

@@ -206,7 +206,7 @@ test.skipIf(!caddy)(
         308,
         expect.stringMatching(/^https:\/\/localhost/),
       ]);
-      // Without the authority's certificate nobody is trusted.
+      // Without the authority's certificate no server is trusted.
       expect(fetch(`${address}/health`)).rejects.toThrow();
     } finally {
       serving.kill();
@@ -230,7 +230,7 @@ const images = process.env.MODELPORT_TEST_IMAGES;
 if (!images) console.log('The image was not built (scripts/rehearse-deploy.ts): its test is skipped');
 
 test.skipIf(!images)(
-  'the image has what the Dockerfile says, and answers, checks its health and bills without a shell',
+  'the image has what the Dockerfile defines, and answers, checks its health and bills without a shell',
   async () => {
     const buildah = buildahIn(images ?? '');
     const only = (...words: string[]) => {
@@ -239,21 +239,21 @@ test.skipIf(!images)(
       return stdout.trim();
     };
     const { Docker } = JSON.parse(only('inspect', '--type', 'image', IMAGE)) as { Docker: { config: object } };
-    const said = readImageConfig();
+    const expected = readImageConfig();
     expect(Docker.config).toMatchObject({
-      User: said.user,
-      Entrypoint: said.entrypoint,
-      Cmd: said.command,
-      Volumes: { [said.volume]: {} },
-      WorkingDir: said.volume,
-      StopSignal: said.stopSignal,
-      ExposedPorts: { [`${said.environment.PORT}/tcp`]: {} },
-      Healthcheck: { Test: ['CMD', ...said.health] },
+      User: expected.user,
+      Entrypoint: expected.entrypoint,
+      Cmd: expected.command,
+      Volumes: { [expected.volume]: {} },
+      WorkingDir: expected.volume,
+      StopSignal: expected.stopSignal,
+      ExposedPorts: { [`${expected.environment.PORT}/tcp`]: {} },
+      Healthcheck: { Test: ['CMD', ...expected.health] },
       Labels: { 'org.opencontainers.image.title': 'Modelport', 'org.opencontainers.image.licenses': 'Apache-2.0' },
     });
     const container = only('from', '--pull-never', IMAGE);
     const data = mkdtempSync(join(tmpdir(), 'modelport-image-'));
-    const [uid = 0, gid = 0] = said.user.split(':').map(Number);
+    const [uid = 0, gid = 0] = expected.user.split(':').map(Number);
     chownSync(data, uid, gid);
     const root = only('mount', container);
     try {
@@ -263,8 +263,13 @@ test.skipIf(!images)(
       // Buildah passes on no variable of its own: of the settings of a test those that a user of the image also sets.
       const settings = ['HOST', 'PORT', 'MODELPORT_API_KEY', 'MODELPORT_ADMIN_KEY', 'MODELPORT_SANDBOX'];
       const passed = settings.map((name) => `--env ${name}="$${name}"`).join(' ');
-      const start = [...buildah, 'run', '--isolation', 'chroot', '--volume', `${data}:${said.volume}`].join(' ');
-      const inside = ['sh', '-c', `exec ${start} ${passed} ${container} -- ${said.entrypoint.join(' ')} "$@"`, 'sh'];
+      const start = [...buildah, 'run', '--isolation', 'chroot', '--volume', `${data}:${expected.volume}`].join(' ');
+      const inside = [
+        'sh',
+        '-c',
+        `exec ${start} ${passed} ${container} -- ${expected.entrypoint.join(' ')} "$@"`,
+        'sh',
+      ];
       const gateway = await startGateway({ program: inside, dataFolder: data });
       try {
         const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -275,7 +280,7 @@ test.skipIf(!images)(
         expect(answer.status).toBe(200);
         expect(await gateway.verify()).toMatchObject({ ok: true });
         const { port } = new URL(gateway.url);
-        const health = (asked: string) => run(['env', `PORT=${asked}`, ...inside, ...said.health.slice(1)]).code;
+        const health = (asked: string) => run(['env', `PORT=${asked}`, ...inside, ...expected.health.slice(1)]).code;
         expect([health(port), health('9')]).toEqual([0, 1]);
       } finally {
         await gateway.kill();
@@ -313,7 +318,7 @@ test.skipIf(!analyze)('systemd takes the unit, and finds it little exposed', () 
     const path = join(folder, 'modelport.service');
     // The program must exist where the unit is checked.
     writeFileSync(path, unit.replace('/usr/local/bin/modelport', process.execPath));
-    // What it says of other units of this machine does not count.
+    // What it reports of other units of this machine does not count.
     const ofOurs = ({ output }: { output: string }) => output.split('\n').filter((line) => line.includes('modelport'));
     const verified = run([analyze ?? '', 'verify', '--man=no', '--recursive-errors=no', path]);
     expect({ code: verified.code, output: ofOurs(verified) }).toEqual({ code: 0, output: [] });

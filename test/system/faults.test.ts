@@ -183,7 +183,7 @@ describe('during a stream: an error event, no terminator, the delivered output c
     });
   }
 
-  for (const [type, message, told] of [
+  for (const [type, message, expected] of [
     ['invalid_request_error', 'The context is too long.', 'The context is too long.'],
     ['server_error', 'Host db-7 at 127.0.0.1 is down.', 'provider failed'],
   ] as const) {
@@ -193,7 +193,7 @@ describe('during a stream: an error event, no terminator, the delivered output c
       stage.script({ events: [...events.slice(0, 3), { error: { message, type, param: null, code: null } }] });
       const seen = await streamed(stage);
       expect(seen.status).toBe(200);
-      expect(seen.text).toContain(told);
+      expect(seen.text).toContain(expected);
       expect(seen.text).not.toContain('[DONE]');
       assertPublic(seen.text);
       const call = await stage.settledCall();

@@ -134,7 +134,7 @@ describe('formats', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(COST);
   });
 
-  test('without a requested format, the earlier models return a WAV and say so', async () => {
+  test('without a requested format, the earlier models return a WAV with its media type', async () => {
     const stage = await speaker(EARLIER);
     stage.script(streamed());
     const response = await stage.post(PATH, asked(stage));

@@ -31,12 +31,12 @@ function verdict(view: ClientView, way: string): string {
   return way === 'stream' ? `ok:${view.chunks}` : `ok:${view.choices[0]?.finish ?? ''}`;
 }
 
-const expected = (said: string | undefined) => said?.replace(/ chunks$/, '').replace(/^FAIL.*/s, 'FAIL');
+const expected = (verdict: string | undefined) => verdict?.replace(/ chunks$/, '').replace(/^FAIL.*/s, 'FAIL');
 
 describe.skipIf(!hasFixtures)('the openai library directly with the replayer', () => {
   const chat = recordedCases('openai-chat').filter((recorded) => recorded.native_sdk);
 
-  test('every non-streaming recording is read as the manifest says', async () => {
+  test('every non-streaming recording is read as in the manifest', async () => {
     const whole = chat.filter((recording) => !recording.stream);
     expect(whole.length).toBeGreaterThan(100);
     await sideBySide(
@@ -50,15 +50,15 @@ describe.skipIf(!hasFixtures)('the openai library directly with the replayer', (
   }, 60_000);
 
   for (const chunking of CHUNKINGS) {
-    test(`every recorded stream is read as the manifest says, split by ${JSON.stringify(chunking)}`, async () => {
+    test(`every recorded stream is read as in the manifest, split by ${JSON.stringify(chunking)}`, async () => {
       await sideBySide(
         chat.filter(({ stream }) => stream),
         (recorded) => recorded.file,
         async (recorded) => {
           for (const way of ['stream', 'helper'] as const) {
             const view = await direct(way, { fixture: recorded.file, chunking });
-            const said = way === 'stream' ? recorded.native_sdk?.raw : recorded.native_sdk?.helper;
-            expect(verdict(view, way)).toBe(expected(said) ?? '');
+            const recordedVerdict = way === 'stream' ? recorded.native_sdk?.raw : recorded.native_sdk?.helper;
+            expect(verdict(view, way)).toBe(expected(recordedVerdict) ?? '');
           }
         },
       );

@@ -55,7 +55,7 @@ describe.each(ENGINES)('on $name', (engine) => {
     const database = await engine.freshDatabase();
     edge = await startLoopback(database.settings, { oidc: settings, peopleNow: () => now });
     settings.redirectUri = edge.address + CALLBACK;
-    // Without a provider the page says so; other ways stay.
+    // If the provider is down the page shows it; other ways of signing in stay.
     const browser = newBrowser();
     expect(await begin(browser)).toBe(`${edge.address}/console/#error=provider_unavailable`);
     expect((await browser.ask(`${edge.address}/console/api/session`)).text).toContain('"oidc":{"name":"Test SSO"}');
@@ -139,7 +139,7 @@ describe.each(ENGINES)('on $name', (engine) => {
     expect(new Set(people.map(({ id }) => id)).size).toBe(1);
   }, 60_000);
 
-  test('the role follows the claims, and without one nobody gets in and open sessions end', async () => {
+  test('the role follows the claims, and without one sign-in is refused and open sessions end', async () => {
     await setPeople({ bob: { groups: ['ops'] } });
     const browser = newBrowser();
     expect(await signIn(browser, 'bob')).toBe('/console/');
@@ -171,7 +171,7 @@ describe.each(ENGINES)('on $name', (engine) => {
     expect((await personOf(browser)).role).toBe('member');
   }, 60_000);
 
-  test("an unverified address is nobody's, and a person who was here is never linked by one", async () => {
+  test('an unverified address belongs to no person, and never links an existing person', async () => {
     const owner = { name: 'The owner', role: 'owner', email: 'owner@example.test' };
     const { body: made } = await edge.admin('POST', '/people', owner);
     await setPeople({ eve: { email: 'owner@example.test', email_verified: false, groups: ['staff'] } });

@@ -74,7 +74,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
       .then((response) => response.text())
       .catch(() => '');
 
-  test('limits are divided among the processes, and a warning says so', async () => {
+  test('limits are divided among the processes, with a warning', async () => {
     const limited = { account: caller.account, name: 'limited', requestsPerMinute: COUNT * 2 };
     const { key } = (await gateway.admin('POST', '/keys', limited)) as { key: string };
     const statuses: number[] = [];

@@ -13,9 +13,9 @@ testDeclaredMembers(REPLY_GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of REPLY_GROUPS) {
-    const told = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
+    const reportable = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
-      test.each(told)(
+      test.each(reportable)(
         `${group.dialect} ${group.declared ?? ''} for a client of ${target.name}: %s`,
         (member, specimen) => {
           const without = written(group, {}, target);

@@ -29,9 +29,9 @@ testDeclaredMembers(GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of GROUPS) {
-    const told = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
+    const reportable = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
-      test.each(told)(`${group.dialect} ${group.declared ?? ''} for ${target.name}: %s`, (member, specimen) => {
+      test.each(reportable)(`${group.dialect} ${group.declared ?? ''} for ${target.name}: %s`, (member, specimen) => {
         const without = sent(group, {}, target.name);
         const withIt = sent(group, { [member.trim()]: specimen as JsonObject }, target.name);
         const arrived = !Bun.deepEquals(withIt.body, without.body);

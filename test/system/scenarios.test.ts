@@ -56,22 +56,22 @@ async function play(scenario: Scenario, run: Run): Promise<void> {
   const { client, provider, stream } = run;
   const stage = await stageOf(run);
   const before = stage.journal().length;
-  stage.script(...scenario.says.map((output) => PROVIDERS[provider][stream ? 'stream' : 'whole'](output)));
+  stage.script(...scenario.outputs.map((output) => PROVIDERS[provider][stream ? 'stream' : 'whole'](output)));
   const view = await talk(stage, { client, stream, ...scenario.ask });
   expect(view.error).toBeUndefined();
-  expect(view.turns).toHaveLength(scenario.says.length);
+  expect(view.turns).toHaveLength(scenario.outputs.length);
   const sent = stage
     .journal()
     .slice(before)
     .map(({ body }) => readSent(provider, body));
-  expect(sent).toHaveLength(scenario.says.length);
-  expect(view.attempts).toBe(scenario.says.length);
+  expect(sent).toHaveLength(scenario.outputs.length);
+  expect(view.attempts).toBe(scenario.outputs.length);
   scenario.check({ client, format: FORMAT_OF[client], provider, view, sent });
 
   const settled = await stage.settled();
-  expect(settled).toHaveLength(before + scenario.says.length);
+  expect(settled).toHaveLength(before + scenario.outputs.length);
   const calls = settled.slice(before);
-  for (const [turn, { tokens = USED }] of scenario.says.entries()) {
+  for (const [turn, { tokens = USED }] of scenario.outputs.entries()) {
     const { input, output } = tokens;
     expect(view.turns[turn]).toMatchObject({ usage: { input, output }, model: stage.model });
     const call = calls[turn];

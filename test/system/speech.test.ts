@@ -64,7 +64,7 @@ describe('the sandbox', () => {
     await response.body?.getReader().read();
     left.abort();
     expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted' });
-    const cut = await stage.post(PATH, asked(stage, { input: '[[cut]] some words that are never said' }));
+    const cut = await stage.post(PATH, asked(stage, { input: '[[cut]] some words that are never spoken' }));
     expect(cut.status).toBe(200);
     expect(cut.arrayBuffer()).rejects.toThrow();
     expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['aborted', 'broken']);
@@ -137,9 +137,9 @@ describe('providers', () => {
       response_format: 'pcm',
       stream: true,
     });
-    const told = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
-    expect(told).toContain('"audio":"');
-    expect(told).toContain('"usage":{"input_tokens":3,"output_tokens":9,"total_tokens":12}');
+    const events = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
+    expect(events).toContain('"audio":"');
+    expect(events).toContain('"usage":{"input_tokens":3,"output_tokens":9,"total_tokens":12}');
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
   });
 

@@ -20,17 +20,17 @@ import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 /** The state of a task when its process was killed, by the names of stored members. */
-type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
+type Reached = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
 
 interface Point {
   name: string;
   /** A provider that knows tasks by our id. */
-  tells?: true;
+  findsById?: true;
   /** Where the database blocks; absent: `provider` does. */
   stall?: (name: string) => string;
   /** What the provider or the webhook does once instead of a normal answer. */
   provider?: { to: 'start' | 'poll' | 'video' | 'hook'; answer: Answer };
-  came: Came;
+  reached: Reached;
   end: 'completed' | 'failed' | 'none';
   /** Requests of each kind, of both processes. */
   starts: number;
@@ -44,33 +44,33 @@ const saving = (member: string) => (name: string) =>
 const settling = (name: string) => `DELETE ON holds WHEN OLD.model = '${name}'`;
 
 const POINTS: Point[] = [
-  { name: 'held-no-task', stall: () => 'INSERT ON tasks', came: 'held', end: 'none', starts: 0 },
-  { name: 'task-not-sent', stall: saving('"sent":true'), came: 'unsent', end: 'completed', starts: 1 },
-  { name: 'sent-no-handle', stall: saving('"handle":'), came: 'sent', end: 'failed', starts: 1 },
-  { name: 'sent-can-tell', stall: saving('"handle":'), tells: true, came: 'sent', end: 'completed', starts: 1 },
-  { name: 'no-answer', provider: { to: 'start', answer: silence }, came: 'sent', end: 'failed', starts: 1 },
+  { name: 'held-no-task', stall: () => 'INSERT ON tasks', reached: 'held', end: 'none', starts: 0 },
+  { name: 'task-not-sent', stall: saving('"sent":true'), reached: 'unsent', end: 'completed', starts: 1 },
+  { name: 'sent-no-handle', stall: saving('"handle":'), reached: 'sent', end: 'failed', starts: 1 },
+  { name: 'sent-can-tell', stall: saving('"handle":'), findsById: true, reached: 'sent', end: 'completed', starts: 1 },
+  { name: 'no-answer', provider: { to: 'start', answer: silence }, reached: 'sent', end: 'failed', starts: 1 },
   {
     name: 'no-answer-can-tell',
     provider: { to: 'start', answer: silence },
-    tells: true,
-    came: 'sent',
+    findsById: true,
+    reached: 'sent',
     end: 'completed',
     starts: 1,
   },
-  { name: 'mid-poll', provider: { to: 'poll', answer: silence }, came: 'started', end: 'completed', starts: 1 },
-  { name: 'mid-download', provider: { to: 'video', answer: half }, came: 'started', end: 'completed', starts: 1 },
-  { name: 'kept-not-due', stall: saving('"due":'), came: 'started', end: 'completed', starts: 1 },
-  { name: 'due-not-settled', stall: settling, came: 'due', end: 'completed', starts: 1 },
-  { name: 'settled-not-told', stall: saving('"state":"completed"'), came: 'due', end: 'completed', starts: 1 },
+  { name: 'mid-poll', provider: { to: 'poll', answer: silence }, reached: 'started', end: 'completed', starts: 1 },
+  { name: 'mid-download', provider: { to: 'video', answer: half }, reached: 'started', end: 'completed', starts: 1 },
+  { name: 'kept-not-due', stall: saving('"due":'), reached: 'started', end: 'completed', starts: 1 },
+  { name: 'due-not-settled', stall: settling, reached: 'due', end: 'completed', starts: 1 },
+  { name: 'settled-not-told', stall: saving('"state":"completed"'), reached: 'due', end: 'completed', starts: 1 },
   {
     name: 'failed-not-released',
     stall: settling,
     provider: { to: 'poll', answer: providerVideo('failed') },
-    came: 'failed',
+    reached: 'failed',
     end: 'failed',
     starts: 1,
   },
-  { name: 'mid-webhook', provider: { to: 'hook', answer: silence }, came: 'completed', end: 'completed', starts: 1 },
+  { name: 'mid-webhook', provider: { to: 'hook', answer: silence }, reached: 'completed', end: 'completed', starts: 1 },
 ];
 
 let upstream: ScriptedUpstream;
@@ -78,11 +78,11 @@ let gateway: GatewayProcess;
 let caller: TestCaller;
 const start = (dataFolder?: string) =>
   startGateway({
-    providers: POINTS.map(({ name, tells }) => ({
+    providers: POINTS.map(({ name, findsById }) => ({
       name,
       // The sandbox's adapter uses OpenAI's format and polls early.
-      type: tells ? 'kling' : 'sandbox',
-      baseUrl: `${upstream.url}/${name}/v1`.replace(tells ? '/v1' : ' ', ''),
+      type: findsById ? 'kling' : 'sandbox',
+      baseUrl: `${upstream.url}/${name}/v1`.replace(findsById ? '/v1' : ' ', ''),
       credential: 'sk',
     })),
     models: POINTS.map(({ name }) => ({
@@ -108,16 +108,16 @@ afterAll(async () => {
 }, 60_000);
 
 /** The scripted provider's requests by purpose; each is answered normally except for one fault. */
-function script({ name, tells, provider }: Point): void {
-  const told = (status: string, more = {}) => ({
+function script({ name, findsById, provider }: Point): void {
+  const reply = (status: string, more = {}) => ({
     json: { code: 0, data: { task_id: '42', task_status: status, ...more } },
   });
-  const finished = tells
-    ? told('succeed', { task_result: { videos: [{ url: `${upstream.url}/${name}/video` }] } })
+  const finished = findsById
+    ? reply('succeed', { task_result: { videos: [{ url: `${upstream.url}/${name}/video` }] } })
     : providerVideo('completed');
-  const well: { [to in 'start' | 'poll' | 'video' | 'hook']: [string, Answer] } = tells
+  const well: { [to in 'start' | 'poll' | 'video' | 'hook']: [string, Answer] } = findsById
     ? {
-        start: [`/${name}/v1/videos/text2video`, told('submitted')],
+        start: [`/${name}/v1/videos/text2video`, reply('submitted')],
         poll: [`/${name}/v1/videos/text2video/42`, finished],
         video: [`/${name}/video`, videoAnswer],
         hook: [`/${name}/hook`, { status: 204 }],
@@ -156,7 +156,7 @@ function ask({ name, provider }: Point): void {
 }
 
 /** The state that the killed process had reached. */
-function cameOf(name: string): Came {
+function cameOf(name: string): Reached {
   return inDatabase(gateway.dataFolder, (file) => {
     const row = file
       .query<{ body: string }, [string]>(`SELECT body FROM tasks WHERE body LIKE ?`)
@@ -173,7 +173,7 @@ function cameOf(name: string): Came {
 
 async function killAndRestart(points: readonly Point[]): Promise<void> {
   await gateway.kill();
-  expect(points.map(({ name }) => [name, cameOf(name)])).toEqual(points.map(({ name, came }) => [name, came]));
+  expect(points.map(({ name }) => [name, cameOf(name)])).toEqual(points.map(({ name, reached }) => [name, reached]));
   if (points.some(({ stall }) => stall)) removeStall(gateway.dataFolder);
   // A recent hold without a task may still get one: pretend that two minutes have passed.
   inDatabase(gateway.dataFolder, (file) => file.run(`UPDATE holds SET at = at - 120000 WHERE model = 'held-no-task'`));
@@ -233,7 +233,7 @@ test('each is started once, and charged once or released, under the id its clien
   for (const { name, end } of POINTS)
     expect([name, new Map(paid).get(name)]).toEqual([name, end === 'completed' ? 400_000_000n : 0n]);
   // It is called again: webhooks are delivered at least once.
-  await until('the webhook is told', () => upstream.journal('/mid-webhook/hook').length >= 2);
+  await until('the webhook is called', () => upstream.journal('/mid-webhook/hook').length >= 2);
   const ids = upstream.journal('/mid-webhook/hook').map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(1);
 }, 60_000);

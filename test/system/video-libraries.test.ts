@@ -156,9 +156,9 @@ test('a webhook is signed, and repeated until it succeeds', async () => {
     'GET',
     `/accounts/${stage.caller.account}/webhook-secret`,
   );
-  for (const { headers, body: said } of deliveries) {
-    expect(said).toMatchObject({ type: 'video.completed', data: { id, status: 'completed', model: stage.model } });
-    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${JSON.stringify(said)}`;
+  for (const { headers, body: delivery } of deliveries) {
+    expect(delivery).toMatchObject({ type: 'video.completed', data: { id, status: 'completed', model: stage.model } });
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${JSON.stringify(delivery)}`;
     const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
     expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);

@@ -12,11 +12,11 @@ const post = (path: string, body: string) => fetch(upstream.url + path, { method
 
 describe('the scripted upstream', () => {
   test('answers over HTTP by prefix and in order, and lists its requests', async () => {
-    const told: { [prefix: string]: Answer[] } = {
+    const script: { [prefix: string]: Answer[] } = {
       '/a/': [{ json: 1 }, { status: 418, json: 2 }],
       '/a/b/': [{ text: 'deeper' }],
     };
-    await fetch(`${upstream.url}/_script`, { method: 'PUT', body: JSON.stringify(told) });
+    await fetch(`${upstream.url}/_script`, { method: 'PUT', body: JSON.stringify(script) });
     expect(await (await post('/a/x', '{"n":1}')).json()).toBe(1);
     expect(await (await post('/a/b/x', 'no json')).text()).toBe('deeper');
     expect((await post('/a/x', '{}')).status).toBe(418);
@@ -44,7 +44,7 @@ describe('the scripted upstream', () => {
     }
   });
 
-  test('breaks where told: between events, within one, within a character', async () => {
+  test('breaks at the scripted point: between events, within one, within a character', async () => {
     const events = [{ text: 'eins' }, { text: 'zwölf' }];
     for (const [inside, kept] of [
       [undefined, 'data: {"text":"eins"}\n\n'],

@@ -58,8 +58,8 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     if (request.path === '/_journal') return { json: entries };
     if (request.method === 'DELETE') queues.clear();
     else {
-      const told = JSON.parse(Buffer.from(request.body).toString()) as { [prefix: string]: Answer[] };
-      for (const [prefix, answers] of Object.entries(told)) script(prefix, ...answers);
+      const scripts = JSON.parse(Buffer.from(request.body).toString()) as { [prefix: string]: Answer[] };
+      for (const [prefix, answers] of Object.entries(scripts)) script(prefix, ...answers);
     }
     return { json: { ok: true } };
   }

@@ -15,7 +15,7 @@ const completion = (choice: JsonObject, more: JsonObject = {}): JsonObject => {
   const reply = chatReply('Hi', [5, 7]);
   return { ...reply, choices: [{ ...reply.choices[0], ...choice }], ...more };
 };
-const says = (message: JsonObject): JsonObject =>
+const withMessage = (message: JsonObject): JsonObject =>
   completion({ message: { role: 'assistant', content: 'Hi', ...message } });
 const call: JsonObject = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
 
@@ -40,7 +40,7 @@ const CHAT: Group[] = [
   {
     dialect: 'openai-chat',
     declared: 'chat/ChatCompletionMessage',
-    body: says,
+    body: withMessage,
     members: {
       content: 'Another word',
       refusal: 'I will not say that.',
@@ -55,7 +55,7 @@ const CHAT: Group[] = [
   },
   {
     dialect: 'openai-chat',
-    body: says,
+    body: withMessage,
     members: {
       reasoning_content: 'Hm.',
       reasoning: 'Hm.',

@@ -91,7 +91,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
       schema: { type: 'object', properties: { town: { type: 'string' } } },
       type: GIVEN,
       description: 'Where it is',
-      strict: { idle: 'a schema is kept to where a provider can, and its dialect says where not' },
+      strict: { idle: 'a schema is enforced if the provider can, and its dialect warns otherwise' },
     },
   },
   {

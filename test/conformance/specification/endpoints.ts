@@ -89,7 +89,7 @@ export const ENDPOINT_RULES: readonly Rule[] = ENDPOINTS.flatMap(({ name, sent, 
     expect(status).toBe(401);
     expectShape(error, family);
   }),
-  rule(`${name} is refused for a token that nobody has`, async (world) => {
+  rule(`${name} is refused for an unknown token`, async (world) => {
     const { status, error } = await refusalOf(world, { ...sent, key: 'sk-nobody' });
     expect(status).toBe(401);
     expectShape(error, family);
@@ -178,7 +178,7 @@ const BROKEN: readonly (readonly [what: string, sent: Sent, family: 'A' | 'B' | 
 ).map(({ name, sent, family }) => [name, { ...sent, body: '{"model": ' }, family]);
 
 export const BROKEN_RULES: readonly Rule[] = BROKEN.map(([name, sent, family]) =>
-  rule(`${name}: a body that breaks off is refused as an error of its format`, async (world) => {
+  rule(`${name}: an incomplete body is refused with an error of its format`, async (world) => {
     const { status, error } = await refusalOf(world, sent);
     expect(status).toBe(400);
     expectShape(error, family);
@@ -201,7 +201,7 @@ export const BALANCE_RULES: readonly Rule[] = [
       (await send(world, { ...asked('chat', { max_tokens }), key: poor.key })).status;
     expect([await status(1), await status(4096)]).toEqual([200, 402]);
   }),
-  rule('calls are billed: the balance falls by what the reply says it cost', async (world) => {
+  rule('calls are billed: the balance falls by the cost in the reply', async (world) => {
     const caller = await world.scene.gateway.newCaller('1');
     const response = await send(world, { ...asked('chat'), key: caller.key });
     const cost = Number(response.headers.get('x-modelport-cost'));

@@ -294,7 +294,7 @@ export const VIDEO_RULES: readonly Rule[] = [
       const { id } = await video(world);
       expect((await get(world, `${path}/${id}`)).task_id).toBe(id);
     }),
-    rule(`GET ${path}/{task_id} says completed when it is`, async (world) => {
+    rule(`GET ${path}/{task_id} has the status completed when it is`, async (world) => {
       expect((await get(world, `${path}/${(await video(world)).id}`)).status).toBe('completed');
     }),
     rule(`GET ${path}/{task_id} has the \`url\` of the finished video, which holds a video`, async (world) => {

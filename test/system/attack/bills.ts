@@ -29,7 +29,7 @@ export interface Bill {
 }
 
 /** The result of a plan. */
-export interface Told {
+export interface CallResult {
   /** When it was sent, and when its client had its answer or disconnected. */
   sentMs: number;
   overMs: number;
@@ -78,8 +78,8 @@ function heldFor({ estimatedInput, ceiling, images }: Plan, rates: Rates): bigin
 const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
 
 /** Every cost that the call may have; empty: it must not be recorded. */
-export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> {
-  const { plan, seen, wasKilled, wasStopped, journal } = told;
+export function allowedCosts(result: CallResult, bill: Bill, rates: Rates): Set<bigint> {
+  const { plan, seen, wasKilled, wasStopped, journal } = result;
   const isCut = wasKilled || wasStopped;
   const sent = journal[0];
   const estimate = costOf(plan.estimatedInput, 0, rates);
@@ -113,49 +113,56 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 /** The plan of each bill: by the id that the client got, otherwise by its unique input, otherwise by its cost. */
 export function matchBills(
   bills: readonly Bill[],
-  tolds: readonly Told[],
+  results: readonly CallResult[],
   ratesOf: (bill: Bill) => Rates,
-): Map<Bill, Told> {
-  const byId = new Map(tolds.flatMap((told) => (told.seen.requestId ? [[told.seen.requestId, told]] : [])));
+): Map<Bill, CallResult> {
+  const byId = new Map(results.flatMap((result) => (result.seen.requestId ? [[result.seen.requestId, result]] : [])));
   const byInput = new Map(
-    tolds.flatMap((told) => [told.plan.estimatedInput, told.plan.reportedInput].map((input) => [input, told])),
+    results.flatMap((result) =>
+      [result.plan.estimatedInput, result.plan.reportedInput].map((input) => [input, result]),
+    ),
   );
-  const matched = new Map<Bill, Told>();
+  const matched = new Map<Bill, CallResult>();
   for (const bill of bills) {
     const input = bill.usage?.input ?? Number((bill.cost * PICO_PER_NANO) / ratesOf(bill).input);
-    const told = byId.get(bill.id) ?? (bill.cost > 0n ? byInput.get(input) : undefined);
-    if (told) matched.set(bill, told);
+    const result = byId.get(bill.id) ?? (bill.cost > 0n ? byInput.get(input) : undefined);
+    if (result) matched.set(bill, result);
   }
   return matched;
 }
 
 /** The faults of the bills as sentences; empty if each is exact. */
-export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf: (bill: Bill) => Rates): string[] {
+export function faultsOf(
+  bills: readonly Bill[],
+  results: readonly CallResult[],
+  ratesOf: (bill: Bill) => Rates,
+): string[] {
   const faults: string[] = [];
-  const matched = matchBills(bills, tolds, ratesOf);
-  const billsOf = new Map<Told, Bill[]>();
+  const matched = matchBills(bills, results, ratesOf);
+  const billsOf = new Map<CallResult, Bill[]>();
   for (const bill of bills) {
-    const told = matched.get(bill);
-    if (told) billsOf.set(told, [...(billsOf.get(told) ?? []), bill]);
-    else if (bill.cost > 0n) faults.push(`${bill.id} costs ${bill.cost}, and nobody asked for it`);
+    const result = matched.get(bill);
+    if (result) billsOf.set(result, [...(billsOf.get(result) ?? []), bill]);
+    else if (bill.cost > 0n) faults.push(`${bill.id} costs ${bill.cost}, without a request`);
   }
-  for (const told of tolds) {
-    const own = billsOf.get(told) ?? [];
-    const what = `${JSON.stringify({ ...told.plan, body: undefined })} seen ${JSON.stringify({ ...told.seen, text: told.seen.text.slice(0, 300) })}`;
-    if (told.journal.length > mostSendings(told.plan))
-      faults.push(`sent upstream ${told.journal.length} times: ${what}`);
+  for (const result of results) {
+    const own = billsOf.get(result) ?? [];
+    const what = `${JSON.stringify({ ...result.plan, body: undefined })} seen ${JSON.stringify({ ...result.seen, text: result.seen.text.slice(0, 300) })}`;
+    if (result.journal.length > mostSendings(result.plan))
+      faults.push(`sent upstream ${result.journal.length} times: ${what}`);
     if (own.filter(({ cost }) => cost > 0n).length > 1)
       faults.push(`charged twice (${own.map(({ id }) => id)}): ${what}`);
     const [bill] = own;
     if (!bill) {
-      if (told.seen.complete || (told.journal.length > 0 && mustBeCharged(told))) faults.push(`not on record: ${what}`);
+      if (result.seen.complete || (result.journal.length > 0 && mustBeCharged(result)))
+        faults.push(`not on record: ${what}`);
       continue;
     }
-    if (bill.provisional && !told.wasKilled) faults.push(`${bill.id} is still settled provisionally`);
-    const allowed = allowedCosts(told, bill, ratesOf(bill));
-    if (bill.key !== told.key) faults.push(`${bill.id} is charged to ${bill.key}, not ${told.key}`);
+    if (bill.provisional && !result.wasKilled) faults.push(`${bill.id} is still settled provisionally`);
+    const allowed = allowedCosts(result, bill, ratesOf(bill));
+    if (bill.key !== result.key) faults.push(`${bill.id} is charged to ${bill.key}, not ${result.key}`);
     if (!allowed.has(bill.cost)) {
-      const sent = told.journal[0]?.sentBytes;
+      const sent = result.journal[0]?.sentBytes;
       faults.push(
         `${JSON.stringify({ ...bill, cost: String(bill.cost) })} may cost ${[...allowed].slice(0, 60)}; ${sent} bytes sent; ${what}`,
       );
@@ -165,7 +172,7 @@ export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf
 }
 
 /** The provider has worked for it. */
-const mustBeCharged = ({ plan, wasStopped }: Told): boolean => !isFailure(plan) && !wasStopped;
+const mustBeCharged = ({ plan, wasStopped }: CallResult): boolean => !isFailure(plan) && !wasStopped;
 
 /** Tries at the last target: one, and the retries by default (`src/routing/retry.ts`). */
 const TRIES = 3;
@@ -178,14 +185,14 @@ const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-h
 const MINUTE_MS = 60_000;
 
 /** Calls admitted above a key's limit in any minute. A call was admitted at some time between its sending and its end. */
-export function limitFaults(tolds: readonly Told[], perMinute: ReadonlyMap<string, number>): string[] {
+export function limitFaults(results: readonly CallResult[], perMinute: ReadonlyMap<string, number>): string[] {
   return [...perMinute].flatMap(([key, limit]) => {
-    const own = tolds.filter((told) => told.key === key && told.journal.length > 0);
+    const own = results.filter((result) => result.key === key && result.journal.length > 0);
     const most = Math.max(0, ...own.map(({ sentMs }) => within(own, sentMs)));
     // Five percent more, as documented for limits with Redis.
     return most > Math.ceil(limit * 1.05) ? [`${most} calls of ${key} were let in within a minute, of ${limit}`] : [];
   });
 }
 
-const within = (tolds: readonly Told[], from: number): number =>
-  tolds.filter(({ sentMs, overMs }) => sentMs >= from && overMs <= from + MINUTE_MS).length;
+const within = (results: readonly CallResult[], from: number): number =>
+  results.filter(({ sentMs, overMs }) => sentMs >= from && overMs <= from + MINUTE_MS).length;

@@ -28,7 +28,7 @@ const REFUSAL = { error: { message: `Your key ${CREDENTIAL} may not do this.`, t
 /** The usage object on the wire and its meaning. */
 function usageOf({ provider, words, reportedInput }: Plan): {
   wire: object | string | undefined;
-  says: Report | 'nothing';
+  reported: Report | 'nothing';
 } {
   const wire = (input: number, output: number, more: object = {}) => ({
     prompt_tokens: input,
@@ -36,31 +36,31 @@ function usageOf({ provider, words, reportedInput }: Plan): {
     total_tokens: input + output,
     ...more,
   });
-  const says = { input: reportedInput, output: words };
+  const reported = { input: reportedInput, output: words };
   switch (provider) {
     case 'reasoning-hidden': {
       const output = words + HIDDEN_REASONING;
       const details = { completion_tokens_details: { reasoning_tokens: HIDDEN_REASONING } };
-      return { wire: wire(reportedInput, output, details), says: { input: reportedInput, output } };
+      return { wire: wire(reportedInput, output, details), reported: { input: reportedInput, output } };
     }
     case 'usage-missing':
-      return { wire: undefined, says: 'nothing' };
+      return { wire: undefined, reported: 'nothing' };
     case 'usage-zero':
-      return { wire: wire(0, 0), says: 'nothing' };
+      return { wire: wire(0, 0), reported: 'nothing' };
     case 'usage-non-finite':
-      return { wire: `{"prompt_tokens":1e999,"completion_tokens":${words},"total_tokens":1e308}`, says: 'nothing' };
+      return { wire: `{"prompt_tokens":1e999,"completion_tokens":${words},"total_tokens":1e308}`, reported: 'nothing' };
     case 'usage-huge':
-      return { wire: wire(reportedInput, 1_772_656_915), says: { input: reportedInput, output: 1_772_656_915 } };
+      return { wire: wire(reportedInput, 1_772_656_915), reported: { input: reportedInput, output: 1_772_656_915 } };
     case 'total-huge':
-      return { wire: wire(reportedInput, words, { total_tokens: 1e12 }), says };
+      return { wire: wire(reportedInput, words, { total_tokens: 1e12 }), reported };
     default:
-      return { wire: wire(reportedInput, words), says };
+      return { wire: wire(reportedInput, words), reported };
   }
 }
 
 function eventsOf(plan: Plan): Event[] {
   const { provider, words } = plan;
-  const { wire, says } = usageOf(plan);
+  const { wire, reported } = usageOf(plan);
   const chunk = (choices: unknown[], more = {}) => ({ ...BASE, object: 'chat.completion.chunk', choices, ...more });
   const delta = (value: object, finish_reason: string | null = null) =>
     chunk([{ index: 0, delta: value, finish_reason }]);
@@ -70,7 +70,7 @@ function eventsOf(plan: Plan): Event[] {
   // Written as text, because JSON has no such numbers.
   const raw =
     typeof wire === 'string' ? JSON.stringify(chunk([], { usage: 0 })).replace('"usage":0', `"usage":${wire}`) : '';
-  const usage: Event = { bytes: raw === '' ? chunk([], { usage: wire }) : `data: ${raw}\n\n`, usage: says };
+  const usage: Event = { bytes: raw === '' ? chunk([], { usage: wire }) : `data: ${raw}\n\n`, usage: reported };
   const last = wire === undefined ? [finish] : [finish, usage];
   switch (provider) {
     case 'usage-decreasing': {
@@ -155,8 +155,8 @@ export function moments(plan: Plan, { sentBytes }: Pick<JournalEntry, 'sentBytes
   const whole = sends.reduce((sum, length) => sum + length, 0);
   const isSent = sentBytes >= whole;
   if (!plan.stream || (isFailure(plan) && plan.provider !== 'unfinished' && plan.provider !== 'reset-midway')) {
-    const { says } = usageOf(plan);
-    const report = says === 'nothing' ? undefined : says;
+    const { reported } = usageOf(plan);
+    const report = reported === 'nothing' ? undefined : reported;
     const end: Known = { words: plan.words, report, isFinished: true, isComplete: true };
     return isSent && !isFailure(plan) ? [NOTHING, end] : [NOTHING];
   }

@@ -6,20 +6,20 @@
  */
 import { expect } from 'bun:test';
 import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../../upstream/scripted-upstream.ts';
-import { type Bill, faultsOf, limitFaults, type Rates, type Told } from './bills.ts';
-import { type Books, openBooks } from './books.ts';
-import { COUNT, DISASTERS, type Field, openField } from './field.ts';
+import { type Accounts, openAccounts } from './accounts.ts';
+import { type Bill, type CallResult, faultsOf, limitFaults, type Rates } from './bills.ts';
+import { type Cluster, COUNT, OUTAGES, startCluster } from './cluster.ts';
 import { send } from './leaving-client.ts';
 import { answerTo, CREDENTIAL } from './lying-provider.ts';
 import { createPlanner, type Plan } from './plan.ts';
 import { createVideos, VIDEO_MODEL, type Videos } from './videos.ts';
 
 interface Storm {
-  field: Field;
-  books: Books;
+  cluster: Cluster;
+  accounts: Accounts;
   planner: ReturnType<typeof createPlanner>;
   plans: Map<string, Plan>;
-  tolds: (Omit<Told, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
+  results: (Omit<CallResult, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
   upstream: ScriptedUpstream;
   videos: Videos;
 }
@@ -38,73 +38,73 @@ const LEAST_COMPLETE = 5;
 
 export async function storm(engine: 'SQLite' | 'Postgres'): Promise<void> {
   try {
-    await blow(engine);
+    await runRounds(engine);
   } catch (thrown) {
     throw new Error(`MODELPORT_ATTACK_SEED=${SEED} MODELPORT_ATTACK_ROUNDS=${ROUNDS}, on ${engine}`, { cause: thrown });
   }
 }
 
-async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
+async function runRounds(engine: 'SQLite' | 'Postgres'): Promise<void> {
   const planner = createPlanner(SEED, COUNT, CALLERS);
   const plans = new Map<string, Plan>();
   const upstream = await startScriptedUpstream();
   upstream.decide('/storm/', (request) => answerTo(plans.get(tagOf(request)) ?? planner.plan()));
-  const field = await openField(engine);
+  const cluster = await startCluster(engine);
   try {
-    const books = await openBooks(field, upstream.url, planner.draw);
-    const videos = createVideos(field, upstream);
-    const storm: Storm = { field, books, planner, plans, tolds: [], upstream, videos };
-    for (let round = 0; round < ROUNDS; round++) await blowOnce(storm, round);
-    await field.restart();
+    const accounts = await openAccounts(cluster, upstream.url, planner.draw);
+    const videos = createVideos(cluster, upstream);
+    const storm: Storm = { cluster, accounts, planner, plans, results: [], upstream, videos };
+    for (let round = 0; round < ROUNDS; round++) await runRound(storm, round);
+    await cluster.restart();
     await expectAgreement(storm, 'at the end');
-    expect(field.log()).not.toContain(CREDENTIAL);
+    expect(cluster.log()).not.toContain(CREDENTIAL);
     expect(
-      field
+      cluster
         .log()
         .split('\n')
         .filter((line) => /unhandled|uncaught/i.test(line)),
     ).toEqual([]);
   } finally {
-    await field.close();
+    await cluster.close();
     await upstream.close();
   }
 }
 
-async function blowOnce(storm: Storm, round: number): Promise<void> {
-  const { field, books, tolds, planner, videos } = storm;
-  // Ordered before the disasters, generated during them.
-  await videos.order(books.callers[0]!.key);
+async function runRound(storm: Storm, round: number): Promise<void> {
+  const { cluster, accounts, results, planner, videos } = storm;
+  // Ordered before the outages, generated during them.
+  await videos.order(accounts.callers[0]!.key);
   const end = performance.now() + STORM_MS;
-  const before = tolds.length;
+  const before = results.length;
   let left = CALLS_A_ROUND;
   const worker = async () => {
     while (performance.now() < end && left-- > 0) await oneCall(storm);
   };
   const admin = async () => {
     while (performance.now() < end) {
-      await books.change();
+      await accounts.change();
       await Bun.sleep(100 + planner.draw(400));
     }
   };
-  const befalling = DISASTERS[round % DISASTERS.length]!.map(async (disaster, index) => {
+  const injecting = OUTAGES[round % OUTAGES.length]!.map(async (outage, index) => {
     await Bun.sleep(500 + index * 700 + planner.draw(500));
-    await field.befall(disaster);
+    await cluster.inject(outage);
   });
-  await Promise.all([admin(), ...befalling, ...Array.from({ length: WORKERS }, worker)]);
+  await Promise.all([admin(), ...injecting, ...Array.from({ length: WORKERS }, worker)]);
   await expectAgreement(storm, `in round ${round + 1}`);
-  expect(tolds.slice(before).filter(({ seen }) => seen.complete).length).toBeGreaterThanOrEqual(LEAST_COMPLETE);
+  expect(results.slice(before).filter(({ seen }) => seen.complete).length).toBeGreaterThanOrEqual(LEAST_COMPLETE);
 }
 
-async function oneCall({ field, books, planner, plans, tolds }: Storm): Promise<void> {
+async function oneCall({ cluster, accounts, planner, plans, results }: Storm): Promise<void> {
   const plan = planner.plan();
-  const { id, key } = books.callers[plan.caller]!;
+  const { id, key } = accounts.callers[plan.caller]!;
   plans.set(plan.tag, plan);
-  const before = { killsBefore: field.kills(plan.gateway), stopsBefore: field.stops(plan.gateway) };
+  const before = { killsBefore: cluster.kills(plan.gateway), stopsBefore: cluster.stops(plan.gateway) };
   const sentMs = performance.now();
-  const seen = await send(field.gateways[plan.gateway]!.url, key, plan);
+  const seen = await send(cluster.gateways[plan.gateway]!.url, key, plan);
   const overMs = performance.now();
   expect(seen.text).not.toContain(CREDENTIAL);
-  tolds.push({ plan, key: id, seen, sentMs, overMs, ...before });
+  results.push({ plan, key: id, seen, sentMs, overMs, ...before });
   if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
 }
 
@@ -120,27 +120,27 @@ async function expectAgreement(storm: Storm, when: string): Promise<void> {
     faults: [],
     more: 0,
   });
-  const { code, output } = await storm.field.verify();
+  const { code, output } = await storm.cluster.verify();
   expect(code === 0 ? '' : output).toBe('');
 }
 
-async function disagreements({ field, books, tolds, upstream, videos }: Storm): Promise<string[]> {
-  const bills = await books.bills();
-  const rates = await books.rates();
+async function disagreements({ cluster, accounts, results, upstream, videos }: Storm): Promise<string[]> {
+  const bills = await accounts.bills();
+  const rates = await accounts.rates();
   const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n, image: 0n };
   const journal = Map.groupBy(upstream.journal('/storm/'), tagOf);
-  const all = tolds.map(({ killsBefore, stopsBefore, ...told }) => ({
-    ...told,
-    journal: journal.get(told.plan.tag) ?? [],
-    wasKilled: field.kills(told.plan.gateway) > killsBefore,
-    wasStopped: field.stops(told.plan.gateway) > stopsBefore,
+  const all = results.map(({ killsBefore, stopsBefore, ...result }) => ({
+    ...result,
+    journal: journal.get(result.plan.tag) ?? [],
+    wasKilled: cluster.kills(result.plan.gateway) > killsBefore,
+    wasStopped: cluster.stops(result.plan.gateway) > stopsBefore,
   }));
   const others = bills.filter(({ model }) => model !== VIDEO_MODEL);
   return [
-    ...(await books.faults(bills)),
+    ...(await accounts.faults(bills)),
     ...faultsOf(others, all, ratesOf),
     ...videos.faults(bills),
-    ...limitFaults(all, books.perMinuteOf),
+    ...limitFaults(all, accounts.perMinuteOf),
   ];
 }
 

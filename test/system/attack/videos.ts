@@ -6,7 +6,7 @@ import { VIDEO } from '../../helpers/videos.ts';
 import type { Answer } from '../../upstream/answer.ts';
 import type { JournalEntry, ScriptedUpstream } from '../../upstream/scripted-upstream.ts';
 import type { Bill } from './bills.ts';
-import type { Field } from './field.ts';
+import type { Cluster } from './cluster.ts';
 
 export const VIDEO_MODEL = 'storm-video';
 const PREFIX = '/storm-video/';
@@ -38,7 +38,7 @@ export async function openVideos(insist: Insist, upstreamUrl: string): Promise<v
 
 export type Videos = ReturnType<typeof createVideos>;
 
-export function createVideos(field: Field, upstream: ScriptedUpstream) {
+export function createVideos(cluster: Cluster, upstream: ScriptedUpstream) {
   const orders: Order[] = [];
   const polls = new Map<string, number>();
   let count = 0;
@@ -62,7 +62,7 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
 
   async function orderOne(key: string): Promise<void> {
     const seconds = ++count + 3;
-    const { url } = field.gateways[count % field.gateways.length]!;
+    const { url } = cluster.gateways[count % cluster.gateways.length]!;
     const text = await takenOn(url, key, seconds);
     const { id } = JSON.parse(text) as { id: string };
     orders.push({ id, seconds, way: wayOf(`video-${seconds}`) });
@@ -78,7 +78,7 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
       const own = bills.filter(({ model }) => model === VIDEO_MODEL);
       const strange = own.filter(({ id }) => !orders.some((order) => order.id === id));
       return [
-        ...strange.map(({ id }) => `nobody ordered the video ${id}`),
+        ...strange.map(({ id }) => `the video ${id} was not ordered`),
         ...orders.flatMap(({ id, seconds, way }) => {
           const [bill, ...more] = own.filter((one) => one.id === id);
           const due = way === 'fails' ? 0n : BigInt(seconds) * NANO_PER_SECOND;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { AGES } from '../../clients/ages-client.ts';
 import { type Reading, readAll } from '../../clients/recordings-client.ts';
 import { shapeOfBody } from '../../conformance/body-shape.ts';
-import { MANNERS, meaningOf } from '../../conformance/meaning.ts';
+import { contentIn, FORMAT_TRAITS } from '../../conformance/meaning.ts';
 import {
   isFailure,
   type Source,
@@ -21,9 +21,9 @@ const BILL = { input: 3, output: 4, source: 'counted' } as const;
 function readingOf({ source, target, stream, status, contentType, body }: Translation): Reading {
   const reading = { format: target.name, stream, body: { status, contentType, body } };
   if (source.error || isFailure(source, target)) return { ...reading, error: true };
-  const manner = MANNERS[target.name];
+  const manner = FORMAT_TRAITS[target.name];
   if (!manner) throw new Error(`Nobody has said how ${target.name} says things.`);
-  const { text = '', refusal = '', calls = [], finish } = meaningOf(source.reply, manner).choices[0] ?? {};
+  const { text = '', refusal = '', calls = [], finish } = contentIn(source.reply, manner).choices[0] ?? {};
   const names = [...calls.map(({ name }) => name), ...callsOf(source).map(({ name }) => name)];
   const hasCalls = names.length > 0 && target.name !== 'openai-completions';
   const tools = hasCalls ? { tools: [...new Set(names)] } : {};

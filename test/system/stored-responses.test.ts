@@ -24,7 +24,7 @@ async function create(stage: Stage, request: object, stream = false): Promise<Re
 /** Without what the library's stream helper adds. */
 const asSent = (value: object): object =>
   JSON.parse(JSON.stringify(value, (name, member) => (name.startsWith('parsed') ? undefined : member))) as object;
-const said = (text: string) => ({ texts: [text] });
+const textOutput = (text: string) => ({ texts: [text] });
 /** The request body as the provider received it. */
 const bodyText = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
 
@@ -34,7 +34,7 @@ describe.each(NAMES)('with a model of %s', (name) => {
   test.each([false, true])('a response is stored, read, continued and deleted; streaming: %p', async (stream) => {
     const stage = await stageFor(provider);
     const answer = stream ? provider.stream : provider.whole;
-    stage.script(answer(said('My name is Ada.')), answer(said('Ada, as I said.')));
+    stage.script(answer(textOutput('My name is Ada.')), answer(textOutput('Ada, as I said.')));
     const first = await create(
       stage,
       { input: 'Who are you?', metadata: { a: 'b' }, instructions: 'Be brief.' },
@@ -70,7 +70,7 @@ describe.each(NAMES)('with a model of %s', (name) => {
   test('a tool call is answered by its result alone, including its reasoning', async () => {
     const stage = await stageFor(provider);
     const call = { id: 'call_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
-    stage.script(provider.whole({ thought: 'Hm.', calls: [call] }), provider.whole(said('Sunny.')));
+    stage.script(provider.whole({ thought: 'Hm.', calls: [call] }), provider.whole(textOutput('Sunny.')));
     const tools = [
       { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} }, strict: false },
     ];
@@ -119,7 +119,7 @@ test('a chain continues across providers, and signatures of one are not sent to 
 test('items given by id are the stored ones', async () => {
   const stage = await stageFor(PROVIDERS.messages);
   const call = { id: 'toolu_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
-  stage.script(PROVIDERS.messages.whole({ calls: [call] }), PROVIDERS.messages.whole(said('Sunny.')));
+  stage.script(PROVIDERS.messages.whole({ calls: [call] }), PROVIDERS.messages.whole(textOutput('Sunny.')));
   const first = await create(stage, { input: 'Weather?' });
   const input = [
     { role: 'user', content: 'Weather?' },
@@ -142,7 +142,7 @@ test('items given by id are the stored ones', async () => {
 test('stored responses of one account are not found by another', async () => {
   const stage = await stageFor(PROVIDERS.chat);
   const other = await stageFor(PROVIDERS.chat);
-  stage.script(PROVIDERS.chat.whole(said('Mine.')));
+  stage.script(PROVIDERS.chat.whole(textOutput('Mine.')));
   const { id } = await create(stage, { input: 'Hi' });
   for (const [method, ...args] of [['retrieve'], ['delete'], ['cancel'], ['inputItems.list', {}]] as [string][]) {
     expect((await ask(other, method, id, ...args)).error).toMatchObject({ status: 404, code: 'not_found' });
@@ -156,7 +156,7 @@ test('stored responses of one account are not found by another', async () => {
 
 test('a response with store: false is not stored, and can continue a stored one', async () => {
   const stage = await stageFor(PROVIDERS.gemini);
-  const answer = PROVIDERS.gemini.whole(said('Yes.'));
+  const answer = PROVIDERS.gemini.whole(textOutput('Yes.'));
   stage.script(answer, answer);
   const kept = await create(stage, { input: 'One?' });
   const passing = await create(stage, { input: 'Two?', store: false, previous_response_id: kept.id });
@@ -202,7 +202,7 @@ test('a stream that failed is stored as failed', async () => {
 
 test('a token count includes the conversation that is continued', async () => {
   const stage = await stageFor(PROVIDERS.chat);
-  stage.script(PROVIDERS.chat.whole(said('Yes.')));
+  stage.script(PROVIDERS.chat.whole(textOutput('Yes.')));
   const { id } = await create(stage, { input: 'word '.repeat(1000) });
   const count = async (more: object) => {
     const response = await stage.post('/v1/responses/input_tokens', { model: stage.model, input: 'Hi', ...more });
@@ -218,7 +218,7 @@ test.each(['responses', 'messages'] as const)(
   async (name) => {
     const { type, upstreamModel, whole } = PROVIDERS[name];
     const stage = await scene.stage({ type, upstreamModel, contextTokens: 2000 });
-    stage.script(...Array.from({ length: 4 }, (_, turn) => whole(said(`answer ${turn}`))));
+    stage.script(...Array.from({ length: 4 }, (_, turn) => whole(textOutput(`answer ${turn}`))));
     let previous: string | undefined;
     for (let turn = 0; turn < 4; turn++) {
       const more = previous === undefined ? {} : { previous_response_id: previous };
@@ -255,7 +255,7 @@ test('a response is stored before its last byte is sent, so it survives a crash'
   };
   let gateway = await startGateway({ providers: [provider], models: [model] });
   try {
-    upstream.script('/kill/', stream(said('Kept.')));
+    upstream.script('/kill/', stream(textOutput('Kept.')));
     const headers = { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ model: 'm', input: 'Hi', stream: true });
     const response = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body });

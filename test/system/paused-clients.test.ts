@@ -31,7 +31,7 @@ const LINES = Array.from({ length: 240 }, (_, n) => `${n} ${randomBytes(75_000).
 /** One event larger than a client's buffer. */
 const LONG = 'y'.repeat(16_000_000);
 
-/** A raw client that reads only when told to. */
+/** A raw client that reads only when the test calls for it. */
 async function ask(
   stage: Stage,
   more: object = {},

@@ -6,13 +6,13 @@ import { callRow } from './call-row.ts';
 const FIRST = Date.UTC(2026, 0, 1);
 const MODELS = ['m', 'n'];
 
-export interface SmallBooks {
+export interface SmallLedger {
   accounts: readonly string[];
   /** Records more calls, later than the existing ones. */
   calls(count: number): Promise<void>;
 }
 
-export async function smallBooks(store: Store, accounts = ['acc_a', 'acc_b']): Promise<SmallBooks> {
+export async function openSmallLedger(store: Store, accounts = ['acc_a', 'acc_b']): Promise<SmallLedger> {
   let made = 0;
   for (const [place, id] of accounts.entries()) {
     await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: FIRST });

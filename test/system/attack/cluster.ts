@@ -23,10 +23,10 @@ if (!canUnshare)
   console.warn('No PID namespaces may be made here: all gateways of the storm run in one, tests of two are skipped.');
 
 /** The disasters of a round. */
-export type Disaster = 'kill' | 'partition' | 'freeze' | 'stop';
+export type Outage = 'kill' | 'partition' | 'freeze' | 'stop';
 
 /** Two per round; each pair occurs within six rounds. */
-export const DISASTERS: readonly (readonly Disaster[])[] = [
+export const OUTAGES: readonly (readonly Outage[])[] = [
   ['kill', 'partition'],
   ['freeze', 'stop'],
   ['partition', 'freeze'],
@@ -35,7 +35,7 @@ export const DISASTERS: readonly (readonly Disaster[])[] = [
   ['kill', 'freeze'],
 ];
 
-export interface Field {
+export interface Cluster {
   readonly gateways: readonly GatewayProcess[];
   /** Limits are counted over all gateways. */
   readonly hasRedis: boolean;
@@ -44,7 +44,7 @@ export interface Field {
   /** How often it was stopped during calls. */
   stops(gateway: number): number;
   /** Resolves when it is over and everything runs again. */
-  befall(disaster: Disaster): Promise<void>;
+  inject(outage: Outage): Promise<void>;
   /** Runs `modelport ledger verify` as users do. */
   verify(): Promise<{ code: number | null; output: string }>;
   /** Stops all gateways and starts one with their data. */
@@ -55,7 +55,7 @@ export interface Field {
 }
 
 /** What differs between the database engines. */
-interface Ground {
+interface EngineSetup {
   environment: { [name: string]: string };
   /** The settings of the gateway behind the link. */
   overLink: { [name: string]: string };
@@ -63,21 +63,21 @@ interface Ground {
   freeze(ms: number): Promise<void>;
 }
 
-export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
+export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Cluster> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'modelport-attack-'));
   whenGone(`rm -rf ${dataFolder}`);
-  const ground = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
+  const setup = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
   const redis = hasRedis ? await startRedis() : undefined;
   const environment = {
     ...(redis && { REDIS_URL: redis.url }),
     MODELPORT_LEASE_MS: `${LEASE_MS}`,
     MODELPORT_DRAIN_MS: '500',
-    ...ground.environment,
+    ...setup.environment,
   };
   const start = (place: number) =>
     startGateway({
       dataFolder,
-      environment: { ...environment, ...(place === CUT_OFF && ground.overLink) },
+      environment: { ...environment, ...(place === CUT_OFF && setup.overLink) },
       ...(place === ELSEWHERE && canUnshare && { under: NAMESPACE }),
     });
   const gateways = [await start(PLAIN)];
@@ -109,27 +109,27 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
 
   async function partition(): Promise<void> {
     const gateway = gateways[CUT_OFF]!;
-    if (ground.link) ground.link.cut();
+    if (setup.link) setup.link.cut();
     else gateway.signal('SIGSTOP');
     await Bun.sleep(AWAY_MS);
-    if (ground.link) ground.link.normalize(++cuts % 2 === 1 ? 'reset' : 'resumed');
+    if (setup.link) setup.link.normalize(++cuts % 2 === 1 ? 'reset' : 'resumed');
     else gateway.signal('SIGCONT');
   }
 
-  const befalling = {
+  const injectors = {
     kill: () => kill(KILLED),
     stop: () => stop(PLAIN),
     partition,
     // Every other time longer than a lease, so that no process has one.
-    freeze: () => ground.freeze(freezes++ % 2 === 0 ? 2500 : AWAY_MS + 1000),
-  } satisfies { [disaster in Disaster]: () => Promise<void> };
+    freeze: () => setup.freeze(freezes++ % 2 === 0 ? 2500 : AWAY_MS + 1000),
+  } satisfies { [outage in Outage]: () => Promise<void> };
 
   return {
     gateways,
     hasRedis,
     kills: (place) => kills[place] ?? 0,
     stops: (place) => stops[place] ?? 0,
-    befall: (disaster) => befalling[disaster](),
+    inject: (outage) => injectors[outage](),
     async verify() {
       const verifying = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: dataFolder, ...environment });
       return { code: await verifying.exited, output: verifying.log() };
@@ -146,13 +146,13 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     log: () => [...former, ...gateways].map((gateway) => gateway.log()).join(''),
     async close() {
       for (const gateway of gateways) await gateway.kill();
-      await ground.link?.close();
+      await setup.link?.close();
       await redis?.stop();
     },
   };
 }
 
-async function onPostgres(): Promise<Ground> {
+async function onPostgres(): Promise<EngineSetup> {
   const postgres = await startPostgres();
   const url = await postgres.freshDatabase();
   const link = await openDatabaseLink(url);
@@ -172,7 +172,7 @@ async function onPostgres(): Promise<Ground> {
 }
 
 /** Another program holds the lock for a while. */
-function onSqlite(dataFolder: string): Ground {
+function onSqlite(dataFolder: string): EngineSetup {
   const file = join(dataFolder, 'modelport.db');
   const script = `
     const { Database } = require('bun:sqlite');

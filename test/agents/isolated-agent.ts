@@ -8,7 +8,7 @@ import { clientNode, installClients, installPackages } from '../clients/install.
 
 export type AgentName = 'claude' | 'codex' | 'gemini';
 
-export interface Errand {
+export interface AgentJob {
   agent: AgentName;
   /** The gateway's port on this machine. */
   gatewayPort: number;
@@ -30,7 +30,7 @@ export interface Outcome {
 interface Workspace {
   home: string;
   url: string;
-  errand: Errand;
+  job: AgentJob;
 }
 
 interface Agent {
@@ -46,20 +46,20 @@ const PORT = 8080;
 const UNSHARE = process.getuid?.() === 0 ? ['-n'] : ['-rn'];
 
 /** Whether the kernel allows a network namespace for a program. */
-export const canWall = process.platform === 'linux' && spawnSync('unshare', [...UNSHARE, 'true']).status === 0;
-if (!canWall) console.warn('No network of our own (unshare -n): the command-line agents are skipped.');
+export const canIsolate = process.platform === 'linux' && spawnSync('unshare', [...UNSHARE, 'true']).status === 0;
+if (!canIsolate) console.warn('No network namespace can be made (unshare -n): the command-line agents are skipped.');
 
 const AGENTS: { readonly [name in AgentName]: Agent } = {
   claude: {
-    command: ({ errand }) => {
+    command: ({ job }) => {
       const binary = join(MODULES, '@anthropic-ai', `claude-code-linux-${process.arch}`, 'claude');
-      return [binary, '-p', errand.task, '--allowedTools', 'Write', '--output-format', 'json'];
+      return [binary, '-p', job.task, '--allowedTools', 'Write', '--output-format', 'json'];
     },
-    environment: ({ url, errand }) => ({
+    environment: ({ url, job }) => ({
       ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: errand.apiKey,
-      ANTHROPIC_MODEL: errand.model,
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: errand.model,
+      ANTHROPIC_API_KEY: job.apiKey,
+      ANTHROPIC_MODEL: job.model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: job.model,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_TELEMETRY: '1',
       DISABLE_ERROR_REPORTING: '1',
@@ -67,26 +67,26 @@ const AGENTS: { readonly [name in AgentName]: Agent } = {
     }),
   },
   codex: {
-    command: ({ home, url, errand }) => {
+    command: ({ home, url, job }) => {
       const provider = `[model_providers.gateway]\nname = "gateway"\nbase_url = "${url}/v1"\nwire_api = "responses"`;
       const settings = [
-        `model = "${errand.model}"`,
+        `model = "${job.model}"`,
         'model_provider = "gateway"',
         'model_reasoning_effort = "low"',
         'model_reasoning_summary = "auto"',
         'check_for_update_on_startup = false',
-        `${provider}\nenv_key = "GATEWAY_KEY"\nsupports_websockets = ${errand.triesWebSockets === true}`,
+        `${provider}\nenv_key = "GATEWAY_KEY"\nsupports_websockets = ${job.triesWebSockets === true}`,
         '[analytics]\nenabled = false',
       ];
       writeFileSync(join(home, 'config.toml'), settings.join('\n'));
       const script = join(MODULES, '@openai', 'codex', 'bin', 'codex.js');
       const options = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
-      return [clientNode(), script, 'exec', ...options, errand.task];
+      return [clientNode(), script, 'exec', ...options, job.task];
     },
-    environment: ({ home, errand }) => ({ CODEX_HOME: home, GATEWAY_KEY: errand.apiKey }),
+    environment: ({ home, job }) => ({ CODEX_HOME: home, GATEWAY_KEY: job.apiKey }),
   },
   gemini: {
-    command: ({ home, errand }) => {
+    command: ({ home, job }) => {
       const settings = {
         telemetry: { enabled: false },
         privacy: { usageStatisticsEnabled: false },
@@ -96,10 +96,10 @@ const AGENTS: { readonly [name in AgentName]: Agent } = {
       mkdirSync(join(home, '.gemini'));
       writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings));
       const script = join(MODULES, '@google', 'gemini-cli', 'bundle', 'gemini.js');
-      return [clientNode(), script, '-m', errand.model, '--approval-mode', 'yolo', '-p', errand.task];
+      return [clientNode(), script, '-m', job.model, '--approval-mode', 'yolo', '-p', job.task];
     },
-    environment: ({ url, errand }) => ({
-      GEMINI_API_KEY: errand.apiKey,
+    environment: ({ url, job }) => ({
+      GEMINI_API_KEY: job.apiKey,
       GOOGLE_GEMINI_BASE_URL: url,
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
       GEMINI_CLI_NO_RELAUNCH: 'true',
@@ -113,19 +113,19 @@ export async function installAgents(): Promise<void> {
 }
 
 /** Runs one task in a folder. Rejects after the time limit. */
-export async function runAgent(errand: Errand, folder: string): Promise<Outcome> {
+export async function runAgent(job: AgentJob, folder: string): Promise<Outcome> {
   const home = mkdtempSync(join(tmpdir(), 'modelport-agent-'));
   const socketFile = join(home, 'gateway.sock');
   let webSockets = 0;
-  const bridge = await openBridge(socketFile, errand.gatewayPort, (text) => {
+  const bridge = await openBridge(socketFile, job.gatewayPort, (text) => {
     webSockets += text.match(/^upgrade: *websocket\r?$/gim)?.length ?? 0;
   });
-  const workspace: Workspace = { home, url: `http://127.0.0.1:${PORT}`, errand };
-  const { command, environment } = AGENTS[errand.agent];
+  const workspace: Workspace = { home, url: `http://127.0.0.1:${PORT}`, job };
+  const { command, environment } = AGENTS[job.agent];
   const env = { PATH: process.env.PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...environment(workspace) };
-  const wall = [...UNSHARE, process.execPath, join(FOLDER, 'walled.ts'), socketFile, String(PORT)];
+  const isolation = [...UNSHARE, process.execPath, join(FOLDER, 'isolate-network.ts'), socketFile, String(PORT)];
   try {
-    const child = spawn('unshare', [...wall, ...command(workspace)], {
+    const child = spawn('unshare', [...isolation, ...command(workspace)], {
       cwd: folder,
       env,
       detached: true,

@@ -1,7 +1,7 @@
 /** Accounts, keys and prices of a storm, changed during the storm; and the sums that they must have. */
 import { nanoOf } from '../../helpers/scene.ts';
 import type { Bill, Rates } from './bills.ts';
-import type { Field } from './field.ts';
+import type { Cluster } from './cluster.ts';
 import { CREDENTIAL } from './lying-provider.ts';
 import { type Draw, MODELS, MOST_OUTPUT, type Policy } from './plan.ts';
 import { openVideos } from './videos.ts';
@@ -33,18 +33,18 @@ const NANO_PER_USD = 1_000_000_000n;
 
 const usd = (nano: bigint): string => `${nano / NANO_PER_USD}.${String(nano % NANO_PER_USD).padStart(9, '0')}`;
 
-export type Books = Awaited<ReturnType<typeof openBooks>>;
+export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
-export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
+export async function openAccounts(cluster: Cluster, upstreamUrl: string, draw: Draw) {
   const toppedUp = new Map<string, bigint>();
   const callers: Caller[] = [];
   /** Callers whose keys were disabled. */
   const former: Caller[] = [];
   let names = 0;
-  const anyone = () => field.gateways[draw(field.gateways.length)]!;
+  const anyone = () => cluster.gateways[draw(cluster.gateways.length)]!;
 
   /** Repeats until it is answered: the process may be dead or disconnected. */
-  async function insist<T>(
+  async function request<T>(
     method: string,
     path: string,
     body: unknown,
@@ -70,7 +70,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     const headers = { 'idempotency-key': `storm-${++names}` };
     const body = { amount: usd(nano), note: 'storm' };
     await Promise.all(
-      Array.from({ length: times }, () => insist('POST', `/accounts/${account}/top-ups`, body, headers)),
+      Array.from({ length: times }, () => request('POST', `/accounts/${account}/top-ups`, body, headers)),
     );
     toppedUp.set(account, (toppedUp.get(account) ?? 0n) + nano);
   };
@@ -80,7 +80,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
 
   async function newCaller(account: string, budget?: bigint, perMinute?: number): Promise<Caller> {
     const total = budget !== undefined && { budget: usd(budget) };
-    const { id, key } = await insist<{ id: string; key: string }>('POST', '/keys', {
+    const { id, key } = await request<{ id: string; key: string }>('POST', '/keys', {
       account,
       name: 'storm',
       ...total,
@@ -97,7 +97,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
   }
 
   const setPrice = (policy: Policy, more: number) =>
-    insist('POST', '/models', {
+    request('POST', '/models', {
       name: MODELS[policy],
       kind: 'chat',
       price: { input: (PRICES[policy].input + more).toFixed(2), output: PRICES[policy].output },
@@ -112,25 +112,25 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     baseUrl: `${upstreamUrl}/storm/v1`,
     credential: CREDENTIAL,
   };
-  await insist('POST', '/providers', provider);
+  await request('POST', '/providers', provider);
   for (const policy of ['abort', 'drain'] as const) await setPrice(policy, 0);
   const target = { targets: [{ provider: 'storm', model: 'm' }] };
-  await insist('POST', '/models', { name: MODELS.image, kind: 'image', price: IMAGE_PRICE, ...target });
-  await openVideos(insist, upstreamUrl);
+  await request('POST', '/models', { name: MODELS.image, kind: 'image', price: IMAGE_PRICE, ...target });
+  await openVideos(request, upstreamUrl);
   // One account with enough money, one that runs out repeatedly, one whose keys have budgets.
   for (const [name, nano] of [
     ['rich', 20n * NANO_PER_USD],
     ['poor', 5_000_000n],
     ['bounded', 20n * NANO_PER_USD],
   ] as const) {
-    const { id } = await insist<{ id: string }>('POST', '/accounts', { name: `storm-${name}` });
+    const { id } = await request<{ id: string }>('POST', '/accounts', { name: `storm-${name}` });
     await topUp(id, nano, 1);
     for (let key = 0; key < 3; key++) callers.push(await newCaller(id, name === 'bounded' ? 12_000_000n : undefined));
   }
   // One with a rate limit, if Redis counts for all processes.
-  const { id: paced } = await insist<{ id: string }>('POST', '/accounts', { name: 'storm-paced' });
+  const { id: paced } = await request<{ id: string }>('POST', '/accounts', { name: 'storm-paced' });
   await topUp(paced, 20n * NANO_PER_USD, 1);
-  callers.push(await newCaller(paced, undefined, field.hasRedis ? PER_MINUTE : undefined));
+  callers.push(await newCaller(paced, undefined, cluster.hasRedis ? PER_MINUTE : undefined));
 
   /** Changes that admins make during a storm. */
   async function change(): Promise<void> {
@@ -140,20 +140,20 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     if (kind === 0) await topUp(account, BigInt(1_000_000 + draw(5_000_000)), 1 + draw(2));
     else if (kind === 1 && budget !== undefined) {
       const raised = budget + BigInt(draw(5_000_000));
-      await insist('PATCH', `/keys/${id}`, { budget: usd(raised) });
+      await request('PATCH', `/keys/${id}`, { budget: usd(raised) });
       callers[place]!.budget = raised;
     } else if (kind === 2) {
       const next = await newCaller(account, budget, perMinute);
       callers[place] = next;
       former.push({ account, id, key: '', ...(budget !== undefined && { budget }) });
-      await insist('POST', `/keys/${id}/disable`, {});
+      await request('POST', `/keys/${id}/disable`, {});
     } else await setPrice(draw(2) === 0 ? 'abort' : 'drain', draw(50) / 100);
   }
   async function pages<T>(path: string): Promise<T[]> {
     const all: T[] = [];
     for (let next: string | null = ''; next !== null; ) {
       const after: string = next === '' ? '' : `&after=${encodeURIComponent(next)}`;
-      const page: { data: T[]; next: string | null } = await insist(
+      const page: { data: T[]; next: string | null } = await request(
         'GET',
         `${path}${path.includes('?') ? '&' : '?'}limit=1000${after}`,
         undefined,
@@ -186,7 +186,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     const found: string[] = [];
     const late = new Map<string, bigint>();
     for (const [account, credit] of toppedUp) {
-      const { available, held } = await insist<{ available: string; held: string }>(
+      const { available, held } = await request<{ available: string; held: string }>(
         'GET',
         `/accounts/${account}`,
         undefined,
@@ -202,7 +202,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
       found.push(...entryFaults(entries, own));
     }
     for (const { id, budget } of [...callers, ...former]) {
-      const { spent } = await insist<{ spent: { total: string } }>('GET', `/keys/${id}`, undefined);
+      const { spent } = await request<{ spent: { total: string } }>('GET', `/keys/${id}`, undefined);
       const cost = sum(all.filter((bill) => bill.key === id));
       if (nanoOf(spent.total) !== cost) found.push(`${id} has spent ${spent.total}, its calls cost ${cost}`);
       if (budget !== undefined && cost > budget + (late.get(id) ?? 0n))
