@@ -1,6 +1,6 @@
 /** Installs the packages that tests drive the gateway with, once per folder and from its lockfile. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { claim } from './claim.ts';
 
@@ -24,7 +24,7 @@ export async function installPackages(folder: string): Promise<void> {
     if (Date.now() > deadline) throw new Error(`the packages of ${folder} were not installed in time`);
     if (claim(installing, INSTALL_TIMEOUT_MS)) {
       try {
-        await npmCi(folder);
+        await install(folder);
         writeFileSync(stampFile, readFileSync(lockfile));
       } finally {
         rmdirSync(installing);
@@ -41,15 +41,27 @@ export function clientNode(): string {
   return join(clientsFolder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
 }
 
-function npmCi(folder: string): Promise<void> {
+/**
+ * With Bun, which takes an eighth of npm's processor time, keeps to the versions and checksums of the same lockfile, and runs no script of
+ * a package; with npm if that fails, as where npm alone knows the registry.
+ */
+async function install(folder: string): Promise<void> {
   const place = relative(process.cwd(), folder);
-  console.warn(`Installing what the tests need (npm ci in ${place}) …`);
+  console.warn(`Installing what the tests need in ${place} …`);
+  rmSync(join(folder, 'node_modules'), { recursive: true, force: true });
+  const bun = await run(folder, process.execPath, ['install', '--frozen-lockfile', '--no-save', '--silent']);
+  if (bun === 0) return;
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const code = await run(folder, npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  if (code !== 0) throw new Error(`npm ci in ${place} ended with ${code}`);
+}
+
+function run(folder: string, command: string, args: string[]): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const options = { cwd: folder, shell: process.platform === 'win32' };
-    const child = spawn(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { ...options, stdio: 'inherit' });
+    const options = { cwd: folder, shell: command.endsWith('.cmd') };
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] });
     child.on('error', reject);
-    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`npm ci in ${place} ended with ${code}`))));
+    child.on('exit', resolve);
   });
 }
 

@@ -4,9 +4,9 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { claim } from '../claim.ts';
 
 const FOLDER = import.meta.dirname;
@@ -19,6 +19,7 @@ export type Installed = keyof typeof REQUIREMENTS;
 
 /** The time limit of an installation, also for a test that waits for one. */
 const BOUND_MS = 240_000;
+const UV = '0.13.9';
 const SKIPPED = 'the Python clients are skipped.';
 
 /** The minor version of Python that the libraries need. */
@@ -74,30 +75,35 @@ function versionOf(python: string): string | undefined {
   return status === 0 && major === '3' && Number(minor) >= LEAST_MINOR ? `3.${minor}` : undefined;
 }
 
-/** The reason if it failed. */
+/** The reason if it failed. Nothing is compiled beforehand: most modules are never imported, the others once, by one child. */
 function install(folder: string, python: string, requirements: string, deadline: number): string | undefined {
+  const shared = dirname(folder);
   const run = (program: string, ...args: string[]) =>
     spawnSync(program, args, {
       stdio: ['ignore', 'ignore', 'ignore'],
       timeout: Math.max(1, deadline - Date.now()),
-      env: { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', UV_CACHE_DIR: join(folder, 'uv-cache') },
+      env: { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', UV_CACHE_DIR: join(shared, 'uv-cache') },
     }).status === 0;
-  const tools = join(folder, 'tools');
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-compile'];
+  const tools = join(shared, `uv-${UV}`);
   const uv = join(tools, 'bin', 'uv');
   const venv = join(folder, 'venv');
-  const more = ['--compile-bytecode', '--quiet', '--requirement', requirements];
+  if (!existsSync(uv)) {
+    const own = join(folder, 'tools');
+    run('python3', ...pip, '--target', own, `uv==${UV}`);
+    try {
+      renameSync(own, tools);
+    } catch {
+      // It failed, or who installs the other set was first.
+    }
+  }
   if (
-    run('python3', '-m', 'pip', 'install', '--quiet', '--target', tools, 'uv==0.13.9') &&
     run(uv, 'venv', '--quiet', '--python', 'python3', venv) &&
-    run(uv, 'pip', 'install', '--python', python, ...more)
+    run(uv, 'pip', 'install', '--quiet', '--python', python, '--requirement', requirements)
   )
     return undefined;
   rmSync(venv, { recursive: true, force: true });
-  if (
-    run('python3', '-m', 'venv', venv) &&
-    run(python, '-m', 'pip', 'install', '--quiet', '--requirement', requirements)
-  )
-    return undefined;
+  if (run('python3', '-m', 'venv', venv) && run(python, ...pip, '--requirement', requirements)) return undefined;
   return 'Neither uv nor pip could install the Python libraries in time';
 }
 
