@@ -26,6 +26,8 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     viewport: { width: 1280, height: 900 },
     timezoneId: 'UTC',
     locale: 'en-GB',
+    // Without a graphics processor each frame of an animation costs time.
+    reducedMotion: 'reduce',
     ...options,
   });
   context.setDefaultTimeout(PATIENCE_MS);
@@ -36,6 +38,17 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
   return { page, complaints };
+}
+
+/** Opens another page of the console as a link does, with everything that it reads: a tenth of the time of loading its document. */
+export async function openInside(page: Page, path: string): Promise<void> {
+  const here = new URL(page.url());
+  if (here.pathname === new URL(path, here).pathname) throw new Error(`${path}: this page is open already`);
+  await page.evaluate(
+    `document.querySelector('main h1')?.setAttribute('data-left', ''); history.pushState({}, '', ${JSON.stringify(path)})`,
+  );
+  await page.locator('main h1:not([data-left])').waitFor();
+  await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
 }
 
 /** Signs the first owner in by a one-time link, and leaves the page that asks for a password. */
