@@ -1,6 +1,5 @@
 /** The sink of events that raises alerts. A call that needs none costs a comparison. */
 import type { AlertStore, RaisedAlert } from '../store/alerts.ts';
-import type { CallRow } from '../store/store.ts';
 import type { EventSink } from '../telemetry/events.ts';
 import {
   credentialDraft,
@@ -56,17 +55,13 @@ export function createAlertSink({ now, isOn, soon, alertOf, store }: AlertSinkDe
       if (draft) await raise(draft);
     });
   }
-  function ended(record: CallRow): void {
-    if (record.outcome === 'disputed') alert('disputed_usage', (at) => disputeDraft(record, at));
-  }
 
   return {
     refused({ error, key, account }) {
       if (error?.code === 'budget_exhausted' && key !== undefined && account !== undefined) exhaustedOf(key, account);
     },
-    ended: (_, record) => ended(record),
+    disputed: (record) => alert('disputed_usage', (at) => disputeDraft(record, at)),
     taskEnded(_, record) {
-      ended(record);
       if (record.outcome === 'failed') alert('task_failed', (at) => taskDraft(record, at));
     },
     cooldown(change) {

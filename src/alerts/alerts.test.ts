@@ -81,8 +81,7 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
       one.sink.cooldown?.(refused);
       one.sink.cooldown?.(down);
       one.sink.redis?.(false);
-      one.sink.ended?.(
-        NO_CALL,
+      one.sink.disputed?.(
         callRow({ id: 'call_1', at: clock.now, outcome: 'disputed', provider: 'main', model: 'gpt' }),
       );
     }

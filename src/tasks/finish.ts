@@ -91,6 +91,7 @@ export async function conclude(
   await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
   trace.record = call;
   deps.events.taskEnded(trace, call);
+  if (call.outcome === 'disputed') deps.events.disputed(call);
 }
 
 /** The record of a task that goes on. */

@@ -87,6 +87,7 @@ describe('a task whose provider is working', () => {
     expect(await bench.task(id)).toMatchObject({ state: 'completed' });
     const usage = { seconds: 4, claimed: { cost: '40', usage: { seconds: 400 } } };
     expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'disputed', cost: COST, usage });
+    expect(bench.disputes.map((call) => call.id)).toEqual([id]);
   });
 
   test('fails exactly at its deadline without a charge', async () => {

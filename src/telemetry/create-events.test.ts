@@ -38,6 +38,7 @@ function listener(): Listener {
       traces.push(call);
       recorded.push(`ended ${outcome} ${attempts}`);
     },
+    disputed: ({ id }) => void recorded.push(`disputed ${id === traces.at(-1)?.id}`),
   };
   return { recorded, traces, sink };
 }
@@ -59,6 +60,14 @@ describe('the events of a call', () => {
     expect(trace?.model).toBe(at.model);
     expect(trace?.record?.cost).toBeGreaterThan(0n);
     expect(trace?.admittedMs).toBeGreaterThan(0);
+  });
+
+  test('one whose usage report is not believed, after its end', async () => {
+    const at = await open();
+    const usage = { prompt_tokens: 5_000_000, completion_tokens: 9_000_000, total_tokens: 14_000_000 };
+    at.transport.script({ json: { ...(wholeAnswer('Hello').json as object), usage } });
+    await at.serve(chatRequest(at.model));
+    expect(at.recorded.slice(-2)).toEqual(['ended disputed 1', 'disputed true']);
   });
 
   test('one that fails before a fallback is reported with its error, without secrets', async () => {

@@ -28,6 +28,7 @@ export function createEvents(sinks: readonly EventSink[], failed: (thrown: unkno
     ended: fan(sinks.map((sink) => sink.ended?.bind(sink))),
     taskAttempted: one(sinks.map((sink) => sink.taskAttempted?.bind(sink))),
     taskEnded: fan(sinks.map((sink) => sink.taskEnded?.bind(sink))),
+    disputed: one(sinks.map((sink) => sink.disputed?.bind(sink))),
     cooldown: one(sinks.map((sink) => sink.cooldown?.bind(sink))),
     configChanged: one(sinks.map((sink) => sink.configChanged?.bind(sink))),
     ledgerFault: one(sinks.map((sink) => sink.ledgerFault?.bind(sink))),

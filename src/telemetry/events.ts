@@ -29,12 +29,14 @@ export interface EventSink {
   /** The first token of a stream, or a whole response, has come. */
   attemptAnswered?(call: CallTrace, attempt: AttemptRecord): void;
   attemptEnded?(call: CallTrace, attempt: AttemptRecord): void;
-  /** An admitted call has ended and its hold is settled; `outcome` of the record is `disputed` where the usage report was not believed. */
+  /** An admitted call has ended and its hold is settled. */
   ended?(call: CallTrace, record: CallRow): void;
   /** A task is about to be started at a provider: its trace gets the span that the provider continues. */
   taskAttempted?(task: CallTrace): void;
   /** A task, such as a video, has ended and its hold is settled. */
   taskEnded?(task: CallTrace, record: CallRow): void;
+  /** The usage report of a call or task that has ended was not believed. */
+  disputed?(record: CallRow): void;
   /** A target or a credential is not used for a while, or is used again. */
   cooldown?(change: CooldownChange): void;
   configChanged?(change: ConfigChange): void;
@@ -137,6 +139,7 @@ export class CallTrace implements AttemptListener {
   ended(record: CallRow): void {
     this.record = record;
     this.events.ended(this, record);
+    if (record.outcome === 'disputed') this.events.disputed(record);
   }
 }
 

@@ -10,12 +10,11 @@ export function createLogSink(log: Log): EventSink {
   return {
     ended(call, record) {
       log.info('call', hasDetails(call) ? lineOf(call, record) : recordLine(record));
-      warnOfDispute(log, record);
     },
     taskEnded(_, record) {
       log.info('task', () => recordMembers(record));
-      warnOfDispute(log, record);
     },
+    disputed: (record) => warnOfDispute(log, record),
   };
 }
 
@@ -66,8 +65,7 @@ function recordMembers(call: CallRow): { [name: string]: Json | Usage } {
 }
 
 /** Warns the operator of a call that needs a decision. */
-function warnOfDispute(log: Log, { outcome, id, account, model, provider, cost, usage }: CallRow): void {
-  if (outcome !== 'disputed') return;
+function warnOfDispute(log: Log, { id, account, model, provider, cost, usage }: CallRow): void {
   log.warn(
     `The provider's usage report of a call is implausible: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
     { id, account, model, provider, charged: writeMoney(cost), claimed: usage?.claimed?.cost },

@@ -19,6 +19,7 @@ import { readTask, type Task } from '../../src/tasks/task.ts';
 import type { TaskDeps } from '../../src/tasks/task-deps.ts';
 import { createVideoTasks, type Submission, type VideoTasks } from '../../src/tasks/video-tasks.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
+import type { EventSink } from '../../src/telemetry/events.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createSampler } from '../../src/telemetry/traces/sampler.ts';
 import { createTraceSink } from '../../src/telemetry/traces/trace-sink.ts';
@@ -35,6 +36,8 @@ export interface TaskBench {
   readonly upstream: ScriptedUpstream;
   readonly dataFolder: string;
   readonly calls: CallRow[];
+  /** Calls whose usage report was not believed. */
+  readonly disputes: CallRow[];
   readonly metrics: Metrics;
   /** In OTLP's JSON. */
   readonly spans: string[];
@@ -194,6 +197,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
 /** Everything that listens to events of tasks. */
 function taskTelemetry(startedAt: number) {
   const calls: CallRow[] = [];
+  const disputes: CallRow[] = [];
   const spans: string[] = [];
   const metrics = createMetrics(startedAt);
   const traces = createTraceSink({
@@ -201,9 +205,13 @@ function taskTelemetry(startedAt: number) {
     slowMs: 0,
     export: (span) => void spans.push(span),
   });
-  const sinks = [{ taskEnded: (_: unknown, call: CallRow) => void calls.push(call) }, metrics.sink, traces];
+  const own: EventSink = {
+    taskEnded: (_, call) => void calls.push(call),
+    disputed: (call) => void disputes.push(call),
+  };
+  const sinks = [own, metrics.sink, traces];
   const events = createEvents(sinks, (thrown) => {
     throw thrown;
   });
-  return { calls, spans, metrics, events };
+  return { calls, disputes, spans, metrics, events };
 }
