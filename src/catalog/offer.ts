@@ -23,7 +23,6 @@ const offers = new WeakMap<object, Map<string, unknown>>();
 
 /** The model at the price of a call that begins at `at`. The model itself, where it has one price and the account no price group. */
 export function offered<M extends Priced>(model: M, at: number, factor: PriceFactor | undefined): M {
-  if (model.scheduled === undefined && factor === undefined) return model;
   const version = model.scheduled?.findLast(({ from }) => from <= at) ?? model;
   if (version === model && factor === undefined) return model;
   const priceId = factor === undefined ? version.priceId : `${version.priceId}*${factor.text}`;

@@ -285,12 +285,12 @@ function fill(
   trace.error = error;
   trace.hold = hold.amount;
   trace.limits = pace.limits;
-  if (decision) trace.route = () => routeOf(decision);
+  if (decision) trace.route = routeOf(decision);
 }
 
 /** The order of the targets and its reasons: `main/gpt-4o affinity`. */
-function routeOf({ choices, excluded, limited }: Decision<ModelTarget>): string[] {
-  return [
+function routeOf({ choices, excluded, limited }: Decision<ModelTarget>): () => string[] {
+  return () => [
     ...[...choices, ...excluded].map(({ target, reason }) => `${target.id} ${reason}`),
     ...limited.map(({ id }) => `${id} rate limited`),
   ];

@@ -74,12 +74,15 @@ class IncomingRequest implements Incoming {
     const body = readBody(this.client, maxBodyBytes, load);
     if (body instanceof Promise) return this.readLater(body);
     const admitted = bodies.admit(body);
-    return admitted instanceof Promise ? admitted.then((one) => this.wire(one)) : this.wire(admitted);
+    return admitted instanceof Promise ? this.wireLater(admitted) : this.wire(admitted);
   }
 
   private async readLater(body: Promise<Uint8Array>): Promise<WireRequest> {
-    const admitted = this.options.bodies.admit(await body);
-    return this.wire(admitted instanceof Promise ? await admitted : admitted);
+    return this.wire(await this.options.bodies.admit(await body));
+  }
+
+  private async wireLater(body: Promise<Uint8Array>): Promise<WireRequest> {
+    return this.wire(await body);
   }
 
   private wire(body: Uint8Array): WireRequest {

@@ -82,7 +82,8 @@ export function writeAnswerHead(
     if (name === 'content-length') continue;
     const value = headers[name] ?? '';
     if (UNSAYABLE.test(value)) throw new UnsayableHeader(`the header ${name} cannot be sent`);
-    head += `${name}: ${value}\r\n`;
+    // One expression with the text so far: the engine makes two strings of it instead of three.
+    head = `${head}${name}: ${value}\r\n`;
   }
   if (typeof end === 'number') head += `content-length: ${end}\r\n`;
   else if (end === 'chunked') head += 'transfer-encoding: chunked\r\n';

@@ -37,7 +37,8 @@ export function writeHead(address: Address, { method, headers, body, stream }: R
     const start = startOf(name);
     if (start === '') continue;
     if (UNSAYABLE.test(value)) throw unsayable(name);
-    head += start + value + LINE_END;
+    // One expression with the text so far: the engine makes two strings of it instead of three.
+    head = `${head}${start}${value}\r\n`;
   }
   if (headers.accept === undefined) head += 'accept: */*\r\n';
   // Uncompressed, so that events can be used as they arrive: decompressing costs more than the smaller size saves.
@@ -46,7 +47,6 @@ export function writeHead(address: Address, { method, headers, body, stream }: R
   return `${head}\r\n`;
 }
 
-const LINE_END = '\r\n';
 const starts = new Map<string, string>();
 // Names come from the code and the configuration, so there are few. The limit is for callers that generate names.
 const MOST_STARTS = 1000;

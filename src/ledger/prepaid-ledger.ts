@@ -68,8 +68,8 @@ export function createLedger({
   }
 
   function hold(request: HoldRequest): Promise<Hold> {
-    const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
     return new Promise((resolve, reject) => {
+      const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
       refuseNegative(amount);
       requireLease();
       const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? lease.owner() };

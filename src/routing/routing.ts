@@ -88,6 +88,10 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
       const only = onlyRoute.targets[0]!;
       if (standing(only, now, asked.random) === 'ready') return onlyRoute;
     }
+    return routeOfSeveral(model, asked, now);
+  }
+
+  function routeOfSeveral(model: RoutedModel<T>, asked: RouteAsked<T>, now: number): Route<T> {
     const { call, account, random } = asked;
     const isAlone = model.targets.length === 1;
     const key = call && model.affinity && !isAlone ? affinityKey(call, account, asked.headers) : undefined;

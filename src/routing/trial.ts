@@ -239,9 +239,13 @@ export class Trial<T extends RoutedTarget> {
 
   /** One that may be used and has a place; `null`: none has. */
   private chosen(target: T, bulkhead: Bulkhead | undefined, now: number): string | undefined | null {
+    if (bulkhead && target.credentials.length > 1) return this.chosenWithPlace(target, bulkhead, now);
+    return this.state.credentials.choose(target, now, NONE, this.asked.tokens);
+  }
+
+  private chosenWithPlace(target: T, bulkhead: Bulkhead, now: number): string | undefined | null {
     const { credentials } = this.state;
     const { tokens } = this.asked;
-    if (!bulkhead || target.credentials.length < 2) return credentials.choose(target, now, NONE, tokens);
     const withoutPlace = target.credentials.filter((one) => !bulkhead.hasPlace(one, tokens, now));
     if (withoutPlace.length === target.credentials.length) return null;
     return credentials.choose(target, now, withoutPlace, tokens) ?? credentials.choose(target, now, NONE, tokens);

@@ -56,8 +56,8 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   failure: GatewayError | undefined;
   /** Resolves with this object when the headers have arrived. */
   readonly begun: Promise<Exchange>;
-  private resolveBegun!: (exchange: Exchange) => void;
-  private rejectBegun!: (failure: GatewayError) => void;
+  private readonly resolveBegun: (exchange: Exchange) => void;
+  private readonly rejectBegun: (failure: GatewayError) => void;
   /** The current time limit by `performance.now()`, and its error message. */
   private deadline = Number.POSITIVE_INFINITY;
   /** A limit that begins with the next check; -1: none. Reading a clock for each limit costs more. */
@@ -90,10 +90,10 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.cancellation = cancellation;
     this.watch = watch;
     watch.add(this);
-    this.begun = new Promise((resolve, reject) => {
-      this.resolveBegun = resolve;
-      this.rejectBegun = reject;
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<Exchange>();
+    this.begun = promise;
+    this.resolveBegun = resolve;
+    this.rejectBegun = reject;
   }
 
   get headers(): Headers {

@@ -52,8 +52,8 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
   /** Failures, now or later, are reported to the exchange. */
   function dispatch(sending: Sending, exchange: ExchangeState): void {
     const inProcess = hasLocal ? local[originOf(sending.url)] : undefined;
-    if (inProcess) void bring(async (signal) => inProcess(await asRequest(sending, signal)), exchange);
-    else if (proxied) void bring((signal) => fetchUpstream(sending, signal), exchange);
+    if (inProcess) void bring(answerOf(inProcess, sending), exchange);
+    else if (proxied) void bring(fetchOf(sending), exchange);
     else connect(sending, exchange);
   }
 
@@ -81,6 +81,11 @@ function originOf(url: string): string {
   const end = url.indexOf('/', url.indexOf('//') + 2);
   return end < 0 ? url : url.slice(0, end);
 }
+
+const answerOf = (inProcess: LocalUpstream, sending: Sending) => async (signal: AbortSignal) =>
+  inProcess(await asRequest(sending, signal));
+
+const fetchOf = (sending: Sending) => (signal: AbortSignal) => fetchUpstream(sending, signal);
 
 async function asRequest({ url, method, headers, body, stream }: Sending, signal: AbortSignal): Promise<Request> {
   return new Request(url, { method, headers, body: stream ? await gathered(stream) : (body ?? null), signal });

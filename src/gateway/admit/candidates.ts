@@ -85,7 +85,7 @@ export function readyFor(deps: GatewayDeps, origin: RequestOrigin, candidate: Ca
     account: origin.caller.account,
     tokens: estimatedInput,
     headers: origin.headers,
-    costAt: model.strategy === 'price' ? (target) => costAt(target, model, call) : undefined,
+    costAt: model.strategy === 'price' ? costsOf(model, call) : undefined,
     random: deps.random,
   });
   const isAlone = origin.wishes && isFirstAlone(origin.wishes);
@@ -97,9 +97,9 @@ function isFirstAlone({ order, allowFallbacks }: Wishes): boolean {
   return !allowFallbacks && order === undefined;
 }
 
-/** What the call costs the operator at this target at most. */
-function costAt({ cost }: ModelTarget, { price, maxOutputTokens }: Model, call: Call): number {
-  return Number(listQuote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
+/** What the call costs the operator at each target at most. */
+function costsOf({ price, maxOutputTokens }: Model, call: Call): (target: ModelTarget) => number {
+  return ({ cost }) => Number(listQuote(call, cost ?? price, outputCeiling(call, maxOutputTokens)));
 }
 
 /** The call under the name of another model. */
@@ -220,7 +220,8 @@ export function askedModel(
   at: number,
 ): AskedModel {
   const { model: listed, sort } = modelNamed(deps, caller, name);
-  const model = offered(listed, at, caller.priceFactor);
+  const { priceFactor } = caller;
+  const model = listed.scheduled || priceFactor ? offered(listed, at, priceFactor) : listed;
   if (!requestedRouting && !sort) return { model, wishes: undefined };
   if (caller.row.callerRouting === false) throw notAllowed();
   const wishes = sort

@@ -58,7 +58,8 @@ export function passesBytes({ route, isSame }: TargetCall, call: Call): boolean 
 
 /** Such a provider was given functions in their place, and answers with calls of functions. */
 function hasFreeTextTools(call: Call): boolean {
-  return call.kind === 'chat' && call.tools.some(({ type }) => type === 'custom');
+  if (call.kind === 'chat') for (const { type } of call.tools) if (type === 'custom') return true;
+  return false;
 }
 
 /** A reply that has arrived whole. Nothing of it was delivered, so an error anywhere in it lets another target be tried. */

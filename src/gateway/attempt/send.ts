@@ -49,13 +49,18 @@ export function sendTo(
 }
 
 function sendPrepared(prepared: TargetCall): Promise<Upstream> {
-  const { deps, context, call, pieces, route } = prepared;
+  const { context, call, pieces, route } = prepared;
   context.meter.thinks = expectsReasoning(call, route);
-  const starting = pieces
-    ? sendPieces(context, pieces, (piece, cancellation) => sendOne(prepared, piece, cancellation))
-    : sendOne(prepared, call, context.cancellation);
-  if (context.model.kind !== 'image') return starting;
-  return starting.then((upstream) => deliverImages(deps, upstream, context.call));
+  const starting = pieces ? sendInPieces(prepared, pieces) : sendOne(prepared, call, context.cancellation);
+  return context.model.kind === 'image' ? withImages(prepared, starting) : starting;
+}
+
+function sendInPieces(prepared: TargetCall, pieces: readonly Call[]): Promise<Upstream> {
+  return sendPieces(prepared.context, pieces, (piece, cancellation) => sendOne(prepared, piece, cancellation));
+}
+
+async function withImages({ deps, context }: TargetCall, starting: Promise<Upstream>): Promise<Upstream> {
+  return deliverImages(deps, await starting, context.call);
 }
 
 /** Sends one request and waits until its answer has begun. */
@@ -126,7 +131,12 @@ export function buildRequest(prepared: TargetCall, call: Call): Outgoing | Promi
   if (form) putForm(request, form);
   if (late) return encodedLate(prepared, request, late);
   const signing = provider.authorize(request, target, deps.signing);
-  return signing ? signing.then(() => request) : request;
+  return signing ? whenSigned(request, signing) : request;
+}
+
+async function whenSigned(request: Outgoing, signing: Promise<void>): Promise<Outgoing> {
+  await signing;
+  return request;
 }
 
 /** Whether the client's own bytes are sent. They are not where a step has replaced the call, or has changed its messages. */

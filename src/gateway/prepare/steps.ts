@@ -137,7 +137,8 @@ export function signatureOwnerOf(dialect: ProviderDialect, provider: string): st
 
 /** Most conversations are at their first turn. */
 function hasModelTurns({ messages }: ChatCall): boolean {
-  return messages.some(({ role }) => role === 'assistant');
+  for (const { role } of messages) if (role === 'assistant') return true;
+  return false;
 }
 
 /** The call without the name of the owner on the target's own signatures, and with those of other owners marked as foreign. */

@@ -40,11 +40,13 @@ export function takeWishes(
   return {
     call: members ? withoutWishes(call, members) : call,
     requestedRouting: {
-      models: models == null ? [] : readModels(models).filter((name) => name !== call.model),
+      models: models == null ? [] : otherModels(models, call.model),
       wishes,
     },
   };
 }
+
+const otherModels = (models: Json, own: string) => readModels(models).filter((name) => name !== own);
 
 /** A request that has been read. */
 export interface ReadRequest {

@@ -105,9 +105,11 @@ export function settleReply(
   const isStored = call.kind === 'chat' && call.thread?.replyId !== undefined;
   // Of most calls nothing is kept.
   if (hasLeft || !writer || (!isStored && !collector)) return conclude(deps, context, conclusion);
-  const isDoubted = isStored && frames.some((frame) => mayBeDisputed(context, frame));
-  return concludeAndSave(deps, context, writer, conclusion, isDoubted);
+  return concludeAndSave(deps, context, writer, conclusion, isStored && isAnyDoubted(context, frames));
 }
+
+const isAnyDoubted = (context: CallContext, frames: readonly Frame[]) =>
+  frames.some((frame) => mayBeDisputed(context, frame));
 
 /** What the client is sent. */
 export function replyOf({ settings }: GatewayDeps, context: CallContext, reply: WrittenReply, cost: Money): Answer {
