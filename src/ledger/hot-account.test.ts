@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
+import { ofLoad } from '../../test/helpers/property.ts';
 import { openStore } from '../store/open-store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
 /** As many as the processes of a large installation, each with its own store and connections. */
-const WRITERS = 64;
+const WRITERS = ofLoad(64, 32);
 const CALLS_EACH = 4;
 const COST = 7n;
 const HOT = ['acc_hot', 'acc_warm'] as const;

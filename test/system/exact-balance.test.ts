@@ -1,10 +1,11 @@
-/** Ten thousand concurrent calls over four processes with a balance for seven hundred. */
+/** Thousands of concurrent calls over four processes with a balance for seven hundred. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest } from '../helpers/chat-answers.ts';
 import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { ofLoad } from '../helpers/property.ts';
 
-const CALLS = 10_000;
+const CALLS = ofLoad(10_000, 3000);
 const COVERED = 700;
 
 describe.each(ENGINES)('$name', (engine) => {

@@ -1,14 +1,15 @@
 /** Four busy processes and one Redis: how many calls are admitted, and whether disconnecting clients occupy places. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
+import { ofLoad } from '../helpers/property.ts';
 import { hasRedis, type RedisServer, startRedis } from '../helpers/redis-server.ts';
 
 const WINDOW_MS = 60_000;
 /**
- * A sixth of the minute that the limit is for: the load fills both processors. How minutes roll on is tested by a clock of its own in
+ * A part of the minute that the limit is for: the load fills both processors. How minutes roll on is tested by a clock of its own in
  * limits-model.test.ts; the nightly run, with `MODELPORT_TEST_THOROUGH=1`, loads beyond the minute.
  */
-const LOAD_MS = process.env.MODELPORT_TEST_THOROUGH === '1' ? WINDOW_MS + 6000 : 10_000;
+const LOAD_MS = ofLoad(WINDOW_MS + 6000, 8000);
 const LIMIT = 60;
 /** Blocks a process's event loop: a body of this many characters to read, estimate and write. */
 const HEAVY = 6_000_000;
@@ -87,7 +88,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
   test('clients that disconnect at any moment free their places', async () => {
     const key = await newKey({ concurrency: 3 });
     let leaveAfterMs = 0;
-    await underLoad(6000, 6, async () => {
+    await underLoad(ofLoad(6000, 4000), 6, async () => {
       leaveAfterMs = (leaveAfterMs + 7) % 300;
       const signal = AbortSignal.timeout(leaveAfterMs + 1);
       const answer = await call(key, '[[delay 2000]] hello', { stream: leaveAfterMs % 2 === 0 }, signal);
