@@ -5,13 +5,7 @@ import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../request/strict-schema.ts';
 import { answerTool, JSON_INSTRUCTION, type JsonSchemaOutput } from '../request/structured-output.ts';
-import {
-  allowedTools,
-  isStrictTool,
-  reportFreeTextTool,
-  reportUnsupportedChoice,
-  reportUnsupportedTool,
-} from '../request/tools.ts';
+import { allowedTools, isStrictTool, reportForeign, reportFreeTextTool } from '../request/tools.ts';
 import type { MessagesModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
 import { marked } from './write-parts.ts';
@@ -111,7 +105,7 @@ function writeTool(tool: Tool, traits: MessagesModelTraits, losses: Set<string>)
       };
     case 'native':
       if (tool.dialect === ANTHROPIC_MESSAGES) return { ...tool.item };
-      return reportUnsupportedTool(tool, losses);
+      return reportForeign('tool', tool, losses);
     default:
       return tool satisfies never;
   }
@@ -166,7 +160,7 @@ function choiceOf({ toolChoice }: ChatCall, losses: Set<string>): JsonObject | u
       return { type: toolChoice.mode === 'required' ? 'any' : 'auto' };
     case 'native':
       if (toolChoice.dialect === ANTHROPIC_MESSAGES) return toolChoice.item;
-      return reportUnsupportedChoice(toolChoice, losses);
+      return reportForeign('choice of tools', toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }

@@ -5,13 +5,7 @@ import { BEDROCK_CONVERSE } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../request/strict-schema.ts';
 import { answerTool, JSON_INSTRUCTION, type JsonSchemaOutput } from '../request/structured-output.ts';
-import {
-  allowedTools,
-  isStrictTool,
-  reportFreeTextTool,
-  reportUnsupportedChoice,
-  reportUnsupportedTool,
-} from '../request/tools.ts';
+import { allowedTools, isStrictTool, reportForeign, reportFreeTextTool } from '../request/tools.ts';
 import type { ConverseModelTraits } from './model-traits.ts';
 import { legalToolName } from './tool-names.ts';
 import type { PartWriter } from './write-parts.ts';
@@ -89,7 +83,7 @@ function writeTool(tool: Tool, traits: ConverseModelTraits, parts: PartWriter, l
       return [];
     case 'native':
       if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
-      reportUnsupportedTool(tool, losses);
+      reportForeign('tool', tool, losses);
       return [];
     default:
       return tool satisfies never;
@@ -129,7 +123,7 @@ function choiceOf(
       return forcible ? { any: {} } : unforced(losses);
     case 'native':
       if (toolChoice.dialect === BEDROCK_CONVERSE) return toolChoice.item;
-      return reportUnsupportedChoice(toolChoice, losses);
+      return reportForeign('choice of tools', toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }

@@ -5,7 +5,7 @@ import type { ModelQuirks } from '../../dialect.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { GEMINI } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';
-import { reportUnsupportedChoice } from '../request/tools.ts';
+import { reportForeign } from '../request/tools.ts';
 import { traitsOf } from './model-traits.ts';
 import { fromOpenapi, toOpenapi } from './schema.ts';
 import { legalToolName } from './tool-names.ts';
@@ -173,7 +173,7 @@ function writeChoice(choice: ToolChoice, losses: Set<string>): JsonObject | unde
         ...(choice.names.length > 0 && { allowedFunctionNames: choice.names.map(legalToolName) }),
       };
     case 'native':
-      return reportUnsupportedChoice(choice, losses);
+      return reportForeign('choice of tools', choice, losses);
     default:
       return choice satisfies never;
   }

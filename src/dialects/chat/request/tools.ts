@@ -26,14 +26,13 @@ export function reportFreeTextTool(losses: Set<string>): void {
   losses.add('A tool with free-text input was sent as a function: the model has no such tools.');
 }
 
-/** Reports a tool that only another format has. */
-export function reportUnsupportedTool({ dialect }: { dialect: string }, losses: Set<string>): undefined {
-  losses.add(`A tool that only ${dialect} knows was dropped.`);
-}
-
-/** Reports a tool choice that only another format has. */
-export function reportUnsupportedChoice({ dialect }: { dialect: string }, losses: Set<string>): undefined {
-  losses.add(`A choice of tools that only ${dialect} knows was dropped.`);
+/** Reports a tool, or a choice of tools, that only another format has. */
+export function reportForeign(
+  what: 'tool' | 'choice of tools',
+  { dialect }: { dialect: string },
+  losses: Set<string>,
+): undefined {
+  losses.add(`A ${what} that only ${dialect} knows was dropped.`);
 }
 
 /** Reports a tool that runs at another provider, in the words of OpenAI's formats. */
