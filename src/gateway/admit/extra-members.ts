@@ -193,16 +193,12 @@ export const IMAGE_TOOL = 'image_generation';
 /** `all`: also a web search that is translated from another format; `own`: only tools in the provider's own format. */
 type Taken = { readonly [dialect: string]: 'all' | 'own' };
 
+const OPENAI_FORMATS: Taken = { 'openai-chat': 'all', 'openai-responses': 'all' };
+
 /** Provider types that charge for tools, by format. Others run none, or are unknown: your own servers, `openai-compatible`. */
 export const TOOL_FEES: { readonly [type: string]: { readonly taken: Taken; readonly source: string } } = {
-  openai: {
-    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
-    source: 'https://platform.openai.com/docs/pricing',
-  },
-  azure: {
-    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
-    source: 'https://azure.microsoft.com/pricing/details/azure-openai/',
-  },
+  openai: { taken: OPENAI_FORMATS, source: 'https://platform.openai.com/docs/pricing' },
+  azure: { taken: OPENAI_FORMATS, source: 'https://azure.microsoft.com/pricing/details/azure-openai/' },
   anthropic: {
     taken: { 'anthropic-messages': 'all' },
     source: 'https://platform.claude.com/docs/en/about-claude/pricing',
@@ -212,14 +208,8 @@ export const TOOL_FEES: { readonly [type: string]: { readonly taken: Taken; read
     taken: { gemini: 'all', 'anthropic-messages': 'all' },
     source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
   },
-  openrouter: {
-    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
-    source: 'https://openrouter.ai/docs/features/web-search',
-  },
-  xai: {
-    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
-    source: 'https://docs.x.ai/developers/pricing',
-  },
+  openrouter: { taken: OPENAI_FORMATS, source: 'https://openrouter.ai/docs/features/web-search' },
+  xai: { taken: OPENAI_FORMATS, source: 'https://docs.x.ai/developers/pricing' },
   groq: { taken: { 'openai-chat': 'own' }, source: 'https://groq.com/pricing' },
   moonshot: { taken: { 'openai-chat': 'own' }, source: 'https://platform.kimi.ai/docs/pricing/tools' },
   zhipu: { taken: { 'openai-chat': 'own' }, source: 'https://open.bigmodel.cn/pricing' },
