@@ -1,5 +1,6 @@
 /** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
 import { describe, expect, test } from 'bun:test';
+import { DEMANDED } from '../../src/dialects/chat/openai-responses/reply-rewriter.ts';
 import { textOf } from '../helpers/broken-stream.ts';
 import { withoutCost } from '../helpers/cost-comment.ts';
 import { type RecordedCase, recordedCases, replyBytes } from '../helpers/fixtures.ts';
@@ -193,35 +194,8 @@ describe('recorded replies in their own format', () => {
 
 /** What the gateway may add to a provider's own reply: members that readers require, and the billed usage. */
 const ADDED = new Set([
-  ...[
-    'background',
-    'completed_at',
-    'error',
-    'frequency_penalty',
-    'incomplete_details',
-    'instructions',
-    'max_output_tokens',
-  ],
-  ...[
-    'max_tool_calls',
-    'metadata',
-    'parallel_tool_calls',
-    'presence_penalty',
-    'previous_response_id',
-    'prompt_cache_key',
-  ],
-  ...[
-    'reasoning',
-    'safety_identifier',
-    'service_tier',
-    'store',
-    'temperature',
-    'text',
-    'tool_choice',
-    'tools',
-    'top_logprobs',
-  ],
-  ...['top_p', 'truncation', 'user', 'description', 'strict', 'parameters', 'usage', 'usageMetadata'],
+  ...DEMANDED,
+  ...['description', 'strict', 'parameters', 'usage', 'usageMetadata'],
   ...['input_tokens', 'output_tokens', 'total_tokens', 'input_tokens_details', 'output_tokens_details'],
   ...['prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
   ...['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount', 'promptTokensDetails', 'candidatesTokensDetails'],

@@ -12,7 +12,7 @@ import { writeResponseUsage } from './usage.ts';
 const encoder = new TextEncoder();
 
 /** Members that OpenAI always sends and Open Responses 2.3.0 requires. Local servers omit some. */
-const DEMANDED = [
+export const DEMANDED = [
   'background',
   'completed_at',
   'error',
