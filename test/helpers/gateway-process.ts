@@ -37,6 +37,8 @@ export interface GatewaySetup {
   folder?: string;
   /** The data folder of an earlier process; by default a new one. */
   dataFolder?: string;
+  /** The database, and the data folder unless `dataFolder` names one. */
+  database?: { dataDir: string; databaseUrl?: string };
 }
 
 /** A key with its own account, so that a test sees only its own calls and money. */
@@ -110,7 +112,12 @@ const ADMIN_KEY = `sk-admin-${'test'.repeat(12)}`;
 
 /** Starts `modelport serve` on a free port and resolves when it is ready. */
 export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayProcess> {
-  const dataFolder = setup.dataFolder ?? mkdtempSync(join(tmpdir(), 'modelport-test-'));
+  const { database } = setup;
+  const environment = {
+    ...(database?.databaseUrl && { DATABASE_URL: database.databaseUrl }),
+    ...setup.environment,
+  };
+  const dataFolder = setup.dataFolder ?? database?.dataDir ?? mkdtempSync(join(tmpdir(), 'modelport-test-'));
   const configFile = join(dataFolder, 'modelport.yaml');
   const { providers = [], models = [] } = setup;
   // JSON is valid YAML.
@@ -125,9 +132,9 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_ADMIN_KEY: ADMIN_KEY,
     MODELPORT_VIDEO_POLL_MS: '200',
     // Gateways that share a database share its encryption key.
-    ...(setup.environment?.DATABASE_URL && { MODELPORT_SECRET_KEY: 'the key of every test gateway on one database' }),
+    ...('DATABASE_URL' in environment && { MODELPORT_SECRET_KEY: 'the key of every test gateway on one database' }),
     MODELPORT_SANDBOX: 'on',
-    ...setup.environment,
+    ...environment,
   };
   const serving = setup.program
     ? spawnProgram([...setup.program, 'serve'], settings, setup.folder)

@@ -33,13 +33,13 @@ export const OIDC_ENVIRONMENT = {
   MODELPORT_OIDC_CLIENT_ID: 'modelport',
 };
 
-/** With `OIDC_ENVIRONMENT`: the library, which is loaded now, reports that the provider cannot be reached. */
-export async function beginOidc({ url }: Pick<GatewayProcess, 'url'>): Promise<void> {
+/** The library, which is loaded now, reports that the provider cannot be reached. */
+async function beginOidc({ url }: Pick<GatewayProcess, 'url'>): Promise<void> {
   const answer = await fetch(`${url}/console/api/sign-in/oidc`, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/#error=provider_unavailable']);
 }
 
-/** Calls, bills and verifies, and uses every thread. */
+/** Calls, bills and verifies, and uses every thread and library. Needs `OIDC_ENVIRONMENT`. */
 export async function doMainJob(gateway: GatewayProcess): Promise<void> {
   const caller = await gateway.newCaller('10.00');
   const call = (body: object) =>
@@ -60,6 +60,7 @@ export async function doMainJob(gateway: GatewayProcess): Promise<void> {
   for (let sent = 0; sent < 500; sent += 20)
     await Promise.all(Array.from({ length: 20 }, () => call(chatRequest('plain')).then((answer) => answer.text())));
   await signInWithPasskey(gateway);
+  await beginOidc(gateway);
   const report = await gateway.verify();
   expect(report).toMatchObject({ ok: true });
   expect(report.entries).toBeGreaterThan(500);

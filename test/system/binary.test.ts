@@ -18,14 +18,7 @@ import { dirname, join } from 'node:path';
 import { chatRequest } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { readImageConfig } from '../helpers/image-config.ts';
-import {
-  beginOidc,
-  doMainJob,
-  OIDC_ENVIRONMENT,
-  openConsole,
-  startUnmetered,
-  unmeteredModel,
-} from '../helpers/main-job.ts';
+import { doMainJob, OIDC_ENVIRONMENT, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const BUILD = join(import.meta.dirname, '../../scripts/build-binary.ts');
@@ -86,7 +79,6 @@ describe.skipIf(!canChangeRoot)('in an empty root', () => {
 
   test('starts, answers, bills and verifies, with all its threads and processes', async () => {
     await doMainJob(gateway);
-    await beginOidc(gateway);
     expect((await gateway.metrics()).match(/process="\d+"/g)).toEqual(
       expect.arrayContaining(['process="1"', 'process="2"']),
     );

@@ -13,11 +13,10 @@ describe.each(ENGINES)('$name', (engine) => {
   beforeAll(async () => {
     const { settings } = await engine.freshDatabase();
     gateway = await startGateway({
-      dataFolder: settings.dataDir,
+      database: settings,
       environment: {
         MODELPORT_PROCESSES: '4',
         MODELPORT_LOG_LEVEL: 'error',
-        ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
       },
       // Priced per call, so that the hold equals the cost.
       models: [

@@ -22,12 +22,7 @@ describe.each(ENGINES)('$name', (engine) => {
   let caller: TestCaller;
   let settings: TestDatabase['settings'];
 
-  const start = () =>
-    startGateway({
-      ...loadModels(upstream),
-      dataFolder: settings.dataDir,
-      ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
-    });
+  const start = () => startGateway({ ...loadModels(upstream), database: settings });
 
   beforeAll(async () => {
     upstream = await startScriptedUpstream();

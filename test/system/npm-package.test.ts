@@ -5,14 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../helpers/gateway-process.ts';
-import {
-  beginOidc,
-  doMainJob,
-  OIDC_ENVIRONMENT,
-  openConsole,
-  startUnmetered,
-  unmeteredModel,
-} from '../helpers/main-job.ts';
+import { doMainJob, OIDC_ENVIRONMENT, openConsole, startUnmetered, unmeteredModel } from '../helpers/main-job.ts';
 import type { ScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -110,7 +103,6 @@ test.skipIf(process.platform === 'win32')(
     try {
       await doMainJob(gateway);
       await openConsole(gateway);
-      await beginOidc(gateway);
     } finally {
       expect(await gateway.stop()).toBe(0);
     }

@@ -134,11 +134,8 @@ describe.skipIf(!canUnshare).each(ENGINES)('$name', (engine) => {
   test('a gateway that is stopped for longer than its lease and then continued', async () => {
     const upstream = await startUpstream();
     const { settings } = await engine.freshDatabase();
-    const environment = {
-      MODELPORT_LEASE_MS: `${LEASE_MS}`,
-      ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
-    };
-    const setup = { ...setupOf(upstream), environment, dataFolder: settings.dataDir };
+    const environment = { MODELPORT_LEASE_MS: `${LEASE_MS}` };
+    const setup = { ...setupOf(upstream), environment, database: settings };
     const watcher = await startGateway({ ...setup, under: ELSEWHERE });
     const frozen = await startGateway(setup);
     const caller = await watcher.newCaller('10.00');

@@ -44,11 +44,10 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     upstream.script('/slow/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 40 }));
     const { settings } = await engine.emptyDatabase();
     gateway = await startGateway({
-      dataFolder: settings.dataDir,
+      database: settings,
       environment: {
         MODELPORT_PROCESSES: String(COUNT),
         MODELPORT_STALL_MS: '3000',
-        ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
       },
       providers: [
         { name: 'slow', type: 'openai-compatible', baseUrl: `${upstream.url}/slow/v1`, credential: 'sk-fake' },

@@ -18,8 +18,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const { settings } = await engine.emptyDatabase();
     const price = { input: 1, output: 4, perCacheHit: 0.000001 };
     const setup = {
-      dataFolder: settings.dataDir,
-      environment: { ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }) },
+      database: settings,
       providers: [
         { name: 'main', type: 'openai-compatible', baseUrl: `${upstream.url}/main/v1`, credential: 'sk-fake' },
       ],

@@ -47,8 +47,7 @@ describe.each(ENGINES)('$name', (engine) => {
         modelOf('hedged', ['first', 'second'], { hedge: 'on' }),
         modelOf('continued', ['third', 'fourth'], { continuation: 'prefill', retries: 0 }),
       ],
-      dataFolder: settings.dataDir,
-      ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
+      database: settings,
     });
 
   beforeAll(async () => {
