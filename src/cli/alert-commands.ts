@@ -3,6 +3,7 @@ import { part } from './admin-client.ts';
 import { type Command, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows } from './printed.ts';
+import { listCommand } from './shared-commands.ts';
 
 interface ShownAlert {
   id: string;
@@ -44,23 +45,22 @@ const list: Command = {
   },
 };
 
-const channels: Command = {
-  name: 'alerts channels',
-  summary: 'Lists the channels that alerts are sent to.',
-  async run(open, given) {
-    const { data } = await adminOf(open, given).get<{ data: ShownChannel[] }>('/alerts/channels');
-    const rows = data.map(({ id, name, type, url, server, to, rules, enabled }) => ({
+const channels = listCommand<ShownChannel>(
+  { name: 'alerts channels', summary: 'Lists the channels that alerts are sent to.' },
+  {
+    path: '/alerts/channels',
+    isWhole: true,
+    row: ({ id, name, type, url, server, to, rules, enabled }) => ({
       id,
       name,
       type,
       state: enabled ? 'on' : 'off',
       address: url ?? `${to?.join(', ')} by ${server}`,
       rules: rules ?? ['all'],
-    }));
-    printRows(open, given, rows, 'There are no channels yet: no alerts are raised.');
-    return 0;
+    }),
+    empty: 'There are no channels yet: no alerts are raised.',
   },
-};
+);
 
 const test: Command = {
   name: 'alerts test',

@@ -3,7 +3,8 @@ import { part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { type PrintedRow, printRow, printRows } from './printed.ts';
+import { type PrintedRow, printRow } from './printed.ts';
+import { listCommand } from './shared-commands.ts';
 import type { ShownTarget } from './shown.ts';
 
 /** Container engines give a check some seconds. */
@@ -30,15 +31,10 @@ const health: Command = {
   },
 };
 
-const list: Command = {
-  name: 'health list',
-  summary: 'Lists all targets with their health.',
-  async run(open, given) {
-    const { data } = await adminOf(open, given).get<{ data: ShownTarget[] }>('/health/targets');
-    printRows(open, given, data.map(rowOf), 'There is no target yet.');
-    return 0;
-  },
-};
+const list = listCommand<ShownTarget>(
+  { name: 'health list', summary: 'Lists all targets with their health.' },
+  { path: '/health/targets', isWhole: true, row: rowOf, empty: 'There is no target yet.' },
+);
 
 const cooldown: Command = {
   name: 'health cooldown',

@@ -176,16 +176,12 @@ interface ShownGroup {
   createdAt: string;
 }
 
-const groups: Command = {
-  name: 'price-groups list',
-  summary: 'Lists the price groups: accounts that pay list prices times a factor.',
-  async run(open, given) {
-    const { data } = await adminOf(open, given).get<{ data: ShownGroup[] }>('/price-groups');
-    const rows = data.map(({ name, factor, createdAt }) => ({ name, factor, created: createdAt }));
-    printRows(open, given, rows, 'There are no price groups yet.');
-    return 0;
-  },
-};
+const groupRow = ({ name, factor, createdAt }: ShownGroup) => ({ name, factor, created: createdAt });
+
+const groups = listCommand<ShownGroup>(
+  { name: 'price-groups list', summary: 'Lists the price groups: accounts that pay list prices times a factor.' },
+  { path: '/price-groups', isWhole: true, row: groupRow, empty: 'There are no price groups yet.' },
+);
 
 const setGroup: Command = {
   name: 'price-groups set',
@@ -194,7 +190,7 @@ const setGroup: Command = {
   async run(open, given) {
     const [name = '', factor = ''] = given.words;
     const group = await adminOf(open, given).send<ShownGroup>('PUT', `/price-groups/${part(name)}`, { factor });
-    printRow(open, given, { name: group.name, factor: group.factor, created: group.createdAt });
+    printRow(open, given, groupRow(group));
     return 0;
   },
 };

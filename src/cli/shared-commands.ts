@@ -9,6 +9,8 @@ type RowOf<Shown> = (shown: Shown, open: CliDeps) => PrintedRow;
 
 interface Listed<Shown> {
   path: string;
+  /** The list has no pages. */
+  isWhole?: true;
   query?(given: Given): Query;
   row: RowOf<Shown>;
   /** Printed if there are none. */
@@ -16,11 +18,17 @@ interface Listed<Shown> {
 }
 
 /** A command that prints a list of the admin API, one row for each. */
-export function listCommand<Shown>(command: Omit<Command, 'run'>, { path, query, row, empty }: Listed<Shown>): Command {
+export function listCommand<Shown>(
+  command: Omit<Command, 'run'>,
+  { path, isWhole, query, row, empty }: Listed<Shown>,
+): Command {
   return {
     ...command,
     async run(open, given) {
-      const all = await adminOf(open, given).list<Shown>(path, query?.(given));
+      const admin = adminOf(open, given);
+      const all = isWhole
+        ? (await admin.get<{ data: Shown[] }>(path)).data
+        : await admin.list<Shown>(path, query?.(given));
       const rows = all.map((shown) => row(shown, open));
       printRows(open, given, rows, empty);
       return 0;
