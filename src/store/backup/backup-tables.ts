@@ -23,11 +23,16 @@ export function backupTables(steps: readonly MigrationStep[]): string[] {
   return created.flatMap(([, name = '']) => (LEFT_OUT.has(name) ? [] : [name]));
 }
 
-/** The tables that have to be empty before a restore. */
-export const tablesToBeEmpty = (tables: readonly string[]): string[] =>
-  tables.filter((table) => !WITH_FIRST_ROW.has(table));
-
-export const NOT_EMPTY = 'The database is not empty. Restore into a new data directory or a new Postgres database.';
+/** Throws an Error if one of the tables has a row that was not there when the table was made: a restore replaces nothing. */
+export async function requireEmpty(
+  tables: readonly string[],
+  hasRow: (table: string) => boolean | Promise<boolean>,
+): Promise<void> {
+  for (const table of tables) {
+    if (WITH_FIRST_ROW.has(table) || !(await hasRow(table))) continue;
+    throw new Error('The database is not empty. Restore into a new data directory or a new Postgres database.');
+  }
+}
 
 /** Throws an Error unless the schema is the one of this program: otherwise tables or columns could be missing in the backup. */
 export function requireCurrent(state: SchemaState): void {

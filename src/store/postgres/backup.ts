@@ -1,13 +1,6 @@
 /** Backup of a Postgres database while others write, and restore into an empty one. */
 import type { BackupSink, RowBatch } from '../backup/backup-store.ts';
-import {
-  backupTables,
-  NOT_EMPTY,
-  pageSize,
-  requireColumns,
-  requireRestorable,
-  tablesToBeEmpty,
-} from '../backup/backup-tables.ts';
+import { backupTables, pageSize, requireColumns, requireEmpty, requireRestorable } from '../backup/backup-tables.ts';
 import { raw, type Statement, sql } from '../database.ts';
 import { openConnection, type PostgresConnection, type RunStatement } from './connection.ts';
 import { migratePostgres, postgresVersion, STEPS } from './migrations.ts';
@@ -98,8 +91,7 @@ async function fill(run: RunStatement, tables: readonly string[], batches: Async
   await run(PATIENT);
   // A gateway that starts meanwhile would bootstrap the database.
   await run(raw(`LOCK TABLE ${tables.join(', ')} IN EXCLUSIVE MODE`));
-  for (const table of tablesToBeEmpty(tables))
-    if ((await run(raw(`SELECT 1 FROM ${table} LIMIT 1`))).length > 0) throw new Error(NOT_EMPTY);
+  await requireEmpty(tables, async (table) => (await run(raw(`SELECT 1 FROM ${table} LIMIT 1`))).length > 0);
   for (const table of tables) await run(raw(`DELETE FROM ${table}`));
   const columns = await columnsOfTables(run);
   const days = new Set<number>();

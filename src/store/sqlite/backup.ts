@@ -1,14 +1,7 @@
 /** Backup of an SQLite file while others write, and restore into an empty one. */
 import { Database } from 'bun:sqlite';
 import type { BackupSink, RowBatch } from '../backup/backup-store.ts';
-import {
-  backupTables,
-  NOT_EMPTY,
-  pageSize,
-  requireColumns,
-  requireRestorable,
-  tablesToBeEmpty,
-} from '../backup/backup-tables.ts';
+import { backupTables, pageSize, requireColumns, requireEmpty, requireRestorable } from '../backup/backup-tables.ts';
 import type { SqliteConnection } from './connection.ts';
 import { createFiledSnapshots } from './filed-snapshots.ts';
 import { migrateSqlite, STEPS, sqliteVersion } from './migrations.ts';
@@ -70,8 +63,7 @@ export async function restoreSqlite(
   file.run('BEGIN IMMEDIATE');
   try {
     const tables = backupTables(STEPS.slice(0, of));
-    for (const table of tablesToBeEmpty(tables))
-      if (file.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== null) throw new Error(NOT_EMPTY);
+    await requireEmpty(tables, (table) => file.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== null);
     for (const table of tables) file.run(`DELETE FROM ${table}`);
     for await (const batch of batches) insertRows(file, tables, batch);
     file.run('COMMIT');
