@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test';
-import { budgetLeft, committed, noSpending, spend, turnTo } from './spending.ts';
+import { budgetLeft, committed, noSpending, type Spending, spend, turnTo } from './spending.ts';
 
 const at = (text: string) => Date.parse(text);
+
+/** What counts in each window after the windows were turned to this time. */
+function turned(spending: Spending, time: number) {
+  turnTo(spending, time);
+  return committed(spending, time);
+}
 
 test('a window ends at its UTC end, and its spending with it', () => {
   const spending = noSpending();
@@ -10,8 +16,7 @@ test('a window ends at its UTC end, and its spending with it', () => {
   expect(committed(spending, end)).toEqual({ total: 5n, day: 5n, month: 5n });
   spend(spending, 2n, begin);
   expect(committed(spending, begin)).toEqual({ total: 7n, day: 2n, month: 2n });
-  turnTo(spending, next);
-  expect(committed(spending, next)).toEqual({ total: 7n, day: 0n, month: 2n });
+  expect(turned(spending, next)).toEqual({ total: 7n, day: 0n, month: 2n });
 });
 
 test('a process whose clock is behind has no budget of its own', () => {
@@ -35,15 +40,13 @@ test('windows that a wrong clock opened are reverted within a minute, and no spe
   turnTo(spending, true0 + 3_600_000);
   spend(spending, 2n, true0 + 3_600_000);
   for (const second of [2, 20, 61]) {
-    turnTo(spending, true0 + second * 1000);
-    expect(committed(spending, true0 + second * 1000)).toEqual({ total: 7n, day: 7n, month: 7n });
+    expect(turned(spending, true0 + second * 1000)).toEqual({ total: 7n, day: 7n, month: 7n });
   }
   turnTo(spending, true0 + 63_000);
   spend(spending, 1n, true0 + 63_000);
   expect(committed(spending, true0 + 63_000)).toEqual({ total: 8n, day: 8n, month: 8n });
   // The next day and month start with what was booked on them while the clock was wrong.
-  turnTo(spending, at('2026-03-01T00:00:00Z'));
-  expect(committed(spending, at('2026-03-01T00:00:00Z'))).toEqual({ total: 8n, day: 2n, month: 2n });
+  expect(turned(spending, at('2026-03-01T00:00:00Z'))).toEqual({ total: 8n, day: 2n, month: 2n });
 });
 
 test('a clock that is a year ahead does not stop the daily windows', () => {
@@ -52,10 +55,8 @@ test('a clock that is a year ahead does not stop the daily windows', () => {
   spend(spending, 5n, noon);
   turnTo(spending, at('2027-03-01T12:00:00Z'));
   turnTo(spending, noon + 2000);
-  turnTo(spending, noon + 63_000);
-  expect(committed(spending, noon + 63_000)).toEqual({ total: 5n, day: 5n, month: 5n });
-  turnTo(spending, at('2026-03-02T00:00:00Z'));
-  expect(committed(spending, at('2026-03-02T00:00:00Z'))).toEqual({ total: 5n, day: 0n, month: 5n });
+  expect(turned(spending, noon + 63_000)).toEqual({ total: 5n, day: 5n, month: 5n });
+  expect(turned(spending, at('2026-03-02T00:00:00Z'))).toEqual({ total: 5n, day: 0n, month: 5n });
 });
 
 test('spending that ended before the newest windows began is booked there and reverts nothing', () => {

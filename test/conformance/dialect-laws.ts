@@ -1,6 +1,6 @@
 /** Laws that every dialect keeps, checked with all recordings of its wire format. A dialect runs them with one line. */
 import { describe, expect, test } from 'bun:test';
-import type { ChatCall } from '../../src/canonical/call.ts';
+import type { Call, ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Dialect, Frame, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
@@ -159,9 +159,9 @@ function named(recorded: RecordedCase): [string, RecordedCase] {
   return [recorded.file, recorded];
 }
 
-function readFrames(
+export function readFrames(
   dialect: ProviderDialect,
-  call: ChatCall,
+  call: Call,
   recorded: RecordedCase,
   quirks: Quirks,
   chunks: readonly Uint8Array[],

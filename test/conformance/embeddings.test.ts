@@ -7,15 +7,8 @@ import type { Dialect, ProviderDialect, Quirks } from '../../src/dialects/dialec
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { ASKED } from '../helpers/chat-call.ts';
-import {
-  cutBytes,
-  type RecordedCase,
-  recordedCases,
-  replyBytes,
-  replyContentType,
-  requestBytes,
-} from '../helpers/fixtures.ts';
-import { replyOf } from './dialect-laws.ts';
+import { cutBytes, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../helpers/fixtures.ts';
+import { readFrames, replyOf } from './dialect-laws.ts';
 
 const WIRES: { [wire: string]: string } = {
   'openai-embeddings': 'openai-embeddings',
@@ -106,8 +99,7 @@ function reread(client: Dialect, upstream: ProviderDialect, call: EmbedCall, rec
 }
 
 function frames(dialect: ProviderDialect, call: EmbedCall | RerankCall, recorded: RecordedCase, seed: number) {
-  const reader = dialect.reader(call, replyContentType(recorded), quirksOf(recorded));
-  return [...cutBytes(replyBytes(recorded), seed).flatMap((chunk) => reader.read(chunk)), ...reader.end()];
+  return readFrames(dialect, call, recorded, quirksOf(recorded), cutBytes(replyBytes(recorded), seed));
 }
 
 function read(dialect: ProviderDialect, call: EmbedCall | RerankCall, recorded: RecordedCase): Reply {

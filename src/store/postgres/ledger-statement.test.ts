@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { hasPostgres, testPostgres } from '../../../test/helpers/postgres.ts';
-import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
+import { type AccountBooks, applySteps, type LedgerChanges } from '../ledger-rules.ts';
 import { openStore } from '../open-store.ts';
 import { type DecidedBatch, ledgerStatement } from './ledger-statement.ts';
 
@@ -23,16 +23,11 @@ const BOOKS: AccountBooks = {
   lateSince: 0,
 };
 const HOLD = { account: 'acc_1', key: 'key_1', amount: 5n };
+const NO_CHANGES = applySteps([], undefined as never).changes;
 const CHANGES: LedgerChanges = {
+  ...NO_CHANGES,
   accounts: new Set([BOOKS]),
-  spendings: new Map(),
   opened: new Map([['call_2', { callId: 'call_2', ...HOLD, model: 'm', priceId: 'p', at: 1, owner: 'o' }]]),
-  marks: [],
-  entries: [],
-  calls: [],
-  completed: [],
-  redeemed: [],
-  audits: [],
 };
 const BATCH: DecidedBatch = {
   accounts: [{ books: BOOKS, version: 1n }],

@@ -5,6 +5,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { refusal } from '../../../../test/helpers/gateway-error.ts';
+import { WRONG_SAMPLING } from '../../../../test/helpers/wrong-sampling.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Quirks } from '../../dialect.ts';
 import { openaiChat } from './openai-chat.ts';
@@ -51,13 +52,7 @@ describe('readCall refuses', () => {
     ['messages[0].content[0].image_url', { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }],
     ['messages[0].tool_calls[0].function', { messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'x' }] }],
-    ['temperature', { temperature: 2.1 }],
-    ['temperature', { temperature: '1' }],
-    ['top_p', { top_p: -0.1 }],
-    ['n', { n: 0 }],
-    ['n', { n: 1.5 }],
-    ['presence_penalty', { presence_penalty: 3 }],
-    ['frequency_penalty', { frequency_penalty: -2.5 }],
+    ...WRONG_SAMPLING,
     ['max_tokens', { max_tokens: 0 }],
     ['max_completion_tokens', { max_completion_tokens: '10' }],
     ['stop', { stop: [1] }],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { CALL, callOf, text } from '../../../../test/helpers/completion-calls.ts';
+import { WRONG_SAMPLING } from '../../../../test/helpers/wrong-sampling.ts';
 import { writeCall } from './write-request.ts';
 
 describe('reading a request', () => {
@@ -78,13 +79,7 @@ describe('reading a request', () => {
     ['prompt', { prompt: {} }],
     ['model', { model: undefined }],
     ['model', { model: '' }],
-    ['temperature', { temperature: 2.1 }],
-    ['temperature', { temperature: '1' }],
-    ['top_p', { top_p: -0.1 }],
-    ['n', { n: 0 }],
-    ['n', { n: 1.5 }],
-    ['presence_penalty', { presence_penalty: 3 }],
-    ['frequency_penalty', { frequency_penalty: -3 }],
+    ...WRONG_SAMPLING,
     ['max_tokens', { max_tokens: -1 }],
     ['best_of', { n: 3, best_of: 2 }],
     ['logprobs', { logprobs: true }],
