@@ -12,6 +12,7 @@ import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../src/http/routes.ts';
 import { importGraph } from './check-arrows.ts';
 import { publicWordFaults } from './check-words.ts';
 import { cyclesIn } from './import-cycles.ts';
+import { repeatedBlocks } from './repeated-blocks.ts';
 import { isTest, ROOT, readSources, type SourceFile } from './source-files.ts';
 import { isNode, parse, type SyntaxNode, walkSyntax } from './syntax.ts';
 
@@ -264,6 +265,7 @@ if (import.meta.main) {
   const source = readSources(['src']);
   const all = [...source, ...readSources(['scripts', 'bench', 'test'])];
   const words = publicWordFaults();
+  const blocks = repeatedBlocks([...all, ...readSources(['web/src'])]);
   const document = openapi();
   const figures: Figure[] = [
     { name: 'files and lines of src/, tests left out', ...sizeOf(source) },
@@ -271,6 +273,7 @@ if (import.meta.main) {
     ...looseFiles(source, ['src/dialects', 'src/providers', 'src/http']),
     shortFiles(source),
     ...repeatedNames(source),
+    { name: 'blocks of six lines or more in two places', value: String(blocks.length), places: blocks },
     testedFiles(source),
     testedFiles(source, 'src/conversations/'),
     importCycles(source),
