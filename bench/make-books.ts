@@ -34,11 +34,15 @@ export interface BooksAsked {
 type Cell = string | number | bigint | null;
 const ENTRY_COLUMNS = `account seq kind amount balance_after counter call_id note idempotency_key at hash`.split(' ');
 const CALL_COLUMNS =
-  `id account key at model provider target_model dialect upstream_dialect stream status outcome error_code attempts cost price_id usage duration_ms first_byte_ms entry_seq input_tokens output_tokens`.split(
+  `id account key at model provider target_model dialect upstream_dialect stream status outcome error_code attempts cost price_id usage duration_ms first_byte_ms entry_seq input_tokens output_tokens receipt`.split(
     ' ',
   );
 const TAG_COLUMNS = ['tag', 'at', 'id'];
 const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_tokens', 'output_tokens'];
+const USAGE_COLUMNS =
+  `account hour key model provider tag calls cost input_tokens output_tokens saved provider_cost costed_calls costed_charge`.split(
+    ' ',
+  );
 const KEY_DAY_COLUMNS = ['day', 'account', 'key', 'calls', 'cost', 'tokens'];
 const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
 const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];
@@ -74,6 +78,8 @@ export async function makeBooks(asked: BooksAsked): Promise<void> {
   }
   const putSum = bulk.open('call_sums', SUM_COLUMNS);
   for (const cells of books.sums()) await putSum(cells);
+  const putUsage = bulk.open('usage_sums', USAGE_COLUMNS);
+  for (const cells of books.usage()) await putUsage(cells);
   const putOverview = bulk.open('overview_sums', OVERVIEW_COLUMNS.split(', '));
   for (const cells of books.overview()) await putOverview(cells);
   const putKeyDay = bulk.open('key_days', KEY_DAY_COLUMNS);
@@ -116,6 +122,9 @@ interface SumState {
   hour: number;
   key: string;
   model: string;
+  /** Sums by provider and tag; '': of all calls. */
+  provider?: string;
+  tag?: string;
   calls: number;
   cost: bigint;
   input: number;
@@ -132,7 +141,9 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
   }));
   const spent = new Map<string, bigint>();
   const sums: SumState[] = [];
+  const usage: SumState[] = [];
   let hourSums = new Map<string, SumState>();
+  let hourUsage = new Map<string, SumState>();
   let hourNow = -1;
   const overviews: OverviewSums[] = [];
   let overview = new OverviewSums();
@@ -150,26 +161,46 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
     return entry;
   }
 
-  function sum(account: string, key: string, model: string, at: number, cost: bigint, input: number, output: number) {
+  type Counted = Pick<SumState, 'account' | 'key' | 'model' | 'cost' | 'input' | 'output'> & { at: number };
+
+  function addTo(
+    sums: Map<string, SumState>,
+    place: string,
+    of: Omit<SumState, 'calls' | 'cost' | 'input' | 'output'>,
+    call: Counted,
+  ) {
+    let one = sums.get(place);
+    if (!one) {
+      one = { ...of, calls: 0, cost: 0n, input: 0, output: 0 };
+      sums.set(place, one);
+    }
+    one.calls++;
+    one.cost += call.cost;
+    one.input += call.input;
+    one.output += call.output;
+  }
+
+  function sum(call: Counted, provider: string, tag: string | undefined) {
+    const { account, key, model, at, cost } = call;
     const hour = Math.floor(at / HOUR_MS);
     if (hour !== hourNow) {
-      sums.push(...hourSums.values());
-      hourSums = new Map();
+      endHour();
       hourNow = hour;
       overview = new OverviewSums();
       overviews.push(overview);
     }
-    const place = key + model;
-    let one = hourSums.get(place);
-    if (!one) {
-      one = { account, hour, key, model, calls: 0, cost: 0n, input: 0, output: 0 };
-      hourSums.set(place, one);
-    }
-    one.calls++;
-    one.cost += cost;
-    one.input += input;
-    one.output += output;
+    const of = { account, hour, key, model };
+    addTo(hourSums, key + model, of, call);
+    for (const one of tag === undefined ? [''] : ['', tag])
+      addTo(hourUsage, `${key} ${model} ${provider} ${one}`, { ...of, provider, tag: one }, call);
     spent.set(key, (spent.get(key) ?? 0n) + cost);
+  }
+
+  function endHour(): void {
+    sums.push(...hourSums.values());
+    usage.push(...hourUsage.values());
+    hourSums = new Map();
+    hourUsage = new Map();
   }
 
   return {
@@ -186,27 +217,45 @@ function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
       const cost = BigInt(input * 150 + output * 600);
       const durationMs = 400 + (number % 5000);
       account.spent += cost;
-      sum(account.id, key, model, at, cost, input, output);
       const line = { kind: 'charge', amount: -cost, counter: 'revenue', at: at + durationMs, callId: id } as const;
       const entry = enter(account, line);
       const usage = `{"input":${input},"output":${output}}`;
       const provider = number % RARE === 7 ? 'rare' : number % OTHER_PROVIDER === 3 ? 'other' : 'main';
       const outcome = number % BROKEN === 9 ? 'broken' : 'ok';
       const ended = outcome === 'ok' ? [200, outcome, null] : [502, outcome, 'upstream_failed'];
+      const tag = number % RARE === 11 ? 'rare' : number % TAGGED === 2 ? 'batch' : undefined;
+      sum({ account: account.id, key, model, at, cost, input, output }, provider, tag);
       overview.add({ at, model, outcome, cost, durationMs, firstByteMs: 300, tokens: { input, output } });
       const head = [id, account.id, key, at, model, provider, model, 'openai-chat', 'openai-chat', 1, ...ended, 1];
-      const tag = number % RARE === 11 ? 'rare' : number % TAGGED === 2 ? 'batch' : undefined;
       return {
         entry,
         ...(tag !== undefined && { tag: [tag, at, id] }),
-        call: [...head, cost, 'price_1', usage, durationMs, 300, entry.seq, input, output],
+        call: [...head, cost, 'price_1', usage, durationMs, 300, entry.seq, input, output, '[]'],
       };
     },
 
     *sums(): Generator<Cell[]> {
-      sums.push(...hourSums.values());
-      hourSums = new Map();
+      endHour();
       for (const s of sums) yield [s.account, s.hour, s.key, s.model, s.calls, s.cost, s.input, s.output];
+    },
+    *usage(): Generator<Cell[]> {
+      for (const s of usage)
+        yield [
+          s.account,
+          s.hour,
+          s.key,
+          s.model,
+          s.provider ?? '',
+          s.tag ?? '',
+          s.calls,
+          s.cost,
+          s.input,
+          s.output,
+          0,
+          0,
+          0,
+          0,
+        ];
     },
     *overview(): Generator<Cell[]> {
       for (const { sums } of overviews)

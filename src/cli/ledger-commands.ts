@@ -22,7 +22,7 @@ const verify: Command = {
   async run(open, given) {
     await migratedStore(open);
     const report = await verified(open, await open.verifier(), given.flag('full'));
-    const { ok, accounts, entries, holds, counters, faults, read } = report;
+    const { ok, accounts, entries, holds, counters, faults, notes, read } = report;
     const books = Object.fromEntries(Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]));
     const now = { 'entries read': read.entries, 'calls read': read.calls };
     const row = {
@@ -33,6 +33,7 @@ const verify: Command = {
       ...now,
       ...books,
       ...((given.json || faults.length > 0) && { faults }),
+      ...((given.json || notes.length > 0) && { notes }),
     };
     printRow(open, given, row);
     return ok ? 0 : 1;

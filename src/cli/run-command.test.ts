@@ -128,7 +128,17 @@ test('accounts, top-up and balance', async () => {
   const verified = await run('ledger', 'verify', '--json');
   expect([verified.code, JSON.parse(verified.out)]).toEqual([
     0,
-    { ok: true, accounts: 2, entries: 2, holds: 0, 'entries read': 2, 'calls read': 0, cash: '-5.25', faults: [] },
+    {
+      ok: true,
+      accounts: 2,
+      entries: 2,
+      holds: 0,
+      'entries read': 2,
+      'calls read': 0,
+      cash: '-5.25',
+      faults: [],
+      notes: [],
+    },
   ]);
 });
 

@@ -38,13 +38,14 @@ export async function repairBooks(
 }
 
 /** Members that are counts, not amounts. */
-const COUNTS = new Set(['calls', 'input_tokens', 'output_tokens']);
+const COUNTS = new Set(['calls', 'input_tokens', 'output_tokens', 'costed_calls']);
 
 /** Writes the differences: `held 0.02 -> 0.01`. */
 export function writeCorrection({ what, before, after }: Correction): string {
   const figures = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => before[name] !== after[name],
   );
+  if (figures.length === 0) return what;
   const written = (name: string, figure: bigint | undefined) => {
     if (figure === undefined) return 'none';
     return COUNTS.has(name) ? `${figure}` : `${writeMoney(figure)} USD`;

@@ -1,6 +1,6 @@
-/** The figures of the tables `call_sums` and `usage_sums`. */
+/** The figures of the tables `call_sums`, `usage_sums` and `usage_days`. */
 
-const NAMES = [
+export const FIGURE_NAMES = [
   'calls',
   'cost',
   'input_tokens',
@@ -11,11 +11,11 @@ const NAMES = [
   'costed_charge',
 ] as const;
 
-export type FigureColumns = { [name in (typeof NAMES)[number]]: bigint };
+export type FigureColumns = { [name in (typeof FIGURE_NAMES)[number]]: bigint };
 
-export const FIGURES = NAMES.join(', ');
+export const FIGURES = FIGURE_NAMES.join(', ');
 /** The sums of rows of these tables. */
-export const SUMS_OF_SUMS = NAMES.map((name) => `CAST(sum(${name}) AS BIGINT) AS ${name}`).join(', ');
+export const SUMS_OF_SUMS = FIGURE_NAMES.map((name) => `CAST(sum(${name}) AS BIGINT) AS ${name}`).join(', ');
 /** The same figures of rows of `calls`. */
 export const SUMS_OF_CALLS = `count(*) AS calls, ${['cost', 'input_tokens', 'output_tokens', 'saved', 'provider_cost']
   .map((name) => `CAST(coalesce(sum(calls.${name}), 0) AS BIGINT) AS ${name}`)
@@ -23,4 +23,4 @@ export const SUMS_OF_CALLS = `count(*) AS calls, ${['cost', 'input_tokens', 'out
   CAST(coalesce(sum(CASE WHEN calls.provider_cost IS NOT NULL THEN calls.cost END), 0) AS BIGINT) AS costed_charge`;
 
 /** `SET` of an `ON CONFLICT`: adds the new figures to those of the row, which is called `sums`. */
-export const ADDED = NAMES.map((name) => `${name} = sums.${name} + excluded.${name}`).join(', ');
+export const ADDED = FIGURE_NAMES.map((name) => `${name} = sums.${name} + excluded.${name}`).join(', ');

@@ -96,7 +96,7 @@ const IS_SOMETHING = FIGURES.split(', ')
  * The sums by provider and tag, and under the provider '' what they lack: calls that an older program recorded. Accounts are found by steps
  * through the index: the hours of each account lie together.
  */
-function sumsOfHours(day: number, rowsOfEach: DayEngine['rowsOfEach']): Statement {
+export function sumsOfHours(day: number, rowsOfEach: DayEngine['rowsOfEach']): Statement {
   const hours = sql`account = named.id AND hour >= ${day * HOURS_PER_DAY} AND hour < ${(day + 1) * HOURS_PER_DAY}`;
   const usage = rowsOfEach('usage_sums', hours);
   return sql`WITH RECURSIVE named(id) AS (

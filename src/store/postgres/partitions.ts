@@ -37,7 +37,7 @@ const WAIT_FOR_BATCHES = [
   raw('LOCK TABLE usage_days_done IN SHARE ROW EXCLUSIVE MODE'),
 ];
 
-const rowsOfEach = (table: string, condition: Statement): Statement =>
+export const rowsOfEach = (table: string, condition: Statement): Statement =>
   sql`named CROSS JOIN LATERAL (SELECT * FROM ${raw(table)} WHERE ${condition} OFFSET 0) AS found`;
 
 /** Locked rows are left for the next time: a batch must not wait for this, nor this for a batch. */

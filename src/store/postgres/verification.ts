@@ -5,6 +5,7 @@ import { verifyBooks } from '../verify/books.ts';
 import type { BooksReader, VerifyOptions } from '../verify/books-reader.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { openConnection } from './connection.ts';
+import { rowsOfEach } from './partitions.ts';
 
 /** Accounts and hours are read in parallel. */
 const CONNECTIONS = 2;
@@ -12,7 +13,7 @@ const CONNECTIONS = 2;
 export async function verifyPostgres(url: string, options: VerifyOptions): Promise<VerifyReport> {
   const db = openConnection({ url, connections: CONNECTIONS, reads: 'much' });
   try {
-    return await verifyBooks(booksReader(db.all, chainReader(db.all)), options);
+    return await verifyBooks(booksReader(db.all, { isDoubtful: chainReader(db.all), rowsOfEach }), options);
   } finally {
     await db.close();
   }

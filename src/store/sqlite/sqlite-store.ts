@@ -3,7 +3,7 @@
 import { requireCurrent } from '../backup/backup-tables.ts';
 import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
-import { raw, type Statement, sql } from '../database.ts';
+import { raw } from '../database.ts';
 import { mergesAt } from '../overview-slots.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Store } from '../store.ts';
@@ -24,6 +24,7 @@ import { migrateSqlite, sqliteSchema } from './migrations.ts';
 import { mergeSlots } from './overview-rows.ts';
 import { probeSqlite } from './probe.ts';
 import { endReads } from './read-thread.ts';
+import { rowsOfEach } from './rows-of-each.ts';
 import { verifySqlite } from './verification.ts';
 
 export async function openSqliteStore(
@@ -102,9 +103,6 @@ export async function openSqliteStore(
     },
   };
 }
-
-const rowsOfEach = (table: string, condition: Statement): Statement =>
-  sql`named CROSS JOIN ${raw(table)} ON ${condition}`;
 
 /** Calls removed per transaction, so that other processes do not wait long. */
 const DROPPED_AT_ONCE = 500;

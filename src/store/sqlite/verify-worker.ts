@@ -7,6 +7,7 @@ import type { EntryRange, VerifyProgress } from '../verify/books-reader.ts';
 import type { Checkpoints, Reached } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { createFiledSnapshots, type FiledSnapshots } from './filed-snapshots.ts';
+import { rowsOfEach } from './rows-of-each.ts';
 
 declare const self: Worker;
 
@@ -39,7 +40,7 @@ self.onmessage = async ({ data: { path, known, full } }: MessageEvent<Verificati
     const { read } = snapshots;
     const all = async <Row>({ text, values }: Statement) =>
       read(() => file.query(text.replace(/\$(\d+)/g, '?$1')).all(...values) as Row[]);
-    const report = await verifyBooks(booksReader(all, chainReader(file)), {
+    const report = await verifyBooks(booksReader(all, { isDoubtful: chainReader(file), rowsOfEach }), {
       known,
       full,
       progress(progress) {

@@ -1,8 +1,9 @@
 /** How verification reads the ledger: each statement sees one snapshot and a bounded number of rows. */
-import { HOUR_MS } from '../call-sums.ts';
-import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
+import { type Database, raw, type Statement, sql, within } from '../database.ts';
+import type { DayEngine } from '../usage-days.ts';
 import type { AccountLine, BooksReader, CallLine, EntryRange, HoldLine } from '../verify/books-reader.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
+import { between, sumsReader } from './sums-reader.ts';
 
 /**
  * The maximum distance between a call's end and its charge, including clock differences and rounding; also the maximum duration of a call.
@@ -26,15 +27,10 @@ const NEAR = raw('calls.at >= e.at - 3600000 AND calls.at <= e.at + 60000');
 const HAS_ITS_CALL = sql`coalesce((SELECT 1 FROM calls WHERE calls.id = e.call_id AND ${NEAR} AND calls.account = e.account
   AND calls.entry_seq = e.seq AND calls.completion_seq IS NULL AND calls.cost = - e.amount LIMIT 1), 0) = 1`;
 
-/** A call with a cost and exactly one charge, as almost all are. */
-const IS_CHARGED = sql`coalesce((SELECT 1 FROM entries WHERE entries.account = calls.account AND entries.seq = calls.entry_seq
-  AND entries.call_id = calls.id AND entries.amount = - calls.cost LIMIT 1), 0) = 1 AND calls.completion_seq IS NULL`;
-const IS_FREE = raw('calls.cost = 0 AND calls.entry_seq IS NULL AND calls.completion_seq IS NULL');
+/** What each engine does in its own way: only one of them can compute hashes. */
+type EngineReads = Pick<BooksReader, 'isDoubtful'> & Pick<DayEngine, 'rowsOfEach'>;
 
-const between = (from: number, to: number) => sql`calls.at >= ${from * HOUR_MS} AND calls.at < ${to * HOUR_MS}`;
-
-/** `isDoubtful` is implemented by each engine, because only one of them can compute hashes. */
-export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDoubtful']): BooksReader {
+export function booksReader(all: Database['all'], { isDoubtful, rowsOfEach }: EngineReads): BooksReader {
   const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
   const entryRows = async (statement: Statement) => (await all<EntryColumns>(statement)).map(toEntry);
   const callLines = async (rest: Statement) => (await all<BookCallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
@@ -93,18 +89,7 @@ export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDou
       }));
     },
 
-    async hours(fromHour, toHour) {
-      const rows = await all<HourLineColumns>(hourLines(fromHour, toHour));
-      return rows.map(({ hour, calls, kept_calls, cost, kept_cost, same, ...row }) => ({
-        ...row,
-        hour: Number(hour),
-        calls: Number(calls),
-        cost,
-        keptCalls: Number(kept_calls),
-        keptCost: kept_cost,
-        isSame: same === 1n,
-      }));
-    },
+    ...sumsReader(all, rowsOfEach),
 
     wrongCalls: (fromHour, toHour) =>
       callLines(
@@ -148,47 +133,6 @@ export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDou
   };
 }
 
-/**
- * Calls and sums in one statement, so that both are from the same snapshot. Added up instead of joined, because a join of the two has no
- * index.
- */
-function hourLines(fromHour: number, toHour: number): Statement {
-  const sums = joined(
-    [
-      'calls',
-      'cost',
-      'input_tokens',
-      'output_tokens',
-      'kept_calls',
-      'kept_cost',
-      'kept_input',
-      'kept_output',
-      'saved',
-      'kept_saved',
-      'doubtful',
-    ].map((column) => sql`${sumOf(column)} AS ${raw(column)}`),
-    ', ',
-  );
-  return sql`SELECT account, hour, key, model, calls, cost, kept_calls, kept_cost,
-      CAST(CASE WHEN ${IS_AS_KEPT} THEN 1 ELSE 0 END AS BIGINT) AS same
-    FROM (
-      SELECT account, hour, key, model, ${sums} FROM (
-        SELECT account, at / ${raw(`${HOUR_MS}`)} AS hour, key, model, count(*) AS calls, ${sumOf('cost')} AS cost,
-          ${sumOf('input_tokens')} AS input_tokens, ${sumOf('output_tokens')} AS output_tokens,
-          0 AS kept_calls, 0 AS kept_cost, 0 AS kept_input, 0 AS kept_output, ${sumOf('saved')} AS saved, 0 AS kept_saved,
-          sum(CASE WHEN (${IS_FREE}) OR (${IS_CHARGED}) THEN 0 ELSE 1 END) AS doubtful
-        FROM calls WHERE ${between(fromHour, toHour)} GROUP BY 1, 2, 3, 4
-        UNION ALL
-        SELECT account, hour, key, model, 0, 0, 0, 0, calls, cost, input_tokens, output_tokens, 0, saved, 0 FROM call_sums
-        WHERE hour >= ${fromHour} AND hour < ${toHour}
-      ) AS parts GROUP BY account, hour, key, model
-    ) AS lines WHERE NOT (${IS_AS_KEPT}) OR doubtful > 0`;
-}
-
-const IS_AS_KEPT = raw(
-  'calls = kept_calls AND cost = kept_cost AND input_tokens = kept_input AND output_tokens = kept_output AND saved = kept_saved',
-);
-
 interface BookAccountColumns {
   id: string;
   balance: bigint;
@@ -217,18 +161,6 @@ interface HourColumns {
   cost: bigint;
   input_tokens: bigint;
   output_tokens: bigint;
-}
-
-interface HourLineColumns {
-  account: string;
-  hour: bigint;
-  key: string;
-  model: string;
-  calls: bigint;
-  cost: bigint;
-  kept_calls: bigint;
-  kept_cost: bigint;
-  same: bigint;
 }
 
 function toAccountLine(row: BookAccountColumns): AccountLine {

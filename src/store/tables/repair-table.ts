@@ -1,6 +1,6 @@
 /** Corrects sums from the rows that they are computed from. */
 import { HOUR_MS } from '../call-sums.ts';
-import { type Database, raw, type Statement, type Steps, sql } from '../database.ts';
+import { type Database, insertInto, raw, type Statement, type Steps, sql, type Value } from '../database.ts';
 import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sum-columns.ts';
 import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';
@@ -54,7 +54,10 @@ function* repairAccount(account: string, findings: readonly Finding[], touch: St
   // Corrects first what later corrections are computed from.
   for (const { kind, callId } of findings)
     if (kind === 'hold-ended' && callId !== undefined) yield* endHold(account, callId, keys, corrections);
-  for (const finding of findings) if (finding.kind === 'hour-sum') yield* repairHour(account, finding, corrections);
+  for (const finding of findings) {
+    if (finding.kind === 'hour-sum' || finding.kind === 'usage-sum') yield* repairHour(account, finding, corrections);
+    if (finding.kind === 'usage-day') yield* repairDay(account, finding, corrections);
+  }
   for (const key of keys) yield* repairKey(account, key, corrections);
   const [{ held } = { held: 0n }] = (yield sql`SELECT ${sumOf('amount')} AS held FROM holds
     WHERE account = ${account}`) as { held: bigint }[];
@@ -91,19 +94,64 @@ function* repairHour(
   const ofCalls = sql`calls.account = ${account} AND calls.at >= ${hour * HOUR_MS} AND calls.at < ${(hour + 1) * HOUR_MS}
     AND calls.key = ${key} AND calls.model = ${model}`;
   const [made] = (yield sql`SELECT ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls}`) as FigureColumns[];
-  if (!made || Bun.deepEquals(kept, made)) return;
-  for (const table of ['call_sums', 'usage_sums']) yield sql`DELETE FROM ${raw(table)} WHERE ${place}`;
+  const name = `key ${key} on ${model}`;
+  const time = `in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
+  if (made && !Bun.deepEquals(kept, made)) {
+    yield sql`DELETE FROM call_sums WHERE ${place}`;
+    yield sql`INSERT INTO call_sums (account, hour, key, model, ${raw(FIGURES)})
+      SELECT account, at / 3600000, key, model, ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4`;
+    corrections.push({ account, what: `sum of ${name} ${time}`, before: { ...kept }, after: { ...made } });
+  }
+  const stored = (yield sql`SELECT provider, tag, ${raw(FIGURES)} FROM usage_sums WHERE ${place}`) as PartColumns[];
+  const right = (yield sql`SELECT provider, '' AS tag, ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1
+    UNION ALL SELECT provider, tag, ${raw(SUMS_OF_CALLS)}
+    FROM calls JOIN call_tags ON call_tags.id = calls.id AND call_tags.at = calls.at WHERE ${ofCalls} GROUP BY 1, 2`) as PartColumns[];
+  const wrong = differences(stored, right);
+  if (wrong.length > 0) {
+    yield sql`DELETE FROM usage_sums WHERE ${place}`;
+    for (const part of right)
+      yield insertInto('usage_sums', { account, hour, key, model, ...part } as { [column: string]: Value });
+  }
+  for (const { provider, tag, before, after } of wrong) {
+    const what = `sum of ${name} by provider "${provider}"${tag === '' ? '' : ` and tag "${tag}"`} ${time}`;
+    corrections.push({ account, what, before, after });
+  }
   yield sql`${raw(CHANGED)} = ${Math.floor(hour / HOURS_PER_DAY)}`;
-  const columns = raw('account, at / 3600000, key, model');
-  yield sql`INSERT INTO call_sums (account, hour, key, model, ${raw(FIGURES)})
-    SELECT ${columns}, ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4`;
-  yield sql`INSERT INTO usage_sums (account, hour, key, model, provider, tag, ${raw(FIGURES)})
-    SELECT ${columns}, provider, '', ${raw(SUMS_OF_CALLS)} FROM calls WHERE ${ofCalls} GROUP BY 1, 2, 3, 4, 5`;
-  yield sql`INSERT INTO usage_sums (account, hour, key, model, provider, tag, ${raw(FIGURES)})
-    SELECT account, calls.at / 3600000, key, model, provider, tag, ${raw(SUMS_OF_CALLS)}
-    FROM calls JOIN call_tags ON call_tags.id = calls.id AND call_tags.at = calls.at WHERE ${ofCalls} GROUP BY 1, 2, 3, 4, 5, 6`;
-  const what = `sum of key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
-  corrections.push({ account, what, before: { ...kept }, after: { ...made } });
+}
+
+interface PartColumns extends FigureColumns {
+  provider: string;
+  tag: string;
+}
+
+/** The sums by provider and tag that are wrong. One without calls may be there or not. */
+function differences(stored: readonly PartColumns[], right: readonly PartColumns[]) {
+  const figures = ({ provider: _, tag: __, ...rest }: PartColumns): { [name: string]: bigint } => ({ ...rest });
+  const isSame = (one: PartColumns, other: PartColumns) => one.provider === other.provider && one.tag === other.tag;
+  const ofRight = right.map((after) => ({ after, before: stored.find((one) => isSame(one, after)) }));
+  const gone = stored.filter((one) => !right.some((other) => isSame(one, other)));
+  return [
+    ...ofRight
+      .filter(({ before, after }) => !before || !Bun.deepEquals(figures(before), figures(after)))
+      .map(({ before, after }) => ({
+        provider: after.provider,
+        tag: after.tag,
+        before: before ? figures(before) : {},
+        after: figures(after),
+      })),
+    ...gone
+      .filter((one) => Object.values(figures(one)).some((figure) => figure !== 0n))
+      .map((one) => ({ provider: one.provider, tag: one.tag, before: figures(one), after: {} })),
+  ];
+}
+
+/** The sums of the day are made anew with the next hourly cleaning; until then reports read its hours. */
+function* repairDay(account: string, { day = 0 }: Finding, corrections: Correction[]): Steps<void> {
+  const date = new Date(day * HOURS_PER_DAY * HOUR_MS).toISOString().slice(0, '2026-01-01'.length);
+  const what = `sums of ${date}: made anew from its hours`;
+  if (corrections.some((one) => one.what === what)) return;
+  const marked = yield sql`${raw(CHANGED)} = ${day} RETURNING day`;
+  if (marked.length > 0) corrections.push({ account, what, before: {}, after: {} });
 }
 
 interface KeyFigures {

@@ -3,6 +3,7 @@ import type { Money } from '../../canonical/money.ts';
 import type { EntryRow } from '../rows.ts';
 import type { Checkpoints, HourTotals, Reached } from './checkpoint.ts';
 import type { Findings } from './report.ts';
+import type { SumsReader } from './sums-reader.ts';
 
 export interface AccountLine {
   id: string;
@@ -53,20 +54,6 @@ export interface SpendingLine {
   summed: Money;
 }
 
-/** The calls of an hour and their stored sum, if the two differ or a call may have no charge. */
-export interface HourLine {
-  account: string;
-  key: string;
-  model: string;
-  /** Hours since 1970. */
-  hour: number;
-  calls: number;
-  cost: Money;
-  keptCalls: number;
-  keptCost: Money;
-  isSame: boolean;
-}
-
 /** The entries of an account after the first seq, up to and including the second. */
 export interface EntryRange {
   account: string;
@@ -74,7 +61,7 @@ export interface EntryRange {
   to: number;
 }
 
-export interface BooksReader {
+export interface BooksReader extends SumsReader {
   /** Calls before this time may have been removed. */
   keptFrom(): Promise<number>;
   accounts(after: string | undefined, limit: number): Promise<AccountLine[]>;
@@ -87,8 +74,6 @@ export interface BooksReader {
   /** The calls with these ids that ended in this time. */
   callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
   hourTotals(): Promise<HourTotals[]>;
-  /** Differences in these hours, without the last one. */
-  hours(fromHour: number, toHour: number): Promise<HourLine[]>;
   /** Calls that began in these hours and whose entries do not add up to their cost. */
   wrongCalls(fromHour: number, toHour: number): Promise<CallLine[]>;
   holds(): Promise<number>;
@@ -125,6 +110,8 @@ export interface Verification {
   keptFrom: number;
   counters: { [name: string]: Money };
   read: { entries: number; calls: number };
+  /** Calls of an older release that reports have without their provider, or not at all. */
+  older: { withoutProvider: number; notInDay: number };
   /** Reports that more entries or calls have been read. */
   advance(count: number): void;
   reached(reached: readonly Reached[]): void;

@@ -6,6 +6,7 @@
 import type { BooksReader, Verification, VerifyOptions, VerifyProgress } from './books-reader.ts';
 import { verifyAccount } from './chain.ts';
 import { NO_CHECKPOINTS } from './checkpoint.ts';
+import { verifyDays } from './days.ts';
 import { verifyHours } from './hours.ts';
 import { Findings, type VerifyReport } from './report.ts';
 
@@ -25,6 +26,7 @@ export async function verifyBooks(books: BooksReader, options: VerifyOptions = {
     keptFrom: await books.keptFrom(),
     counters: {},
     read: { entries: 0, calls: 0 },
+    older: { withoutProvider: 0, notInDay: 0 },
     advance(count) {
       state.done += count;
       state.total = Math.max(state.total, state.done);
@@ -33,13 +35,32 @@ export async function verifyBooks(books: BooksReader, options: VerifyOptions = {
     reached,
   };
   const { findings, counters, read } = verification;
-  const [accounts] = await Promise.all([verifyAccounts(verification, state), verifyHours(verification, totals, state)]);
+  const [accounts, hours] = await Promise.all([
+    verifyAccounts(verification, state),
+    verifyHours(verification, totals, state),
+  ]);
+  await verifyDays(verification, totals, hours);
   for (const id of await books.strangers())
     findings.add('stranger', `There are entries of account ${id}, which does not exist.`, { account: id });
   await verifyHolds(verification);
   const holds = await books.holds();
   const { faults, list } = findings;
-  return { ok: findings.count === 0, ...accounts, holds, counters, faults, findings: list, read };
+  const notes = notesOf(verification);
+  return { ok: findings.count === 0, ...accounts, holds, counters, faults, findings: list, notes, read };
+}
+
+/** A release without these sums recorded the calls, before an upgrade or while it went on. */
+function notesOf({ older: { withoutProvider, notInDay } }: Verification): string[] {
+  const notes: string[] = [];
+  if (withoutProvider > 0)
+    notes.push(
+      `Calls of an older release in no sum by provider: ${withoutProvider}. Reports show them without a provider.`,
+    );
+  if (notInDay > 0)
+    notes.push(
+      `Calls that an older release recorded after their day was summed: ${notInDay}. Reports by day or longer lack them.`,
+    );
+  return notes;
 }
 
 async function verifyAccounts(

@@ -1,7 +1,9 @@
-/** Verifies calls by the hour: each call with a cost has a charge, and the sums of hours match their calls. */
+/** Verifies calls by the hour: each call with a cost has a charge, and the sums of hours, also by provider and tag, match their calls. */
 import { HOUR_MS } from '../call-sums.ts';
-import type { HourLine, Verification, VerifyProgress } from './books-reader.ts';
+import type { Verification, VerifyProgress } from './books-reader.ts';
 import { type HourTotals, isSameHour } from './checkpoint.ts';
+import type { SumLine } from './sums-reader.ts';
+import { differencesOf, nameOfSum } from './wrong-sum.ts';
 
 /** Calls that the database checks in one statement; a single hour may have more. */
 const CALLS = 200_000;
@@ -9,10 +11,20 @@ const CALLS = 200_000;
 /** Above the largest time that a column holds exactly. */
 const LAST_HOUR = Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS);
 
-/** Hours verified together, without the last one. */
-interface HourRange {
+/** Some hours, without the last one. */
+export interface HourSpan {
   from: number;
   to: number;
+}
+
+/** The hours that were read now, and those whose sums are wrong. */
+export interface VerifiedHours {
+  windows: readonly HourSpan[];
+  wrong: ReadonlySet<number>;
+}
+
+/** Hours verified together. */
+interface HourRange extends HourSpan {
   calls: number;
   totals: HourTotals[];
 }
@@ -21,14 +33,16 @@ export async function verifyHours(
   verification: Verification,
   totals: readonly HourTotals[],
   state: VerifyProgress,
-): Promise<void> {
+): Promise<VerifiedHours> {
   const windows = windowsOf(verification, totals);
+  const wrong = new Set<number>();
   for (const { calls } of windows) state.total += calls;
   for (const window of windows) {
-    await verifyWindow(verification, window);
+    for (const hour of await verifyWindow(verification, window)) wrong.add(hour);
     verification.read.calls += window.calls;
     verification.advance(window.calls);
   }
+  return { windows, wrong };
 }
 
 /** All hours in windows, or those that have changed since they were verified. */
@@ -63,20 +77,31 @@ function windowsOf({ known, full, keptFrom }: Verification, totals: readonly Hou
   }
 }
 
-async function verifyWindow({ books, findings, reached }: Verification, window: HourRange): Promise<void> {
+/** Returns the hours whose sums are wrong. */
+async function verifyWindow(
+  { books, findings, older, reached }: Verification,
+  window: HourRange,
+): Promise<ReadonlySet<number>> {
   const { from, to, totals } = window;
-  const doubtful = await books.hours(from, to);
+  const { byModel, byProvider, olderCalls, hasDoubtful } = await books.hours(from, to);
+  const byTag = await books.tags(from, to);
+  older.withoutProvider += olderCalls;
   // Old calls are removed by whole days while this runs.
   const first = Math.ceil((await books.keptFrom()) / HOUR_MS);
   const wrong = new Set<number>();
-  for (const line of doubtful) {
-    if (line.isSame || line.hour < first) continue;
-    wrong.add(line.hour);
-    const { account, key, model, hour } = line;
-    findings.add('hour-sum', faultOf(line), { account, key, model, hour });
+  const places = new Set<string>();
+  for (const line of [...byModel, ...byProvider, ...byTag]) {
+    const { account, key, model, hour = 0, provider } = line;
+    if (hour < first) continue;
+    wrong.add(hour);
+    const place = JSON.stringify([account, key, model, hour]);
+    // A call that was altered is in all three.
+    if (provider !== undefined && places.has(place)) continue;
+    if (provider === undefined) places.add(place);
+    findings.add(provider === undefined ? 'hour-sum' : 'usage-sum', faultOf(line), { account, key, model, hour });
   }
   let isCharged = true;
-  if (doubtful.some(({ isSame }) => isSame === true) || wrong.size > 0) {
+  if (hasDoubtful || wrong.size > 0) {
     for (const call of await books.wrongCalls(Math.max(from, first), to)) {
       isCharged = false;
       const charged = call.charged === 0n ? 'no entry charges it' : `its entries charge ${call.charged}`;
@@ -85,10 +110,8 @@ async function verifyWindow({ books, findings, reached }: Verification, window: 
     }
   }
   if (isCharged) reached(totals.filter(({ hour }) => !wrong.has(hour)).map((hour) => ({ hour })));
+  return wrong;
 }
 
-function faultOf({ key, model, hour, calls, cost, keptCalls, keptCost }: HourLine): string {
-  const name = `Key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
-  if (keptCalls === 0) return `${name} has calls that are in no sum.`;
-  return `${name} has ${keptCalls} calls for ${keptCost} in its sum, but the calls are ${calls} for ${cost}.`;
-}
+const faultOf = (line: SumLine): string =>
+  `The ${nameOfSum(line)} in the hour of ${new Date((line.hour ?? 0) * HOUR_MS).toISOString()} is wrong: ${differencesOf(line)}.`;

@@ -6,6 +6,8 @@ import type { Finding, FindingKind } from './report.ts';
 export const REPAIRABLE: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'hold-ended',
   'hour-sum',
+  'usage-sum',
+  'usage-day',
   'key-total',
   'key-held',
   'account-held',

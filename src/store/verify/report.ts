@@ -22,6 +22,9 @@ export type FindingKind =
   /** An open hold of a call that has ended. */
   | 'hold-ended'
   | 'hour-sum'
+  /** A sum by provider or tag, and a sum of a day. */
+  | 'usage-sum'
+  | 'usage-day'
   | 'key-total'
   | 'key-held';
 
@@ -34,6 +37,8 @@ export interface Finding {
   model?: string;
   /** Hours since 1970. */
   hour?: number;
+  /** Days since 1970. */
+  day?: number;
   callId?: string;
 }
 
@@ -48,6 +53,8 @@ export interface VerifyReport {
   /** One sentence for each difference. */
   faults: string[];
   findings: Finding[];
+  /** What is worth knowing and is not a fault. */
+  notes: string[];
   /** How much was read now. The rest is covered by signed checkpoints. */
   read: { entries: number; calls: number };
 }

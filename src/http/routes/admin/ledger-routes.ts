@@ -27,6 +27,9 @@ const Verified = named('LedgerVerification', {
   holds: Type.Integer(),
   counters: Type.Record(Type.String(), Usd),
   faults: Type.Array(Type.String()),
+  notes: Type.Array(Type.String(), {
+    description: 'what is no fault: calls that an older release recorded without the sums of this one',
+  }),
   read: Type.Object(
     { entries: Type.Integer(), calls: Type.Integer() },
     { description: 'the amount read now; signed checkpoints cover the rest' },
@@ -76,9 +79,9 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-function writeReport({ ok, accounts, entries, holds, counters, faults, read }: VerifyReport): object {
+function writeReport({ ok, accounts, entries, holds, counters, faults, notes, read }: VerifyReport): object {
   const sums = Object.fromEntries(Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]));
-  return { ok, accounts, entries, holds, counters: sums, faults, read };
+  return { ok, accounts, entries, holds, counters: sums, faults, notes, read };
 }
 
 function writeRunning({ startedAt, done, total }: Running): Response {
