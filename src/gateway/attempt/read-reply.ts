@@ -108,7 +108,8 @@ export function readPlain(
   body: Uint8Array,
 ): PlainUpstream | undefined {
   const { context, route } = prepared;
-  if (!contentType.startsWith(JSON_TYPE) || !passesBytes(prepared, call)) return undefined;
+  // Reasoning is collected from the events.
+  if (context.meter.thinks || !contentType.startsWith(JSON_TYPE) || !passesBytes(prepared, call)) return undefined;
   const plain = context.dialect.plainReply?.(body, route.quirks);
   return plain && new PlainUpstream(body, plain, prepared, call);
 }

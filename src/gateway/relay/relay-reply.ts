@@ -54,7 +54,7 @@ export function writeReply(
 function writePlain(context: CallContext, { body, plain }: PlainUpstream): WrittenReply | undefined {
   const { call, model, meter } = context;
   if (call.kind !== 'chat' || call.countsAlone || call.thread || model.kind !== 'chat') return undefined;
-  if (context.extras || meter.thinks) return undefined;
+  if (context.extras) return undefined;
   const cost = charge(plain.usage, model.price);
   // Where the report may be disputed the text is counted.
   if (!isBeyondDoubt(cost, context.covered)) return undefined;

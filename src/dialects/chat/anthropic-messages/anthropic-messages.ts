@@ -7,6 +7,7 @@ import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { asksToThink } from '../request/reasoning-effort.ts';
 import { readError } from './errors.ts';
 import { passCall } from './pass-call.ts';
+import { plainReply } from './plain-reply.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
 import { createWriter } from './write-reply.ts';
@@ -26,5 +27,6 @@ export const anthropicMessages: Dialect<ChatCall> = {
   writeCall,
   passCall,
   reader: (call, contentType) => createReader(call, contentType),
+  plainReply,
   readError,
 };
