@@ -13,10 +13,10 @@ const owed: (() => void)[] = [];
 const begun: (() => void)[] = [];
 
 beforeAll(async () => {
-  let asked = 0;
+  let requestCount = 0;
   server = createServer((_request, response) => {
     const answer = () => response.end('{}');
-    if (asked++ % 2 === 0) answer();
+    if (requestCount++ % 2 === 0) answer();
     else owed.push(answer);
   });
   streams = createServer((_request, response) => {

@@ -218,7 +218,7 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
-  test('a bucket that fails is tried again after a pause; what it has missed is made up for, up to a week', async () => {
+  test('a bucket that fails is tried again after a pause; missed hours are written later, up to a week', async () => {
     const week = CATCH_UP_MS / HOUR_MS;
     const hourAgo = (hours: number) => FOUR - hours * HOUR_MS;
     const calls = [0, 1, week - 2, week - 1].map((hours) => [`call_${hours}`, hourAgo(hours)] as const);
@@ -238,9 +238,9 @@ describe.each(ENGINES)('$name:', (engine) => {
       expect((await namesIn(files))[0]).toBe('calls/2026-11-16T06.ndjson');
       expect(outcomes()).toEqual({ failed: 1, written: 3, empty: week - 1 - 3 });
       expect(errors).toHaveLength(1);
-      const asked = bucket.journal.length;
+      const requestCount = bucket.journal.length;
       await hourly.turn();
-      expect(bucket.journal.length).toBe(asked);
+      expect(bucket.journal.length).toBe(requestCount);
     });
     await store.close();
   });
@@ -248,7 +248,7 @@ describe.each(ENGINES)('$name:', (engine) => {
 
 const exportOfHour = (store: Store) => callPieces(exportOf(store, { from: FOUR, to: FOUR + HOUR_MS }), 'ndjson');
 
-test('an hour that could not be written for a week is reported as lost; one that is about to be removed is not begun', async () => {
+test('an hour that could not be written for a week is reported as lost; one that is about to be removed is not started', async () => {
   const [sqlite] = ENGINES;
   if (!sqlite) throw new Error('There is no engine.');
   const { store } = await withCalls(sqlite, [['call_4', FOUR]]);
@@ -270,7 +270,7 @@ test('an hour that could not be written for a week is reported as lost; one that
   await store.close();
 });
 
-test('storage that takes nothing does not hold up a turn, and a write that fails later has its hour written again', async () => {
+test('storage that does not respond does not delay a run, and a write that fails later has its hour written again', async () => {
   const [sqlite] = ENGINES;
   if (!sqlite) throw new Error('There is no engine.');
   const { store } = await withCalls(sqlite, [['call_4', FOUR]]);
@@ -294,7 +294,7 @@ test('storage that takes nothing does not hold up a turn, and a write that fails
   await store.close();
 });
 
-test('a clock that is an hour ahead for a moment does not close the hour that goes on', async () => {
+test('a clock that is an hour ahead for a moment does not close the current hour', async () => {
   const [sqlite] = ENGINES;
   if (!sqlite) throw new Error('There is no engine.');
   const { store } = await withCalls(sqlite, [['call_4', FOUR]]);
@@ -322,7 +322,7 @@ test('a clock that is an hour ahead for a moment does not close the hour that go
   await store.close();
 });
 
-test('the timer of a process looks at once, again and again, and no more after its end', async () => {
+test('the timer of a process runs at once, then repeatedly, and not after its end', async () => {
   let turns = 0;
   const looked = Promise.withResolvers<void>();
   const turn = async () => {

@@ -11,7 +11,7 @@ const json =
   (value: unknown, status = 200) =>
   () =>
     Response.json(value, { status });
-const asked: { path: string; query: string; headers: Headers }[] = [];
+const requests: { path: string; query: string; headers: Headers }[] = [];
 const REPLIES: { [place: string]: Reply } = {
   openai: json({ object: 'list', data: [{ id: 'b' }, { id: 'a' }, { id: 'a' }, { id: 'text-embedding-3-small' }] }),
   array: json([{ id: 'meta/llama', type: 'chat' }]),
@@ -66,7 +66,7 @@ const server = Bun.serve({
   idleTimeout: 0,
   fetch(request) {
     const { pathname, search } = new URL(request.url);
-    asked.push({ path: pathname, query: search, headers: request.headers });
+    requests.push({ path: pathname, query: search, headers: request.headers });
     const reply = REPLIES[pathname.split('/')[1] ?? ''];
     return typeof reply === 'function' ? reply(request) : (reply ?? new Response(null, { status: 500 }));
   },
@@ -101,17 +101,17 @@ test('lists of all forms are read, page by page, with the list prices of known m
     hasMore: false,
     models: ['claude-after-claude-one', 'claude-one'],
   });
-  expect(asked.at(-1)).toMatchObject({ path: '/anthropic/v1/models', query: '?limit=1000&after_id=claude-one' });
-  expect(asked.at(-1)?.headers.get('x-api-key')).toBe(KEY);
+  expect(requests.at(-1)).toMatchObject({ path: '/anthropic/v1/models', query: '?limit=1000&after_id=claude-one' });
+  expect(requests.at(-1)?.headers.get('x-api-key')).toBe(KEY);
   expect(await ids('google', 'google')).toEqual({ hasMore: false, models: ['gemini-one', 'gemini-two'] });
-  expect(asked.at(-1)).toMatchObject({
+  expect(requests.at(-1)).toMatchObject({
     path: '/google/v1beta/models',
     query: '?pageSize=1000&pageToken=next%20page%26',
   });
-  expect(asked.at(-1)?.headers.get('x-goog-api-key')).toBe(KEY);
+  expect(requests.at(-1)?.headers.get('x-goog-api-key')).toBe(KEY);
 });
 
-test('a provider that answers badly is an answer with the reason, without its words and without the key', async () => {
+test('an invalid answer of a provider is reported with the reason, without its text and without the key', async () => {
   const refused = { code: 'credential_refused' as const, message: 'The provider refused the credential (status 401).' };
   expect(await ids('refuses')).toEqual({ models: [], hasMore: false, problem: refused });
   expect(await ids('open', 'openrouter')).toEqual({ models: [], hasMore: false, problem: refused });
@@ -121,7 +121,7 @@ test('a provider that answers badly is an answer with the reason, without its wo
     expect([place, await ids(place)]).toMatchObject([place, noList]);
   expect(await ids('types')).toEqual({ models: ['ok'], hasMore: false });
   // A redirect is not followed: it would take the credential elsewhere.
-  expect(asked.some(({ path, headers }) => path === '/openai/models' && headers.get('authorization') === null)).toBe(
+  expect(requests.some(({ path, headers }) => path === '/openai/models' && headers.get('authorization') === null)).toBe(
     false,
   );
 });
@@ -132,7 +132,7 @@ test('size, pages and time are bounded', async () => {
   expect([many?.hasMore, many?.models.length]).toEqual([true, 2000]);
   expect(await ids('circle')).toEqual({ models: ['a'], hasMore: false });
   expect(await ids('endless')).toMatchObject({ hasMore: true });
-  expect(asked.filter(({ path }) => path === '/endless/models')).toHaveLength(20);
+  expect(requests.filter(({ path }) => path === '/endless/models')).toHaveLength(20);
   const short = { connectMs: 5000, headersMs: 100, firstTokenMs: 100, silenceMs: 100, wholeMs: 5000 };
   const hurried = createModelLists(createTransport(), config, short);
   expect(await hurried(rowAt('hangs'), false)).toMatchObject({ models: [], problem: { code: 'unreachable' } });
@@ -140,7 +140,7 @@ test('size, pages and time are bounded', async () => {
   expect(await lists(closed, false)).toMatchObject({ models: [], problem: { code: 'unreachable' } });
 });
 
-test('a key that no header can have is a failure that does not quote it', async () => {
+test('a key that is invalid in a header is a failure that does not quote it', async () => {
   const list = await lists({ ...rowAt('openai'), credentials: ['sk-line\r\nx-evil: 1'] }, false);
   expect(list).toMatchObject({ models: [], problem: { code: 'unreachable' } });
   expect(JSON.stringify(list)).not.toContain('sk-line');
@@ -151,12 +151,12 @@ test('the credential of the environment goes to the address that is configured w
   const configured = createModelLists(createTransport(), () => config(env));
   const bare = { name: 'typed', type: 'vllm', credentials: [], settings: {} };
   expect(await configured(bare, false)).toMatchObject({ hasMore: false });
-  expect(asked.at(-1)?.headers.get('authorization')).toBe('Bearer sk-environment');
+  expect(requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-environment');
   await configured({ ...bare, baseUrl: base('array') }, false);
-  expect(asked.at(-1)).toMatchObject({ path: '/array/models' });
-  expect(asked.at(-1)?.headers.get('authorization')).toBeNull();
+  expect(requests.at(-1)).toMatchObject({ path: '/array/models' });
+  expect(requests.at(-1)?.headers.get('authorization')).toBeNull();
   await configured({ ...bare, baseUrl: base('array') }, true);
-  expect(asked.at(-1)?.headers.get('authorization')).toBe('Bearer sk-environment');
+  expect(requests.at(-1)?.headers.get('authorization')).toBe('Bearer sk-environment');
   expect(configured({ ...bare, type: 'nothing' }, false)).toBeUndefined();
   expect(configured({ ...bare, type: 'openai-compatible' }, false)).toBeUndefined();
 });

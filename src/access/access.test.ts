@@ -228,12 +228,12 @@ test('a key may call a model by the wildcard it is configured as, or by the alia
   const caller = await access.authenticate(present((await makeKey({ models: ['claude-*', 'fast'] })).key), NOW);
   access.allowModel(caller, { name: 'claude-x', wildcard: 'claude-*' }, 'claude-x');
   access.allowModel(caller, { name: 'gpt-4o' }, 'fast');
-  for (const [model, asked] of [
+  for (const [model, requested] of [
     [{ name: 'gpt-4o' }, 'gpt-4o'],
     [{ name: 'claude-x' }, 'claude-x'],
     [{ name: 'gemini-x', wildcard: 'gemini-*' }, 'gemini-x'],
   ] as const) {
-    expect(() => access.allowModel(caller, model, asked)).toThrow(asked);
+    expect(() => access.allowModel(caller, model, requested)).toThrow(requested);
   }
 });
 

@@ -39,11 +39,11 @@ const withAlerts = (store: Store, replaced: Partial<AlertStore>): Store => ({
 });
 
 /** An operation that fails the first time, before or after it is done. */
-function failingOnce<Asked extends unknown[], Done>(run: (...asked: Asked) => Promise<Done>) {
+function failingOnce<Args extends unknown[], Done>(run: (...args: Args) => Promise<Done>) {
   let failures = 0;
-  return async (...asked: Asked): Promise<Done> => {
+  return async (...args: Args): Promise<Done> => {
     if (failures++ === 0) throw new Error('the connection was lost');
-    return run(...asked);
+    return run(...args);
   };
 }
 

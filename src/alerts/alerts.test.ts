@@ -121,8 +121,8 @@ describe.each(ENGINES)('alerts over $name', (engine) => {
     const spend = async (amount: bigint) => {
       const callId = `call_${++calls}`;
       const at = clock.now;
-      const asked = { callId, account: 'acct_1', key: 'key_1', amount, model: 'm', priceId: '', at };
-      const hold = await ledger.hold({ ...asked, owner: 'bench' });
+      const request = { callId, account: 'acct_1', key: 'key_1', amount, model: 'm', priceId: '', at };
+      const hold = await ledger.hold({ ...request, owner: 'bench' });
       await ledger.settle(hold, callRow({ id: callId, account: 'acct_1', key: 'key_1', at, cost: amount }));
     };
     const delivered = async () => {

@@ -52,8 +52,8 @@ test('the address alone needs no key, and is of this machine unless another is n
 
 test('options have precedence over the environment', () => {
   const env = { MODELPORT_URL: 'https://a.invalid', MODELPORT_ADMIN_KEY: KEY, PORT: '9000' };
-  const asked = { url: 'http://b.invalid:81', keyFile: 'key' };
-  expect(readAdminServer(env, asked, folder)).toEqual({
+  const options = { url: 'http://b.invalid:81', keyFile: 'key' };
+  expect(readAdminServer(env, options, folder)).toEqual({
     url: 'http://b.invalid:81',
     key: OTHER,
     keyFrom: 'key',
@@ -87,6 +87,6 @@ test.each([
   [{}, { keyFile: '../nothing' }, 'which is empty.'],
   [{}, { keyFile: '../blank' }, 'does not contain an admin key: it begins with sk-admin- and has no spaces.'],
   [{ MODELPORT_ADMIN_KEYS: KEY }, {}, 'MODELPORT_ADMIN_KEYS is not a setting: did you mean MODELPORT_ADMIN_KEY?'],
-])('%j and %j: %s', (env, asked, sentence) => {
-  expect(() => readAdminServer(env, asked, empty)).toThrow(sentence);
+])('%j and %j: %s', (env, options, sentence) => {
+  expect(() => readAdminServer(env, options, empty)).toThrow(sentence);
 });

@@ -24,8 +24,8 @@ const used = (input: number, output: number): ReplyEvent => ({
 });
 const ended = (choice: number): ReplyEvent => ({ type: 'choice-end', choice, finish: { reason: 'stop' } });
 
-describe('the one conclusion', () => {
-  test('whoever comes first concludes: the others learn the same cost', async () => {
+describe('a call is settled once', () => {
+  test('the first settlement counts: later ones return the same cost', async () => {
     const at = await admitted();
     watch(at.context, [textDelta('Hello'), used(10, 5)]);
     const costs = await Promise.all([conclude(at.deps, at.context, OK), conclude(at.deps, at.context, failed)]);
@@ -34,7 +34,7 @@ describe('the one conclusion', () => {
     expect(await at.spent()).toBe(30_000n);
   });
 
-  test('everything the call has taken is given back with it', async () => {
+  test('everything the call has reserved is released with it', async () => {
     const at = await admitted({ key: { concurrency: 1 } });
     expect([at.underWay.size, at.loads.size, at.unreleased()]).toEqual([1, 1, 1]);
     await conclude(at.deps, at.context, failed);
@@ -43,7 +43,7 @@ describe('the one conclusion', () => {
     await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay);
   });
 
-  test('it is given back too where the ledger cannot settle', async () => {
+  test('it is released too if the ledger cannot settle', async () => {
     const at = await admitted();
     const deps = { ...at.deps, ledger: { ...at.deps.ledger, settle: () => Promise.reject(new Error('no database')) } };
     await expect(conclude(deps, at.context, OK)).rejects.toThrow('no database');
@@ -61,26 +61,26 @@ describe('what is charged', () => {
     expect(at.calls[0]?.usage).toBeUndefined();
   });
 
-  test('nothing delivered, but the client left after its request was sent: the input', async () => {
+  test('nothing delivered, but the client disconnected after its request was sent: the input', async () => {
     const at = await admitted();
     at.context.cancellation.markSent();
     expect(await conclude(at.deps, at.context, LEFT)).toBeGreaterThan(0n);
     expect(at.calls[0]?.usage).toMatchObject({ output: 0, source: 'estimated' });
   });
 
-  test('the client left before its request was sent: nothing', async () => {
+  test('the client disconnected before its request was sent: nothing', async () => {
     const at = await admitted();
     expect(await conclude(at.deps, at.context, LEFT)).toBe(0n);
   });
 
-  test('without a report what was delivered is counted', async () => {
+  test('without a usage report the delivered output is counted', async () => {
     const at = await admitted();
     watch(at.context, [textDelta('Hello')]);
     await conclude(at.deps, at.context, OK);
     expect(at.calls[0]?.usage).toMatchObject({ output: 5, source: 'counted' });
   });
 
-  test('a report that costs far more than was held is not believed: the hold is charged, the claim kept', async () => {
+  test('a report that costs far more than was held is disputed: the hold is charged, the claim stored', async () => {
     const at = await admitted();
     watch(at.context, [textDelta('Hello'), used(10, 5_000_000)]);
     expect(await conclude(at.deps, at.context, OK)).toBe(at.context.hold.amount);

@@ -119,7 +119,7 @@ describe('by reason', () => {
     expect(await at.spent()).toBe(0n);
   });
 
-  test('a window that is known to be no larger is not tried', async () => {
+  test('a model whose context window is not larger is not tried', async () => {
     const at = await withFallbacks(
       { small: { on: ['context_length'], model: { contextTokens: 1000 } }, big: { on: ['context_length'] } },
       { model: { contextTokens: 1000 } },
@@ -154,7 +154,7 @@ describe('chains', () => {
     expect([await at.spent(), await at.held(), at.underWay.size]).toEqual([0n, 0n, 0]);
   });
 
-  test('a model whose targets are all rate limited is passed over at once', async () => {
+  test('a model whose targets are all rate limited is skipped at once', async () => {
     const at = await withFallbacks({ big: { on: ['unavailable'] } });
     const [target] = at.deps.catalog.find(at.model)?.targets ?? [];
     const limited = new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 30 });
@@ -165,7 +165,7 @@ describe('chains', () => {
     expect(at.calls).toMatchObject([{ model: at.named('big'), attempts: 1 }]);
   });
 
-  test('a model that the key may not call does not answer for it', async () => {
+  test('a model that the key may not call is no fallback', async () => {
     const at = await withFallbacks({ big: { on: ['unavailable'] } });
     at.caller.models = new Set([at.model]);
     at.transport.script(errorAnswer(500, 'no'));
@@ -175,7 +175,7 @@ describe('chains', () => {
 });
 
 describe('money', () => {
-  test('what is held is the most that any of them may cost', async () => {
+  test('the hold is the maximum cost of any of them', async () => {
     const at = await withFallbacks({ big: { on: ['unavailable'], times: 5 } });
     at.transport.script(errorAnswer(500, 'no'));
     const serving = at.serve(chatRequest(at.model, { max_tokens: 50 }));
@@ -270,7 +270,7 @@ describe('streams', () => {
     expect(at.calls).toMatchObject([{ model: at.named('big'), cost: 2n * (11n * 1000n + 7n * 4000n) }]);
   });
 
-  test('a stream that the filter ends before its first word goes on elsewhere; one that has spoken does not', async () => {
+  test('a stream that the filter ends before its first content uses a fallback; one with content does not', async () => {
     const filtered = (text: string) => {
       const { events = [] } = streamAnswer([text]);
       const end = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm' };
@@ -316,7 +316,7 @@ describe('names', () => {
     expect((await at.serve(chatRequest(`${at.model}-*`))).status).toBe(404);
   });
 
-  test('a key’s own alias goes before a model of that name', async () => {
+  test('a key’s own alias has precedence over a model of that name', async () => {
     const at = await bench.open();
     const other = await bench.open();
     at.caller.aliases = new Map([[at.model, other.model]]);

@@ -112,7 +112,7 @@ describe('the only target', () => {
     });
   }
 
-  test('three tries are the most; nothing is charged where all fail', async () => {
+  test('at most three attempts are made; nothing is charged if all fail', async () => {
     const at = await bench.open();
     answerAll(at, 4, (request) => refuse(request, 500));
     expect(await statuses(at, 1)).toEqual([502]);
@@ -120,7 +120,7 @@ describe('the only target', () => {
     expect(await at.spent()).toBe(0n);
   });
 
-  test('an answer that broke off in its middle is not tried again: it may have been billed', async () => {
+  test('an incomplete response is not retried: it may have been billed', async () => {
     const at = await bench.open();
     at.transport.script((request) => {
       request.take();
@@ -132,21 +132,21 @@ describe('the only target', () => {
     expect(at.transport.sent).toHaveLength(1);
   });
 
-  test('a split call of which parts were answered is not sent again as a whole', async () => {
+  test('a split call is not retried after parts were answered', async () => {
     const at = await bench.open({ type: 'anthropic' });
-    let asked = 0;
+    let requestCount = 0;
     const reply = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'hi' }] };
     const usage = { input_tokens: 1, output_tokens: 1 };
     answerAll(at, 12, (request) => {
       request.take();
-      if (++asked % 4 === 0) request.answer(errorAnswer(500, 'no'));
+      if (++requestCount % 4 === 0) request.answer(errorAnswer(500, 'no'));
       else request.answer({ json: { ...reply, stop_reason: 'end_turn', stop_sequence: null, usage } });
     });
     expect(await statuses(at, 1, chatRequest(at.model, { n: 4 }))).toEqual([502]);
     expect(at.transport.sent).toHaveLength(4);
   });
 
-  test('`retries: 0` tries nothing again', async () => {
+  test('with `retries: 0` nothing is retried', async () => {
     const at = await bench.open({ model: { retries: 0 } });
     answerAll(at, 1, (request) => refuse(request, 500));
     expect(await statuses(at, 1)).toEqual([502]);
@@ -166,7 +166,7 @@ test('`retries: 2` tries the same target first', async () => {
   expect(hosts(at)).toEqual(['p0.test', 'p0.test', 'p0.test', 'p1.test']);
 });
 
-test('without it the call moves on at once', async () => {
+test('without retries the call moves to the next target at once', async () => {
   const at = await bench.open({ targets: 2 });
   at.transport.script(
     (request) => refuse(request, 500),
@@ -176,11 +176,11 @@ test('without it the call moves on at once', async () => {
   expect(hosts(at)).toEqual(['p0.test', 'p1.test']);
 });
 
-describe('a first target that is mute', () => {
+describe('a first target that does not answer', () => {
   const LONG = { connectMs: 10_000, headersMs: 300_000, firstTokenMs: 300_000, silenceMs: 120_000, wholeMs: 1_800_000 };
 
   for (const stream of [false, true]) {
-    test(`is given up after 30 s while another is free (stream: ${stream})`, async () => {
+    test(`is abandoned after 30 s while another is free (stream: ${stream})`, async () => {
       const at = await bench.open({ targets: 2, settings: { limits: LONG } });
       const answering = at.serve(chatRequest(at.model, { stream }));
       const mute = await at.transport.next();
@@ -212,7 +212,7 @@ describe('a first target that is mute', () => {
     expect(hosts(at)).toEqual(['p0.test', 'p1.test']);
   });
 
-  test('has the long limits where it is the only one', async () => {
+  test('has the long limits if it is the only one', async () => {
     const at = await bench.open({ settings: { limits: LONG } });
     const answering = at.serve(chatRequest(at.model));
     const slow = await at.transport.next();
@@ -334,7 +334,7 @@ describe('places at a provider', () => {
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
   });
 
-  test('another target is used before anybody waits', async () => {
+  test('another target is used before a call waits', async () => {
     const at = await bench.open({ targets: 2, provider: { concurrency: 1 } });
     const first = at.serve(chatRequest(at.model));
     const inside = await at.transport.next();
@@ -345,7 +345,7 @@ describe('places at a provider', () => {
     await first;
   });
 
-  test('a client that leaves while it waits takes no place', async () => {
+  test('a client that disconnects while it waits takes no place', async () => {
     const at = await bench.open({ provider: { concurrency: 1 } });
     const first = at.serve(chatRequest(at.model));
     const inside = await at.transport.next();

@@ -15,7 +15,7 @@ async function expectClean(at: GatewayCase): Promise<void> {
   expect(at.troubles).toEqual([]);
 }
 
-describe('the verbs in their order', () => {
+describe('the order of the steps', () => {
   test('a call is answered, charged, recorded', async () => {
     const at = await bench.open();
     at.transport.script(wholeAnswer('Hello'));
@@ -25,7 +25,7 @@ describe('the verbs in their order', () => {
     await expectClean(at);
   });
 
-  test('a stranger is refused before the body is read', async () => {
+  test('an unknown key is refused before the body is read', async () => {
     const at = await bench.open();
     const answer = await at.serve(chatRequest(at.model), { key: 'sk-nobody' });
     expect(answer.status).toBe(401);
@@ -33,7 +33,7 @@ describe('the verbs in their order', () => {
     await expectClean(at);
   });
 
-  test('a body that is no call is refused; nothing is held, what it took is given back', async () => {
+  test('an invalid body is refused; nothing is held, its place is freed', async () => {
     const at = await bench.open();
     const answer = await at.serve({ model: at.model, messages: 'none' });
     expect(answer.status).toBe(400);
@@ -42,14 +42,14 @@ describe('the verbs in their order', () => {
     await expectClean(at);
   });
 
-  test('a call that is not let in leaves no record', async () => {
+  test('a call that is not admitted leaves no record', async () => {
     const at = await bench.open({ balance: 0n });
     expect((await at.serve(chatRequest(at.model))).status).toBe(402);
     expect(at.calls).toEqual([]);
     await expectClean(at);
   });
 
-  test('a refusal is written in the words of the client’s format', async () => {
+  test('a refusal is written in the client’s format', async () => {
     const at = await bench.open();
     const { messages } = chatRequest(at.model);
     const body = { model: 'none', max_tokens: 10, messages };
@@ -73,7 +73,7 @@ describe('failures', () => {
     await expectClean(at);
   });
 
-  test('where every target fails the call is recorded as failed, with how many were tried', async () => {
+  test('if every target fails the call is recorded as failed, with the number of attempts', async () => {
     const at = await bench.open({ targets: 2, model: { retries: 0 } });
     at.transport.script(errorAnswer(500, 'no'), errorAnswer(500, 'no'));
     const answer = await at.serve(chatRequest(at.model));
@@ -92,7 +92,7 @@ describe('failures', () => {
   });
 });
 
-describe('a client that leaves before its answer', () => {
+describe('a client that disconnects before its response', () => {
   test('ends its upstream if the model is configured with abort, and is charged for what was sent', async () => {
     const at = await bench.open({ model: { onDisconnect: 'abort' } });
     const serving = at.serve(chatRequest(at.model));
@@ -118,7 +118,7 @@ describe('a client that leaves before its answer', () => {
 });
 
 describe('streams', () => {
-  test('what fails before a stream begins is an answer with the status of the failure', async () => {
+  test('a failure before the stream starts is a response with its status', async () => {
     const at = await bench.open();
     at.transport.script(errorAnswer(400, 'no'));
     expect((await at.serve(chatRequest(at.model, { stream: true }))).status).toBe(400);
@@ -157,7 +157,7 @@ describe('streams', () => {
     });
   }
 
-  test('what the headers have named is not named again', async () => {
+  test('what is in the headers is not repeated', async () => {
     const at = await bench.open({ settings: { keepAliveMs: 3 } });
     const answer = await at.serve(chatRequest(at.model, { stream: true }));
     const sink = new FakeSink();
@@ -181,13 +181,13 @@ describe('streams', () => {
 });
 
 describe('the stop', () => {
-  test('with nothing under way it is over at once', async () => {
+  test('without active calls it ends at once', async () => {
     const at = await bench.open();
     await at.gateway.drain(60_000);
     expect(at.gateway.active).toBe(0);
   });
 
-  test('what is left at the bound is ended and settled', async () => {
+  test('calls that exceed the drain time are ended and settled', async () => {
     const at = await bench.open();
     const serving = at.serve(chatRequest(at.model));
     const request = await at.transport.next();

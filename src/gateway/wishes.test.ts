@@ -109,7 +109,7 @@ describe('providers', () => {
     expect([answer.status, errorOf(answer).param]).toEqual([400, 'provider.sort']);
   });
 
-  test('a provider that would lose something is passed over where all parameters are required', async () => {
+  test('a provider that does not support a parameter is skipped if all parameters are required', async () => {
     const at = await bench.open({ targets: 1 });
     const strange = await bench.open({ type: 'anthropic' });
     const [own] = (await bench.store.models()).filter(({ name }) => name === at.model);
@@ -174,7 +174,7 @@ describe('models', () => {
     expect(at.calls).toMatchObject([{ model: at.model }]);
   });
 
-  test('one whose providers the caller excludes makes way for the next', async () => {
+  test('one whose providers the caller excludes is skipped', async () => {
     const at = await bench.open();
     const other = await bench.open();
     at.transport.script(wholeAnswer('hello'));
@@ -201,8 +201,8 @@ describe('models', () => {
   });
 });
 
-describe('other ways to say it', () => {
-  test('in headers, for formats without a place for it', async () => {
+describe('other ways to express wishes', () => {
+  test('in headers, for formats without members for them', async () => {
     const at = await bench.open({ targets: 2, model: { retries: 0 } });
     at.transport.script(errorAnswer(503, 'down'), errorAnswer(503, 'down'));
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] };
@@ -211,7 +211,7 @@ describe('other ways to say it', () => {
     expect(hosts(at)).toEqual(['p1.test']);
   });
 
-  test('the body goes before the headers, member by member', async () => {
+  test('the body has precedence over the headers, member by member', async () => {
     const headers = { 'x-modelport-provider-order': 'none', 'x-modelport-provider-ignore': 'none' };
     expect((await tried({ provider: { order: ['2'], only: ['2', '0'] } }, {}, headers)).hosts).toEqual([
       'p2.test',
@@ -219,7 +219,7 @@ describe('other ways to say it', () => {
     ]);
   });
 
-  test('what is wrong in a header is named by the header', async () => {
+  test('an error in a header names the header', async () => {
     const { answer } = await tried({}, {}, { 'x-modelport-max-price': 'prompt=cheap' });
     expect([answer.status, errorOf(answer).param]).toEqual([400, 'x-modelport-max-price']);
   });
@@ -250,7 +250,7 @@ test.each<[string, object, { [name: string]: string }]>([
   expect([answer.status, errorOf(answer).code, sentTo]).toEqual([403, 'routing_not_allowed', []]);
 });
 
-test('a key that may not say it is not kept from anything else', async () => {
+test('a key without wishes can do everything else', async () => {
   const at = await bench.open({ key: { callerRouting: false } });
   at.transport.script(wholeAnswer('hello'));
   expect((await at.serve(chatRequest(at.model))).status).toBe(200);

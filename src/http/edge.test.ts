@@ -75,14 +75,14 @@ test('a key bound to addresses is refused from other addresses', async () => {
 });
 
 test('a browser can send a preflight request and read the response', async () => {
-  const asked = 'authorization,x-stainless-lang,content-type';
+  const requestedHeaders = 'authorization,x-stainless-lang,content-type';
   const preflight = await edge.ask('OPTIONS', '/v1/chat/completions', {
     key: null,
-    headers: { origin: 'https://app.example', 'access-control-request-headers': asked },
+    headers: { origin: 'https://app.example', 'access-control-request-headers': requestedHeaders },
   });
   expect(preflight.status).toBe(204);
   expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
-  expect(preflight.headers.get('access-control-allow-headers')).toBe(asked);
+  expect(preflight.headers.get('access-control-allow-headers')).toBe(requestedHeaders);
   expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
   for (const path of ['/v1/balance', '/v1/nothing']) {
     const response = await edge.ask('GET', path, { headers: { origin: 'https://app.example' } });

@@ -6,14 +6,14 @@ import { type IncomingOptions, incomingOf } from './incoming.ts';
 import { createJsonBodies } from './json-bodies.ts';
 
 const TARGET = '/v1beta/models/team%2Fbeta:generateContent';
-let asked = 0;
+let calls = 0;
 const options: IncomingOptions = {
   carriers: { google: true },
   maxBodyBytes: 1000,
   bodies: createJsonBodies({ depth: 100, values: 1000, members: 1000, membersOfOne: 1000 }),
   now: Date.now,
   addressOf: ({ address }) => {
-    asked++;
+    calls++;
     return address;
   },
 };
@@ -25,7 +25,7 @@ function post(query: string, headers: { [name: string]: string }, body: string |
 test('a request has its caller, address and id', () => {
   const first = incomingOf(post('', { authorization: 'Bearer sk-a' }), {}, options);
   expect(first.key).toBe('sk-a');
-  expect(asked).toBe(0);
+  expect(calls).toBe(0);
   expect(first.address).toBe('203.0.113.9');
   expect(first.requestId).toMatch(/^req_[0-9A-Za-z]{24}$/);
   const second = incomingOf(post('?key=sk-b', {}), {}, options);

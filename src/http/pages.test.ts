@@ -24,7 +24,7 @@ afterAll(async () => {
 const get = (path: string, headers: { [name: string]: string } = {}) =>
   fetch(new URL(path, edge.address), { headers, redirect: 'manual' });
 
-test('every address of the console answers its page, which is not kept and runs nothing of others', async () => {
+test('every URL of the console answers its page, which is not cached and runs no foreign scripts', async () => {
   for (const path of ['/console', '/console/', '/console/calls', '/console/accounts/acct_1']) {
     const page = await get(path);
     expect([path, page.status, await page.text()]).toEqual([path, 200, PAGE]);
@@ -38,7 +38,7 @@ test('every address of the console answers its page, which is not kept and runs 
   }
 });
 
-test('built files are kept for good, compressed where that is understood, and missing ones are not the page', async () => {
+test('built files are cached forever, compressed if the client accepts it, and missing ones are 404', async () => {
   const file = await get('/console/index-1a2b3c4d.js', { 'accept-encoding': 'gzip' });
   expect([file.headers.get('cache-control'), file.headers.get('content-encoding')]).toEqual([
     'public, max-age=31536000, immutable',
@@ -59,7 +59,7 @@ test('/ sends browsers to the console and describes the service to programs', as
   expect(await (await get('/', { accept: '*/*' })).json()).toEqual({ name: 'modelport', version: '1.2.3' });
 });
 
-test('an address for clients serves no console', async () => {
+test('a public address for clients serves no console', async () => {
   const { answer } = createEdge(edge.deps, { surface: 'public' });
   const status = async (target: string, accept = '') => {
     const headers = new Headers({ accept });

@@ -134,15 +134,15 @@ describe.each(ENGINES)('$name', (engine) => {
 
     // Page by page, each call once; the usage of calls of other models is not read.
     const pages: string[][] = [];
-    const asked = { from: 0, to: now + 100_000, models: ['gpt-4o-mini'], limit: 2 };
+    const filter = { from: 0, to: now + 100_000, models: ['gpt-4o-mini'], limit: 2 };
     for (let after: { at: number; id: string } | undefined; ; ) {
-      const page = await store.billedCalls({ ...asked, ...(after && { after }) });
+      const page = await store.billedCalls({ ...filter, ...(after && { after }) });
       pages.push(page.map(({ id }) => id));
       after = page.at(-1);
       if (!after) break;
     }
     expect(pages).toEqual([['call_4', 'call_3'], ['call_2', 'call_1'], ['call_old'], []]);
-    const [other] = await store.billedCalls({ ...asked, models: ['same'] });
+    const [other] = await store.billedCalls({ ...filter, models: ['same'] });
     expect(other).not.toHaveProperty('usage');
 
     // A file that is applied again keeps what is scheduled; taking it back leaves the price in use.

@@ -95,7 +95,7 @@ describe('a password', () => {
     expect((await edge.admin('GET', `/audit?actor=${id}&action=key.created`)).body.data).toEqual([]);
   });
 
-  test('guessing is slowed down, the same for who exists and who does not, and others still get in', async () => {
+  test('guessing is slowed down equally for known and unknown people, and others can still sign in', async () => {
     const { email } = await newMember([]);
     const tries = async (name: string) => {
       const codes: number[] = [];
@@ -204,7 +204,7 @@ describe('a passkey', () => {
     expect(data[0].after).toMatchObject({ way: 'passkey', address: expect.any(String) });
   });
 
-  test('confirms that its person is there, once, where the sign-in is long ago', async () => {
+  test('confirms the presence of its person once, if the sign-in was long ago', async () => {
     const { id, cookie } = await newMember([]);
     const { device } = await add(cookie, { current: PASSWORD });
     expect((await ask('DELETE', '/console/api/password', cookie, { current: PASSWORD })).status).toBe(200);
@@ -267,7 +267,7 @@ describe('a passkey', () => {
 });
 
 describe("a member's own account", () => {
-  test('shows and changes what belongs to it and nothing of another', async () => {
+  test('shows and changes only what belongs to it', async () => {
     const other = (await edge.admin('POST', '/accounts', { name: newId('other ') })).body;
     const foreign = (await edge.admin('POST', '/keys', { account: other.id, name: 'theirs' })).body;
     const mine = (await edge.admin('POST', '/accounts', { name: newId('mine ') })).body;
@@ -303,7 +303,7 @@ describe("a member's own account", () => {
 });
 
 describe('keys of a member', () => {
-  test('keep the limits that somebody else has set, or get stricter ones', async () => {
+  test('keep the limits that others have set, or get stricter ones', async () => {
     await edge.admin('PUT', '/price-groups/partners', { factor: '1.5' });
     const { id } = (await edge.admin('POST', '/accounts', { name: newId('limits '), priceGroup: 'partners' })).body;
     const limits = {
@@ -379,16 +379,16 @@ describe('the playground', () => {
     const named = { 'modelport-playground-key': key };
     expect((await ask('GET', '/console/v1/balance', cookie, undefined, named)).body).toMatchObject({ currency: 'USD' });
     expect((await ask('GET', '/console/v1/models', cookie, undefined, named)).body.data).toHaveLength(3);
-    const asked = (headers: object, path = '/console/v1/balance') => ask('GET', path, cookie, undefined, headers);
-    expect((await asked({})).status).toBe(404);
-    expect((await asked({ 'modelport-playground-key': foreign.id })).status).toBe(404);
-    expect((await asked(named, '/console/v1/none')).status).toBe(404);
-    expect((await asked(named, '/console/v1/../../admin/v1/keys')).status).toBe(403);
+    const get = (headers: object, path = '/console/v1/balance') => ask('GET', path, cookie, undefined, headers);
+    expect((await get({})).status).toBe(404);
+    expect((await get({ 'modelport-playground-key': foreign.id })).status).toBe(404);
+    expect((await get(named, '/console/v1/none')).status).toBe(404);
+    expect((await get(named, '/console/v1/../../admin/v1/keys')).status).toBe(403);
     const crossing = { ...named, 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' };
-    expect((await asked(crossing)).status).toBe(403);
+    expect((await get(crossing)).status).toBe(403);
     expect((await ask('GET', '/console/v1/balance', '', undefined, named)).status).toBe(401);
     await edge.admin('POST', `/keys/${key}/disable`);
-    expect((await asked(named)).status).toBe(401);
+    expect((await get(named)).status).toBe(401);
     const theirs = await ask('POST', '/console/api/playground', cookie, { account: other.id });
     expect(theirs.status).toBe(404);
     const operator = await newMember([], 'operator');

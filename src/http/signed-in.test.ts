@@ -56,7 +56,7 @@ describe('each route with each role', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('nobody without a session, and with one that does not exist', async () => {
+  test('none without a session or with an unknown one', async () => {
     const wrong: string[] = [];
     for (const { method, asked, gate } of ROUTES) {
       const none = await ask(method, asked, OWN);
@@ -95,7 +95,7 @@ describe('a session', () => {
     expect(await (await ask('GET', '/console/api/session', { cookie })).json()).toMatchObject({ person: null });
   });
 
-  test('is another one after each sign-in: what was planted before is worth nothing', async () => {
+  test('is a new one after each sign-in: a planted cookie opens nothing', async () => {
     const planted = await signedIn(await newPerson('member'));
     const opened = await ask(
       'POST',
@@ -150,7 +150,7 @@ describe('a session', () => {
   });
 });
 
-describe('the page of another origin', () => {
+describe('a page of another origin', () => {
   test.each(Object.keys(foreign))('%s changes nothing and signs nobody in', async (what) => {
     const cookie = await signedIn(await newPerson('owner'));
     const headers = { ...foreign[what], cookie };
@@ -199,14 +199,14 @@ test('only an owner touches admin keys, in every way', async () => {
   const operator = { ...OWN, cookie: await signedIn(await newPerson('operator')) };
   const { data } = (await edge.admin('GET', '/keys')).body as { data: { id: string; kind: string }[] };
   const admin = data.find(({ kind }) => kind === 'admin')?.id;
-  const asked: [string, string, object?][] = [
+  const requests: [string, string, object?][] = [
     ['POST', '', { kind: 'admin', name: 'mine', account: 'default' }],
     ['PATCH', `/${admin}`, { name: 'mine' }],
     ...['disable', 'enable'].map((word): [string, string] => ['POST', `/${admin}/${word}`]),
     ['POST', `/${admin}/rotate`, {}],
     ['DELETE', `/${admin}`],
   ];
-  for (const [method, path, body] of asked)
+  for (const [method, path, body] of requests)
     expect([path, (await ask(method, `/admin/v1/keys${path}`, operator, body)).status]).toEqual([path, 403]);
   expect((await edge.admin('GET', `/keys/${admin}`)).body).toMatchObject({ id: admin, name: 'test' });
   const made = await ask('POST', '/admin/v1/keys', operator, { name: 'mine', account: 'default' });

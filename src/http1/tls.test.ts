@@ -109,13 +109,13 @@ describe.skipIf(!hasOpenssl || !node)('a TLS port', () => {
     const made = [makeCertificate(folder, 'a'), makeCertificate(folder, 'b')];
     const server = serve(made[0]!);
     const renewing = setInterval(() => server.renew(made[Math.random() < 0.5 ? 0 : 1]!), 1);
-    const asked = Array.from({ length: 300 }, async (_, place) => {
+    const requests = Array.from({ length: 300 }, async (_, place) => {
       await Bun.sleep(place);
       const url = `https://127.0.0.1:${server.port}/${place}`;
       const response = await fetch(url, { tls: { rejectUnauthorized: false }, headers: { connection: 'close' } });
       return response.text();
     });
-    expect(await Promise.all(asked)).toEqual(asked.map((_, place) => `GET /${place} - `));
+    expect(await Promise.all(requests)).toEqual(requests.map((_, place) => `GET /${place} - `));
     clearInterval(renewing);
   });
 

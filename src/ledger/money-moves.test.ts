@@ -92,7 +92,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
 
   test('a code requested several times at once is created and audited once', async () => {
     const { store } = await books(0n);
-    const asked = (index: number) => ({ id: `code_${index}`, hash: 'h', last4: 'abcd', amount: 5n, createdAt: NOON });
+    const newCode = (index: number) => ({ id: `code_${index}`, hash: 'h', last4: 'abcd', amount: 5n, createdAt: NOON });
     const audit = (index: number) => () => ({
       id: `audit_${index}`,
       at: NOON,
@@ -100,12 +100,12 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       action: 'made',
       subject: 's',
     });
-    const made = await Promise.all([0, 1, 2, 3].map((i) => store.createCode(asked(i), audit(i), 'order 7')));
+    const made = await Promise.all([0, 1, 2, 3].map((i) => store.createCode(newCode(i), audit(i), 'order 7')));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
-    expect(await store.createCode({ ...asked(9), hash: 'other', amount: 6n }, audit(9), 'order 7')).toEqual(made[0]!);
+    expect(await store.createCode({ ...newCode(9), hash: 'other', amount: 6n }, audit(9), 'order 7')).toEqual(made[0]!);
     expect(await store.codes({ limit: 9 })).toEqual([made[0]!]);
     expect((await store.audits({ limit: 9 })).filter(({ action }) => action === 'made')).toHaveLength(1);
-    await expect(store.createCode(asked(9))).rejects.toThrow('already exists');
+    await expect(store.createCode(newCode(9))).rejects.toThrow('already exists');
     await store.close();
   });
 

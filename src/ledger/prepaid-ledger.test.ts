@@ -26,8 +26,8 @@ async function expectSettled({ store, ledger }: Awaited<ReturnType<typeof openBo
 describe('holds', () => {
   test('of 10,000 concurrent holds exactly those that the balance covers succeed', async () => {
     const { ledger, settled } = await books(700_000n);
-    const asked = Array.from({ length: 10_000 }, (_, i) => ledger.hold(holdRequest(`call_${i}`, 1000n)));
-    const results = await Promise.allSettled(asked);
+    const pending = Array.from({ length: 10_000 }, (_, i) => ledger.hold(holdRequest(`call_${i}`, 1000n)));
+    const results = await Promise.allSettled(pending);
     const holds = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     expect(holds).toHaveLength(700);
     expect(results.find((result) => result.status === 'rejected')?.reason).toMatchObject({
@@ -99,10 +99,10 @@ describe('budgets of a key', () => {
 
   test('concurrent calls of one key never hold more than its budget', async () => {
     const { ledger, settled } = await books(1_000_000n);
-    const asked = Array.from({ length: 100 }, (_, i) =>
+    const pending = Array.from({ length: 100 }, (_, i) =>
       ledger.hold(holdRequest(`call_${i}`, 10n, { budget: { day: 255n } })),
     );
-    const holds = (await Promise.allSettled(asked)).flatMap((r) => (r.status === 'fulfilled' ? [r.value] : []));
+    const holds = (await Promise.allSettled(pending)).flatMap((r) => (r.status === 'fulfilled' ? [r.value] : []));
     expect(holds).toHaveLength(25);
     await Promise.all(holds.map((hold) => ledger.settle(hold, callRecord(hold.callId, 0n))));
     await settled();

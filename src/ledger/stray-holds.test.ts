@@ -20,14 +20,14 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const ms = { owner: 0, watcher: 0 };
     const broken = {
       ...store,
-      holds(...asked: Parameters<typeof store.holds>) {
+      holds(...args: Parameters<typeof store.holds>) {
         link.looks++;
-        return store.holds(...asked);
+        return store.holds(...args);
       },
-      async ledger(...asked: Parameters<typeof store.ledger>) {
-        if (link.state === 'slow') link.late.push(() => store.ledger(...asked));
-        else if (link.state === 'well') return store.ledger(...asked);
-        else await store.ledger(...asked);
+      async ledger(...args: Parameters<typeof store.ledger>) {
+        if (link.state === 'slow') link.late.push(() => store.ledger(...args));
+        else if (link.state === 'well') return store.ledger(...args);
+        else await store.ledger(...args);
         throw databaseUnavailable(new Error('connection lost'));
       },
     };

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { addressOf, isOfDomain, mailboxOf } from './mailbox.ts';
 
-test('an address has one spelling, and none that a mail program reads as another one or as several', () => {
+test('an address has one spelling, and none that a mail program may read as another address or as several', () => {
   expect(addressOf(' Ann.B+x@Example.test ')).toBe('ann.b+x@example.test');
   const wrong = ['', 'ann', '@example.test', 'ann@', 'ann@localhost', 'a@b@example.test', 'ann@example.test.'];
   const tricks = [

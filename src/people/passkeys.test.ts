@@ -163,7 +163,7 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
     expect((await people.passkeys('person_2')).map((one) => one.id)).toEqual([id]);
   });
 
-  test('a new one needs a verified person at this origin, and its maker is not read', async () => {
+  test('a new one needs a verified person at this origin, and its manufacturer is not read', async () => {
     const { passkeys, me, add } = await start();
     for (const change of [
       { isVerified: false },
@@ -183,7 +183,7 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
     expect(await failure(passkeys.add(me, answer))).toMatchObject(FAILED);
   });
 
-  test('removals at the same time leave a way in', async () => {
+  test('concurrent removals leave one way to sign in', async () => {
     const { people, me, passkey, add } = await start();
     const second = await add(newPasskeyDevice(HERE.origin));
     const removals = await Promise.allSettled(
@@ -229,7 +229,7 @@ describe.each(ENGINES)('passkeys on $name', (engine) => {
   });
 });
 
-test('the library is loaded by the first verification, and unloaded when nobody needs it', async () => {
+test('the library is loaded by the first verification, and unloaded when it is not needed', async () => {
   const { people } = (await freshStore(ENGINES[0] as (typeof ENGINES)[number])).store;
   const webauthn = createWebauthn({ idleMs: 1 });
   const passkeys = createPasskeys(people, Date.now, webauthn);

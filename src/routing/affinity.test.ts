@@ -52,7 +52,7 @@ describe('the key of a conversation', () => {
     });
   }
 
-  test('is what the body names: a cache key, the response before, the user of Anthropic’s format', () => {
+  test('is named in the body: a cache key, the previous response, the user of Anthropic’s format', () => {
     expect(affinityKey(chat({ cacheKey: 'c' }), 'a', headers({}))).toBe('a\nm\nc');
     const thread = { store: true, previous: 'resp_1', references: [], truncation: 'auto' as const, items: [] };
     expect(affinityKey(chat({ thread }), 'a', undefined)).toBe('a\nm\nresp_1');
@@ -61,7 +61,7 @@ describe('the key of a conversation', () => {
     expect(affinityKey(chat({ user: 'u' }), 'a', undefined)).toContain('#');
   });
 
-  test('a response that is kept names the conversation that goes on from it', () => {
+  test('a stored response identifies the conversation that continues it', () => {
     const thread = { store: true, references: [], truncation: 'auto' as const, items: [], replyId: 'resp_2' };
     expect(replyKey(chat({ thread }), 'a')).toBe('a\nm\nresp_2');
     expect(affinityKey(chat({ thread: { ...thread, previous: 'resp_2' } }), 'a', undefined)).toBe('a\nm\nresp_2');
@@ -79,7 +79,7 @@ describe('bindings', () => {
     expect(affinity.size).toBe(0);
   });
 
-  test('a failure of the target that is bound drops it, of another does not', () => {
+  test('a failure of the bound target removes the binding, one of another target does not', () => {
     const affinity = createAffinity();
     affinity.bind('k', 't', 0);
     affinity.drop('k', 'other');
@@ -88,7 +88,7 @@ describe('bindings', () => {
     expect(affinity.find('k', 1)).toBeUndefined();
   });
 
-  test('are bounded: the one that was used longest ago makes way', () => {
+  test('are bounded: the least recently used one is removed', () => {
     const affinity = createAffinity(3);
     for (const key of ['a', 'b', 'c']) affinity.bind(key, 't', 0);
     affinity.bind('a', 't', 1);

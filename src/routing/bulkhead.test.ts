@@ -70,7 +70,7 @@ describe('tokens per minute', () => {
     expect(bulkhead.enter('', entering('a', 100), 1000)).toBe(true);
   });
 
-  test('what a call took in truth counts once it has ended', () => {
+  test('the actual tokens of a call count once it has ended', () => {
     const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
     bulkhead.enter('', entering('a', 1000), 0);
     bulkhead.leave('', entering('a', 1000), 6000, 0);
@@ -81,13 +81,13 @@ describe('tokens per minute', () => {
     expect(other.hasPlace('', 6000, 0)).toBe(true);
   });
 
-  test('a call that is larger than a minute goes when the minute is whole', () => {
+  test('a call that is larger than the limit is admitted when the whole minute is free', () => {
     const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
     expect(bulkhead.enter('', entering('a', 50_000), 0)).toBe(true);
     expect(bulkhead.hasPlace('', 1, 60_000)).toBe(false);
   });
 
-  test('who waits for tokens knows for how long', () => {
+  test('the waiting time for tokens is known', () => {
     const bulkhead = new Bulkhead({ tokensPerMinute: 6000 });
     const seen: string[] = [];
     bulkhead.enter('', entering('a', 6000), 0);

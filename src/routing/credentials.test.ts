@@ -39,14 +39,14 @@ test('a rate limit applies to its model only, for as long as the provider states
   expect(three.map(() => credentials.choose(target, 7000))).toContain('k1');
 });
 
-test('where all are limited the target waits for the soonest', () => {
+test('if all are limited the target waits for the earliest', () => {
   const credentials = createCredentials();
   for (const [i, key] of target.credentials.entries()) credentials.failed(target, key, limited(10 + i), 0);
   expect(credentials.unusable(target, 1000)).toEqual({ until: 10_000, limited: true });
   expect(credentials.unusable(target, 10_000)).toBeUndefined();
 });
 
-test('where all were refused one is tried all the same', () => {
+test('if all were refused one is tried nevertheless', () => {
   const credentials = createCredentials();
   for (const key of target.credentials) credentials.failed(target, key, refused, 0);
   expect(credentials.unusable(target, 1000)).toEqual({ until: 10_000, limited: false });
@@ -67,7 +67,7 @@ test('a single credential, and none, are limited like several', () => {
   }
 });
 
-test('an error that is not about the credential cools none', () => {
+test('an error that does not concern the credential starts no cooldown', () => {
   const credentials = createCredentials();
   expect(credentials.failed(target, 'k1', new GatewayError('upstream_failed', 'Down.'), 0)).toBe(false);
   expect(credentials.cooling(target, 0)).toEqual([]);
@@ -104,7 +104,7 @@ describe('remaining limits that a provider reports', () => {
     expect(three.map(() => credentials.choose(target, 0, [], 900))).toContain('k1');
   });
 
-  test('a later word counts, and a reset is believed for a minute at most', () => {
+  test('the latest report counts, and a reset time applies for at most a minute', () => {
     const credentials = createCredentials();
     credentials.remains(single, 'k1', none(86_400_000), 0);
     expect(credentials.unusable(single, 59_999)).toEqual({ until: 60_000, limited: true });

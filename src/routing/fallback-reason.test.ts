@@ -37,7 +37,7 @@ test('what may succeed elsewhere is unavailable; so is a model that its provider
   expect(reasonOf('The model `x` does not exist.', { status: 404 })).toBe('unavailable');
 });
 
-test('a request that is wrong, and one that may be done already, go nowhere else', () => {
+test('an invalid request, and one that may have been executed already, have no fallback', () => {
   expect(reasonOf('temperature must be below 2', { param: 'temperature' })).toBeUndefined();
   expect(reasonOf('max_tokens is too large: 99999', { param: 'max_tokens' })).toBeUndefined();
   expect(reasonOf('No.', { inDoubt: true }, 'upstream_timeout')).toBeUndefined();

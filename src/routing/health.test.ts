@@ -62,7 +62,7 @@ describe('when a target opens', () => {
     expect(health.window.calls(31_000)).toBe(2);
   });
 
-  test('a stream that breaks off counts as a failure in the place of its success', () => {
+  test('a stream that breaks off counts as a failure instead of a success', () => {
     const health = new TargetHealth();
     for (let i = 0; i < 5; i++) {
       health.succeeded(i, false);
@@ -105,7 +105,7 @@ describe('probes', () => {
     expect(health.takeLease(2, true)).toBe(false);
   });
 
-  test('calls that began before say nothing new of an open target', () => {
+  test('calls that started earlier do not change an open target', () => {
     const health = opened();
     fail(health, 100, 10);
     health.succeeded(20, false);
@@ -113,7 +113,7 @@ describe('probes', () => {
     expect(failedProbes(health, 1000)).toEqual([1000]);
   });
 
-  test('a clock that was set back keeps no target away', () => {
+  test('a clock that was set back blocks no target', () => {
     const health = opened(3_600_000);
     expect(health.standing(0, always)).toBe('probe');
   });
@@ -154,7 +154,7 @@ describe('the ramp', () => {
     expect([health.phase(3000), health.phase(5500)]).toEqual(['ramp', 'closed']);
   });
 
-  test('a call beyond the share may use it where nothing else is left', () => {
+  test('a call above the share may use it if no other target is left', () => {
     const health = opened();
     health.takeLease(1000, false);
     health.succeeded(1500, true);
@@ -174,7 +174,7 @@ describe('the ramp', () => {
   });
 });
 
-test('an operator takes a target out and puts it in again', () => {
+test('an operator disables a target and enables it again', () => {
   const health = new TargetHealth();
   health.coolDown(600_000, 0);
   expect(health.standing(1000, always)).toBe('open');

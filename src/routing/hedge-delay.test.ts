@@ -8,7 +8,7 @@ function histogram(...samples: number[]): TimeHistogram {
   return times;
 }
 
-test('a second target is asked after what 95 of 100 calls took, in steps of 19 %', () => {
+test('a second target is called after the time of 95 of 100 calls, in steps of 19 %', () => {
   const times = histogram(...Array(95).fill(100), ...Array(5).fill(9000));
   expect(hedgeDelayMs({ stream: true }, times, histogram())).toBeWithin(100, 120);
   expect(hedgeDelayMs({ stream: false }, histogram(), times)).toBeWithin(100, 120);
@@ -16,7 +16,7 @@ test('a second target is asked after what 95 of 100 calls took, in steps of 19 %
   expect(hedgeDelayMs({ stream: true }, slow, histogram())).toBeWithin(9000, 10_800);
 });
 
-test('with too few samples it is asked late, and never at once', () => {
+test('with too few samples it is called late, and never at once', () => {
   const few = histogram(...Array(19).fill(1));
   expect(hedgeDelayMs({ stream: true }, few, histogram())).toBe(3000);
   expect(hedgeDelayMs({ stream: false }, few, few)).toBe(15_000);

@@ -25,7 +25,7 @@ describe('what a target lacks', () => {
   });
 });
 
-test('what a conversation needs is seen in it, in tool results too', () => {
+test('the needs of a conversation are found in it, in tool results too', () => {
   const media = (kind: 'image' | 'document') => ({
     type: 'media' as const,
     media: { kind, source: { type: 'url' as const, url: 'https://files.test/a' } },

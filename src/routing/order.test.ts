@@ -58,7 +58,7 @@ describe('affinity', () => {
     ]);
   });
 
-  test('a probe that is due goes before it', () => {
+  test('a due probe has precedence', () => {
     const standing = ({ id }: Target) => (id === 'a' ? 'probe' : 'ready') as 'probe' | 'ready';
     expect(reasons(decide([target('a'), target('b')], questions({ bound: 'b', standing })))).toEqual([
       'a probe',
@@ -79,7 +79,7 @@ describe('strategies', () => {
   const times: { [id: string]: number } = { slow: 900, fast: 100, middle: 300 };
   const score = ({ id }: Target) => times[id];
 
-  test('latency: the better of two that are drawn, so the slowest never is first of three', () => {
+  test('latency: the better of two random ones, so the slowest of three is never first', () => {
     const { slow = 0, fast = 0, middle = 0 } = shares(targets, { strategy: 'latency', score });
     expect(slow).toBe(0);
     expect(fast).toBeCloseTo(2 / 3, 1);
@@ -131,7 +131,7 @@ describe('laws over random models', () => {
     return { targets, standings, lacking, decision: decide(targets, ask) };
   }
 
-  test('none twice, each in one list, filters and rate limits respected, the well ones first and by priority', () => {
+  test('none twice, each in one list, filters and rate limits respected, healthy ones first and by priority', () => {
     for (let i = 0; i < 5000; i++) {
       const { targets, standings, lacking, decision } = anyModel();
       const tried = ids(decision);
@@ -151,7 +151,7 @@ describe('laws over random models', () => {
     }
   });
 
-  test('every well target of the first priority with a weight comes first at times', () => {
+  test('every healthy target of the first priority with a weight comes first at times', () => {
     const three = [target('a', 0, 1), target('b', 0, 4), target('c', 0, 1)];
     for (const strategy of ['weighted', 'price'] as const)
       expect(Object.keys(shares(three, { strategy, score: () => 1 })).toSorted()).toEqual(['a', 'b', 'c']);

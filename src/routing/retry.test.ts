@@ -49,7 +49,7 @@ describe('the budget of a provider', () => {
     expect(taken()).toBe(20);
   });
 
-  test('begins anew each minute, measured by the one before', () => {
+  test('restarts each minute, measured by the previous one', () => {
     const budget = new RetryBudget();
     for (let i = 0; i < 500; i++) budget.called(1000);
     const taken = (now: number) => Array.from({ length: 1000 }, () => budget.take(now)).filter(Boolean).length;

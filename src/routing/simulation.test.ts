@@ -156,7 +156,7 @@ const steady =
   (ms: number): Behaviour =>
   () => ({ ms });
 
-describe('1,000 calls a second over five targets: two are well, one is slow, one flaps, one dies', () => {
+describe('1,000 calls a second over five targets: two are healthy, one is slow, one flaps, one fails', () => {
   const behaviours: { [id: string]: Behaviour } = {
     well: steady(100),
     good: steady(120),
@@ -198,7 +198,7 @@ describe('1,000 calls a second over five targets: two are well, one is slow, one
     for (const share of [flaps, dies]) expect(share).toBeLessThan(well);
   });
 
-  test('`latency` keeps the slow one out of the way', async () => {
+  test('`latency` avoids the slow one', async () => {
     const seen = await run('latency');
     expect(percentile(seen.times, 0.99, KNOWN)).toBeLessThan(300);
     expect(seen.first.slow ?? 0).toBeLessThan(0.02 * CALLS);
@@ -207,7 +207,7 @@ describe('1,000 calls a second over five targets: two are well, one is slow, one
   });
 });
 
-test('100 calls a second at a primary that answers 503 after 250 ms: one at a time once it is known', async () => {
+test('100 calls a second at a primary that answers 503 after 250 ms: one call at a time once it is open', async () => {
   const seen = await simulate({
     targets: [target('sick'), target('spare', 1)],
     behaviours: { sick: () => ({ ms: 250, fails: down() }), spare: steady(50) },
@@ -240,7 +240,7 @@ for (const outage of [25_000, 40_000, 75_000]) {
   });
 }
 
-test('a first target that is mute: answers from the second within the limit, then at once', async () => {
+test('a first target that does not answer: replies from the second within the limit, then at once', async () => {
   const seen = await simulate({
     targets: [target('mute'), target('spare', 1)],
     behaviours: { mute: steady(600_000), spare: steady(100) },
@@ -319,7 +319,7 @@ describe('conversations of an agent: 100 of them, 12 turns each, over three equa
     expect(off.cached).toBeLessThan(0.65);
   });
 
-  test('a target that dies pins nobody', () => {
+  test('a target that fails keeps no conversation', () => {
     const { cached, failed } = agents(true, 'b');
     expect(failed).toBe(0);
     expect(cached).toBeGreaterThan(0.7);

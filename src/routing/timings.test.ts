@@ -12,7 +12,7 @@ function histogram(times: number, ms: number): TimeHistogram {
 const call = (kind: string, stream: boolean) => ({ kind, stream }) as Call;
 const none = new TimeHistogram();
 
-test('percentiles are within a step of 19 % of the truth', () => {
+test('percentiles are within a step of 19 % of the exact value', () => {
   const all = new TimeHistogram();
   for (let ms = 1; ms <= 500; ms++) all.add(ms);
   for (const [share, truth] of [
@@ -26,7 +26,7 @@ test('percentiles are within a step of 19 % of the truth', () => {
   }
 });
 
-test('the past fades: after a thousand fast ones the slow ones of before are forgotten', () => {
+test('old samples fade: after a thousand fast ones the earlier slow ones do not count', () => {
   const all = histogram(400, 20_000);
   for (let i = 0; i < 4000; i++) all.add(100);
   expect(all.percentile(0.99) ?? 0).toBeLessThan(200);
@@ -50,8 +50,8 @@ test.each([
   ['whole responses that take a minute', call('chat', false), none, histogram(3, 65_536), 131_072],
   ['an image', call('image', false), none, none, undefined],
   ['a transcription', call('transcription', false), none, none, undefined],
-])('the time until %s begins', (_, asked, firstTokens, wholes, ms) => {
-  expect(answerLimitMs(asked, undefined, firstTokens, wholes)).toBe(ms as number);
+])('the time until %s begins', (_, call, firstTokens, wholes, ms) => {
+  expect(answerLimitMs(call, undefined, firstTokens, wholes)).toBe(ms as number);
 });
 
 test('an operator’s own limit counts', () => {

@@ -88,11 +88,11 @@ class World {
       tools: [{}],
       cacheKey: 's',
     } as unknown as Call;
-    const asked = { call, account: 'a', tokens: 100, random: () => this.random(), costAt: () => 1 };
+    const routeOptions = { call, account: 'a', tokens: 100, random: () => this.random(), costAt: () => 1 };
     const tried: Tried[] = [];
     let admitted: readonly string[] | undefined;
     try {
-      const route = this.routing.route(this.model, asked);
+      const route = this.routing.route(this.model, routeOptions);
       admitted = route.targets.map(({ id }) => id);
       const options = {
         random: () => this.random(),
@@ -184,7 +184,7 @@ test('only targets that can serve the call are tried, each of them admitted', ()
     for (const { id } of tried) expect(admitted).toContain(id);
   }));
 
-test('every admitted target is reached where all before it fail', () =>
+test('every admitted target is reached if all before it fail', () =>
   law(({ admitted, tried }, { answersAfter }) => {
     if (!admitted || answersAfter !== undefined) return;
     expect([...new Set(tried.map(({ id }) => id))].toSorted()).toEqual(admitted.toSorted());
@@ -196,7 +196,7 @@ test('a call ends with the first answer', () =>
     if (answer >= 0) expect(answer).toBe(tried.length - 1);
   }));
 
-test('while nothing is known of the targets, they are tried in the order of the route, by priority', () =>
+test('without samples the targets are tried in the order of the route, by priority', () =>
   fc.assert(
     fc.asyncProperty(anyScene, async (scene) => {
       const { model, admitted = [], tried } = await new World(scene).call(() => '503');

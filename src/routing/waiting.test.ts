@@ -17,13 +17,13 @@ const target: RoutedTarget = {
 const model: RoutedModel<RoutedTarget> = { name: 'm', targets: [target], strategy: 'weighted', affinity: false };
 const call = { kind: 'moderation', model: 'm', stream: false } as unknown as Call;
 
-test('of many calls that wait for tokens one alone looks at the clock', async () => {
+test('of many calls that wait for tokens only one has a timer', async () => {
   let now = 0;
   let pauses = 0;
   const timers = new Set<{ at: number; stop(): void }>();
   const routing = createRouting<RoutedTarget>({ now: () => now });
   const begin = (tokens: number) => {
-    const asked = { call, account: 'a', tokens, random: () => 0 };
+    const request = { call, account: 'a', tokens, random: () => 0 };
     const options = {
       random: () => 0,
       leftMs: () => 100_000 - now,
@@ -42,7 +42,7 @@ test('of many calls that wait for tokens one alone looks at the clock', async ()
         return { over, stop: timer.stop };
       },
     };
-    return routing.trial({ model, route: routing.route(model, asked), ...asked }, options).next();
+    return routing.trial({ model, route: routing.route(model, request), ...request }, options).next();
   };
   await begin(60_000);
   let admitted = 0;
@@ -66,7 +66,7 @@ function scene(limits: RoutedTarget['limits']) {
   const limited = { ...target, ...(limits && { limits }) };
   const one: RoutedModel<RoutedTarget> = { ...model, targets: [limited] };
   const begin = (tokens = TOKENS) => {
-    const asked = { call, account: 'a', tokens, random: () => 0 };
+    const request = { call, account: 'a', tokens, random: () => 0 };
     const options = {
       random: () => 0,
       leftMs: () => 1_000_000 - now,
@@ -74,7 +74,7 @@ function scene(limits: RoutedTarget['limits']) {
       // Nobody's time ends in these tests.
       pause: () => ({ over: new Promise<void>(() => {}), stop() {} }),
     };
-    const trial = routing.trial({ model: one, route: { targets: [limited], ready: 1 }, ...asked }, options);
+    const trial = routing.trial({ model: one, route: { targets: [limited], ready: 1 }, ...request }, options);
     return { trial, attempt: Promise.resolve(trial.next()) };
   };
   return { routing, one, limited, begin };
@@ -95,7 +95,7 @@ for (const [what, changed] of [
   });
 }
 
-test('of the calls that wait at a target that has opened meanwhile one alone is let in at a time', async () => {
+test('calls that wait at a target that has opened meanwhile are admitted one at a time', async () => {
   const { routing, limited, begin } = scene({ concurrency: 3, queueMs: 60_000 });
   const first = await Promise.all([begin(), begin(), begin()].map(({ attempt }) => attempt));
   const waiting = [begin(), begin()];

@@ -52,7 +52,7 @@ test('a provider that gets the wishes in its own request stays, whatever its hos
   expect(left({ only: ['deepinfra'] }, [target('router', 'openrouter')])).toEqual([]);
 });
 
-test('data: a target that states no policy is taken for the loosest', () => {
+test('data: a target without a stated policy counts as the least strict', () => {
   const all = ['none', 'retained', 'training', undefined].map((dataPolicy, i) => ({
     ...target(`t${i}`, 'openai'),
     ...(dataPolicy && { capabilities: { dataPolicy } }),
@@ -89,7 +89,7 @@ test.each<[string, Json]>([
   expect(faultIn(() => readWishes(wishes))).toBe(param);
 });
 
-test('null is as if it were not there', () => {
+test('null counts as absent', () => {
   expect(readWishes({ order: null, sort: null, max_price: null, allow_fallbacks: null, zdr: null })).toMatchObject({
     allowFallbacks: true,
     requireParameters: false,
@@ -118,7 +118,7 @@ test('suffixes of names ask for an order', () => {
   for (const name of ['a', 'a:free', ':nitro', 'nitro']) expect(suffixOf(name)).toBeUndefined();
 });
 
-test('property: wishes never add a target, give none twice, and keep to what they exclude', () => {
+test('property: wishes never add or repeat a target, and respect what they exclude', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'openai', 'azure', 'x');
   const names = fc.option(fc.array(name, { maxLength: 3 }), { nil: undefined });
   const targets = fc.uniqueArray(

@@ -11,8 +11,8 @@ test.each([
   ['between two lengths', { width: 128, height: 96, seconds: 3 }, { width: 160, height: 96, seconds: 4 }],
   ['shorter than all', { width: 160, height: 96, seconds: 0.5 }, { width: 160, height: 96, seconds: 2 }],
   ['longer than all', { width: 160, height: 96, seconds: 60 }, { width: 160, height: 96, seconds: 12 }],
-])('%s is answered by the nearest clip', (_, asked, clip) => {
-  expect(nearestClip(asked)).toMatchObject(clip);
+])('%s is answered by the nearest clip', (_, requested, clip) => {
+  expect(nearestClip(requested)).toMatchObject(clip);
 });
 
 test.each(rows.map((clip) => [`${clip.width}x${clip.height}, ${clip.seconds} s`, clip] as const))(

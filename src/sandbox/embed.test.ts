@@ -29,11 +29,11 @@ test('base64 and numbers encode exactly the same vector', () => {
 });
 
 test('documents are ranked by relevance', () => {
-  const asked = readRerank({
+  const request = readRerank({
     model: 'sandbox-rerank',
     query: 'capital of France',
     documents: ['Plums are fruit.', 'Paris is the capital of France.', { text: 'Berlin is a capital.' }],
     top_n: 2,
   });
-  expect(rerankReply(asked, 'k').results).toMatchObject([{ index: 1 }, { index: 2 }]);
+  expect(rerankReply(request, 'k').results).toMatchObject([{ index: 1 }, { index: 2 }]);
 });

@@ -140,16 +140,16 @@ test.skipIf(!hasPostgres)('on Postgres a report by account and day reads each da
   await tamper(`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
     SELECT 'acc_' || k % 10, ${first} + h, 'key_' || k, 'm', 1, 1, 1, 1
     FROM generate_series(0, ${days * 24 - 1}) AS h, generate_series(0, 49) AS k`);
-  const asked: Statement[] = [];
+  const statements: Statement[] = [];
   const all = async (statement: Statement) => {
-    asked.push(statement);
+    statements.push(statement);
     return [];
   };
   const hour = 3_600_000;
   const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
   const { usage } = usageTable({ all: async () => [], scan: all } as unknown as Database);
   await usage({ from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods });
-  const [{ text, values }] = asked as [Statement];
+  const [{ text, values }] = statements as [Statement];
   const sql = new SQL({ url: settings.databaseUrl!, max: 1 });
   // As in the connections of the store.
   await sql.unsafe('SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan').simple();

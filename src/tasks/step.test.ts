@@ -102,9 +102,9 @@ describe('a task whose provider is working', () => {
     expect(await bench.task(id)).toMatchObject({ state: 'failed', endedAt: deadlineAt, error });
     expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'failed', errorCode: 'task_expired', cost: 0n });
     expect(polls('limit').length).toBeLessThan(140);
-    const asked = polls('limit').length;
+    const pollCount = polls('limit').length;
     await bench.lookAfter(HOUR_MS);
-    expect(polls('limit').length).toBe(asked);
+    expect(polls('limit').length).toBe(pollCount);
   });
 
   test('is polled a last time at its deadline, and a finished video is stored and charged', async () => {
@@ -166,8 +166,8 @@ describe('a task whose provider is working', () => {
     const { id } = await bench.create('words');
     const progress: [string, number][] = [];
     for (let looks = 0; looks < seen.length; looks++) {
-      const asked = polls('words').length;
-      while (polls('words').length === asked) await bench.lookAfter(1000);
+      const pollCount = polls('words').length;
+      while (polls('words').length === pollCount) await bench.lookAfter(1000);
       const { state, percent } = await bench.task(id);
       progress.push([state, percent]);
     }

@@ -15,8 +15,8 @@ test.each([
   [{ resolution: '720p' }, 200n],
   [{ resolution: '4k' }, 900n],
   [{}, 900n],
-])('a second of %j has the price of its size', (asked, each) => {
-  const ask = { seconds: 5, n: 2, ...asked };
+])('a second of %j has the price of its size', (size, each) => {
+  const ask = { seconds: 5, n: 2, ...size };
   expect(quoteVideo(ask, PRICE)).toBe(10n * each);
   expect(charge(videoUsage(ask, 1), PRICE)).toBe(5n * each);
 });

@@ -73,14 +73,14 @@ describe('fetched media', () => {
   });
 
   test('are requested by name, which is resolved once', async () => {
-    let asked = 0;
+    let lookups = 0;
     const resolve = async (host: string) => {
-      asked++;
+      lookups++;
       expect(host).toBe('images.example');
       return ['127.0.0.1'];
     };
     await guard({ resolve }).fetch(at('/image', 'images.example'), NEVER);
-    expect(asked).toBe(1);
+    expect(lookups).toBe(1);
     expect(seen.at(-1)).toEqual({ path: '/image', host: `images.example:${server.port}` });
   });
 

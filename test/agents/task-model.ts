@@ -19,9 +19,9 @@ export function startTaskModel(
   act: (sent: Sent) => { name: string; args: object } | undefined,
 ): TaskModel {
   const sent: TaskModel['sent'] = [];
-  function reply(asked: Sent): ModelOutput {
-    const call = act(asked);
-    const isAnswered = asked.turns.some(({ parts }) => parts.some(({ type }) => type === 'result'));
+  function reply(received: Sent): ModelOutput {
+    const call = act(received);
+    const isAnswered = received.turns.some(({ parts }) => parts.some(({ type }) => type === 'result'));
     if (!call) return { texts: ['A ', 'title'] };
     return isAnswered ? { texts: [DONE] } : { thought: 'It has to be written.', calls: [{ id: 'toolu_01A', ...call }] };
   }
@@ -30,10 +30,10 @@ export function startTaskModel(
     hostname: '127.0.0.1',
     async fetch(request) {
       const body = await request.json();
-      const asked = readSent(provider, body);
-      sent.push({ sent: asked, body, headers: request.headers });
+      const received = readSent(provider, body);
+      sent.push({ sent: received, body, headers: request.headers });
       const streams = (body as { stream?: boolean }).stream === true || request.url.includes('streamGenerateContent');
-      const output = reply(asked);
+      const output = reply(received);
       if (!streams) return Response.json(PROVIDERS[provider].whole(output).json);
       const { events = [], withoutTerminator } = PROVIDERS[provider].stream(output);
       const lines = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`));

@@ -77,7 +77,9 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
 
   describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws with ${cases.length} recordings`, () => {
     const answered = cases.filter((recorded) => recorded.status === 200);
-    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded));
+    const withRequest = answered.filter(
+      (recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded),
+    );
 
     test.each(answered.map(named))(
       'a rewritten reply, streaming or not, is read with the same meaning: %s',
@@ -88,13 +90,13 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
         for (const stream of [true, false]) {
           // Truncated arguments are invalid JSON, which a format with arguments as objects cannot express.
           if (!stream && hasBrokenCall(events)) continue;
-          const asked: ChatCall = { ...callFor(recorded), stream, wantsUsage: true };
-          const writer = dialect.writer(asked);
+          const call: ChatCall = { ...callFor(recorded), stream, wantsUsage: true };
+          const writer = dialect.writer(call);
           const written = Buffer.concat([
             ...events.map((event) => writer.write({ bytes: new Uint8Array(), events: [event] })),
             writer.end(),
           ]);
-          const reader = dialect.reader(asked, writer.contentType, {});
+          const reader = dialect.reader(call, writer.contentType, {});
           const again = [...reader.read(written), ...reader.end()].flatMap((frame) => frame.events);
           // An id that the provider omitted is made up, and differs each time.
           const read = view(replyOf(again));
@@ -104,7 +106,7 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
       },
     );
 
-    test.each(asked.map(named))(
+    test.each(withRequest.map(named))(
       'a request that is rewritten for its own dialect, or passed on, is read with the same meaning: %s',
       (_, recorded) => {
         const original = read(recorded, requestBytes(recorded));

@@ -6,7 +6,7 @@ import { vectorBase64, vectorNumbers } from '../../src/canonical/vectors.ts';
 import type { Dialect, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
 import { dialectNamed, providerDialectNamed } from '../../src/dialects/index.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { ASKED } from '../helpers/chat-call.ts';
+import { CALL_DEFAULTS } from '../helpers/chat-call.ts';
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../helpers/fixtures.ts';
 import { readFrames, replyOf } from './dialect-laws.ts';
 
@@ -25,7 +25,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
   const cases = recordedCases(wire).map((recorded) => [recorded.file, recorded] as const);
   const answered = cases.filter(([, recorded]) => recorded.status === 200);
   const refused = cases.filter(([, recorded]) => recorded.status !== 200);
-  const asked = answered.filter(([, recorded]) => requestBytes(recorded) !== undefined);
+  const withRequest = answered.filter(([, recorded]) => requestBytes(recorded) !== undefined);
 
   describe.skipIf(cases.length === 0)(`${cases.length} recordings of ${wire}`, () => {
     if (upstream.kind === 'embed') {
@@ -41,7 +41,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
         }
       });
 
-      test.each(asked)('its request is rewritten with the same meaning: %s', (_, recorded) => {
+      test.each(withRequest)('its request is rewritten with the same meaning: %s', (_, recorded) => {
         if (name !== 'openai-embeddings' && name !== 'gemini-batch-embed') return;
         const body = requestBytes(recorded) ?? new Uint8Array();
         const path: { [name: string]: string } = name === 'gemini-batch-embed' ? { model: 'm' } : {};
@@ -128,7 +128,7 @@ function widthOf(recorded: RecordedCase): number {
 
 function embedCall(width: number): EmbedCall {
   return {
-    ...ASKED,
+    ...CALL_DEFAULTS,
     kind: 'embed',
     inputs: Array.from({ length: width }, (_, place) => `text ${place}`),
     encoding: 'float',
@@ -137,7 +137,7 @@ function embedCall(width: number): EmbedCall {
 
 function rerankCall(): RerankCall {
   return {
-    ...ASKED,
+    ...CALL_DEFAULTS,
     kind: 'rerank',
     query: 'a query',
     documents: Array.from({ length: 10 }, (_, place) => `document ${place}`),

@@ -105,9 +105,9 @@ export function writeMatrix(matrix: Matrix): string {
   const byClient = (row: Row, client: string) =>
     sum([...row.cells.values()].flatMap((cells) => cells.get(client) ?? []));
   const byProvider = (row: Row, provider: string) => sum([...(row.cells.get(provider)?.values() ?? [])]);
-  const isAsked = ({ feature }: Row) => feature.endsWith(' asked') || feature === 'any request';
-  const replies = rows.filter((row) => !isAsked(row));
-  const requests = rows.filter(isAsked);
+  const isOfRequests = ({ feature }: Row) => feature.endsWith(' in requests') || feature === 'any request';
+  const replies = rows.filter((row) => !isOfRequests(row));
+  const requests = rows.filter(isOfRequests);
   return [
     '# Conformance',
     '',

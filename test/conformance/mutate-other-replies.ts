@@ -28,12 +28,12 @@ import { type OtherReply, otherReplies } from './other-replies.ts';
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 2000;
 
-type Asked = Partial<WireRequest> & { body?: Uint8Array };
-const asJson = (body: object): Asked => ({ body: Buffer.from(JSON.stringify(body)) });
+type TestRequest = Partial<WireRequest> & { body?: Uint8Array };
+const asJson = (body: object): TestRequest => ({ body: Buffer.from(JSON.stringify(body)) });
 const TEXTS = ['one', 'two', 'three'];
 const asParts = (text: string) => ({ parts: [{ text }] });
 const AUDIO = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
-const heard = (format: string, stream = 'false'): Asked => ({
+const heard = (format: string, stream = 'false'): TestRequest => ({
   path: { action: 'transcriptions' },
   form: {
     fields: [
@@ -46,11 +46,11 @@ const heard = (format: string, stream = 'false'): Asked => ({
 });
 
 /** How clients request each kind: by format, non-streaming and streaming. */
-const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, asked: Asked])[] } = {
+const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, request: TestRequest])[] } = {
   embed: [
     ['openai-embeddings', asJson({ model: 'MODEL', input: TEXTS })],
     ['openai-embeddings', asJson({ model: 'MODEL', input: TEXTS, encoding_format: 'base64' })],
-    ...[1, 2, 4, 5, 6].map((count): [string, Asked] => [
+    ...[1, 2, 4, 5, 6].map((count): [string, TestRequest] => [
       'openai-embeddings',
       asJson({ model: 'MODEL', input: Array.from({ length: count }, () => 'one') }),
     ]),
@@ -128,19 +128,26 @@ interface Outcome {
 
 const OURS = /internal_error|had an internal error|failed on its own side/;
 
-async function ask(deps: HttpDeps, reply: OtherReply, format: string, asked: Asked, what: string, outcome: Outcome) {
+async function ask(
+  deps: HttpDeps,
+  reply: OtherReply,
+  format: string,
+  testRequest: TestRequest,
+  what: string,
+  outcome: Outcome,
+) {
   const dialect = dialectNamed(format)!;
   const model = modelOf(reply);
-  const body = Buffer.from(textOf(asked.body ?? '').replaceAll('MODEL', model));
-  const form = asked.form && {
-    ...asked.form,
-    fields: asked.form.fields.map(([name, value]): [string, string] => [name, value === 'MODEL' ? model : value]),
+  const body = Buffer.from(textOf(testRequest.body ?? '').replaceAll('MODEL', model));
+  const form = testRequest.form && {
+    ...testRequest.form,
+    fields: testRequest.form.fields.map(([name, value]): [string, string] => [name, value === 'MODEL' ? model : value]),
   };
   const headers = new Headers({ 'content-type': form ? 'multipart/form-data; boundary=x' : 'application/json' });
   const request: WireRequest = {
     body,
     headers,
-    path: { model, ...asked.path },
+    path: { model, ...testRequest.path },
     query: new URLSearchParams(),
     ...(form && { form }),
   };
@@ -243,9 +250,9 @@ if (import.meta.main) {
     for (let round = 0; round <= mutations; round++) {
       const body = round === 0 ? reply.body : Buffer.from(mutateBody(text, random));
       answers = () => ({ contentType: reply.contentType, body });
-      for (const [place, [format, asked]] of (REQUESTS[reply.kind] ?? []).entries()) {
+      for (const [place, [format, testRequest]] of (REQUESTS[reply.kind] ?? []).entries()) {
         const what = `${reply.name} as ${format} (${place}), round ${round}`;
-        const isGood = await ask(deps, reply, format, asked, what, outcome);
+        const isGood = await ask(deps, reply, format, testRequest, what, outcome);
         if (round === 0) isServed ||= isGood;
       }
       if (!isServed) outcome.faults.push(`${reply.name} is served in no format`);

@@ -177,11 +177,11 @@ const clips = sizesPriced.flatMap(([size, lines]) => {
 });
 const BY_SECOND = { clips };
 
-/** Lines times seconds times videos in the worst interpretation of this body. `asked`: used if a body has no size. */
-function permittedLines(body: string, defaultSeconds: number, asked: number): number {
+/** Lines times seconds times videos in the worst interpretation of this body. `defaultLines`: used if a body has no size. */
+function permittedLines(body: string, defaultSeconds: number, defaultLines: number): number {
   const tokens = (of: string) => permitted(of, defaultSeconds, { width: 16, height: 9 } as VideoAsk);
   const pixels = (tokens(body) / tokens(withoutSizes(body))) * 16 * 9;
-  const lines = pixels > 16 * 9 ? Math.sqrt((pixels * 9) / 16) : asked;
+  const lines = pixels > 16 * 9 ? Math.sqrt((pixels * 9) / 16) : defaultLines;
   const seconds =
     (tokens(withoutSizes(body.replace(/"(fps|frame_?rate|framespersecond)"/gi, '"_"'))) * PIXELS_A_TOKEN) / 16 / 9;
   return (lines * seconds) / FRAMES_A_SECOND;
@@ -223,13 +223,13 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
           let heldBySecond: number;
           let ask: VideoAsk;
           try {
-            const asked = format.readAsk({ fields });
+            const readAsk = format.readAsk({ fields });
             // As `tasks/video-tasks.ts` does: an order of several videos is several tasks if the provider generates one at a time.
-            const count = asked.n > (video.mostVideos ?? 1) ? asked.n : 1;
+            const count = readAsk.n > (video.mostVideos ?? 1) ? readAsk.n : 1;
             ask = {
-              ...asked,
+              ...readAsk,
               ...(count > 1 && { n: 1 }),
-              seconds: asked.seconds ?? video.defaultSeconds,
+              seconds: readAsk.seconds ?? video.defaultSeconds,
             };
             ask = withQuality(withTakenSize(ask, [video]), {
               adapters: [video],

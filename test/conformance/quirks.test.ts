@@ -37,10 +37,10 @@ const thought = (field: NonNullable<Quirks['reasoningField']>): Sample => ({
   quirks: { reasoningField: field },
   members: { messages: called(FUNCTION_CALL) },
 });
-const size = (quirks: Quirks, asked = '1600x900'): Sample => ({
+const size = (quirks: Quirks, requested = '1600x900'): Sample => ({
   format: 'openai-images',
   quirks,
-  members: { size: asked },
+  members: { size: requested },
 });
 
 /** What a quirk affects, if it changes no request in a format of clients. */

@@ -78,21 +78,21 @@ function passed(dialectName: string, recorded: RecordedCase, bytes: Uint8Array):
 }
 
 /** Paths of the members in `asked` that `sent` has differently or not at all. */
-function changed(asked: Json, sent: Json | undefined, path = ''): string[] {
-  if (isObject(asked) && isObject(sent))
-    return Object.entries(asked).flatMap(([name, value]) =>
+function changed(original: Json, sent: Json | undefined, path = ''): string[] {
+  if (isObject(original) && isObject(sent))
+    return Object.entries(original).flatMap(([name, value]) =>
       changed(value, sent[name], path === '' ? name : `${path}.${name}`),
     );
-  if (Array.isArray(asked) && Array.isArray(sent) && asked.length === sent.length)
-    return [...new Set(asked.flatMap((value, place) => changed(value, sent[place], `${path}[]`)))];
-  return Bun.deepEquals(asked, sent) || (asked === null && sent === undefined) ? [] : [path];
+  if (Array.isArray(original) && Array.isArray(sent) && original.length === sent.length)
+    return [...new Set(original.flatMap((value, place) => changed(value, sent[place], `${path}[]`)))];
+  return Bun.deepEquals(original, sent) || (original === null && sent === undefined) ? [] : [path];
 }
 
 /** Whether a change is reported: by the provider's name of the member, or by a warning that names it. */
-function isTold(path: string, asked: JsonObject, { sent, warnings, quirks }: Passed): boolean {
+function isReported(path: string, original: JsonObject, { sent, warnings, quirks }: Passed): boolean {
   const [top = ''] = path.split(/[.[]/);
   const renamed = quirks.renames?.[top];
-  if (renamed !== undefined && Bun.deepEquals(sent[renamed], asked[top])) return true;
+  if (renamed !== undefined && Bun.deepEquals(sent[renamed], original[top])) return true;
   const last = path.split('.').at(-1)?.replace('[]', '') ?? '';
   return warnings.some((warning) => [path, top, last].some((name) => warning.includes(`\`${name}\``)));
 }
@@ -113,19 +113,19 @@ describe('same format, same meaning', () => {
   test.each(CASES.map((one) => [`${one.dialect} ${one.recorded.file}`, one] as const))(
     '%s',
     (_, { dialect, recorded, bytes }) => {
-      const asked: unknown = JSON.parse(Buffer.from(bytes).toString());
-      if (!isObject(asked)) return;
+      const original: unknown = JSON.parse(Buffer.from(bytes).toString());
+      if (!isObject(original)) return;
       const result = passed(dialect, recorded, bytes);
       if (result.refused) {
         const { param = result.refused.message } = result.refused;
         expect(Object.keys(REFUSED)).toContain(param.split('.').at(-1) ?? '');
         return;
       }
-      const unsupportedSettings = changed(asked, result.sent).filter(
+      const unsupportedSettings = changed(original, result.sent).filter(
         (path) =>
           !SAID_BY_US[dialect]?.some((name) => path === name || path.startsWith(`${name}.`)) &&
           !(result.quirks.reasoningField && THOUGHTS.test(path)) &&
-          !isTold(path, asked, result),
+          !isReported(path, original, result),
       );
       expect({ unsupportedSettings, warnings: unsupportedSettings.length > 0 ? result.warnings : [] }).toEqual({
         unsupportedSettings: [],

@@ -150,10 +150,10 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
   stream: { of: ({ stream }) => stream, reported: /nothing/ },
 };
 
-function differences(asked: ChatCall, read: ChatCall, warnings: readonly string[], target: string): string[] {
+function differences(original: ChatCall, read: ChatCall, warnings: readonly string[], target: string): string[] {
   const reported = warnings.join('\n');
   return Object.entries(ASPECTS).flatMap(([name, aspect]) => {
-    const was = aspect.of(asked, target);
+    const was = aspect.of(original, target);
     const is = aspect.of(read, target);
     if (Bun.deepEquals(was, is) || aspect.reported.test(reported)) return [];
     // A format that requires a limit gets the model's own.
@@ -248,26 +248,26 @@ function asksFor(call: ChatCall): string[] {
   const results = parts.filter((part) => part.type === 'tool-result');
   const media = parts.filter((part) => part.type === 'media').map((part) => part.media.kind);
   const has: { [feature: string]: boolean } = {
-    'system prompts asked': messages.some(({ role }) => role === 'system'),
-    'tools asked': tools.some(({ type }) => type === 'function' || type === 'custom'),
-    'server tools asked': tools.some(({ type }) => type === 'native' || type === 'web-search'),
-    'tool choice asked': toolChoice !== undefined,
-    'tool results asked': results.length > 0,
-    'parallel results asked': results.length > 1,
-    'media in results asked': results.some((result) => result.parts.some(({ type }) => type === 'media')),
-    'failed results asked': results.some(({ failed }) => failed),
-    'images asked': media.includes('image'),
-    'documents asked': media.includes('document'),
-    'audio asked': media.includes('audio'),
-    'video asked': media.includes('video'),
-    'structured output asked': output !== undefined,
-    'reasoning asked': reasoning !== undefined,
-    'earlier reasoning asked': parts.some(({ type }) => type === 'reasoning'),
-    'reasoning signatures asked': parts.some((part) => 'signature' in part && part.signature !== undefined),
-    'cache marks asked': parts.some((part) => 'cache' in part && part.cache !== undefined),
-    'stop sequences asked': (sampling.stop?.length ?? 0) > 0,
-    'log probabilities asked': sampling.logprobs === true,
-    'several choices asked': (sampling.n ?? 1) > 1,
+    'system prompts in requests': messages.some(({ role }) => role === 'system'),
+    'tools in requests': tools.some(({ type }) => type === 'function' || type === 'custom'),
+    'server tools in requests': tools.some(({ type }) => type === 'native' || type === 'web-search'),
+    'tool choice in requests': toolChoice !== undefined,
+    'tool results in requests': results.length > 0,
+    'parallel results in requests': results.length > 1,
+    'media in results in requests': results.some((result) => result.parts.some(({ type }) => type === 'media')),
+    'failed results in requests': results.some(({ failed }) => failed),
+    'images in requests': media.includes('image'),
+    'documents in requests': media.includes('document'),
+    'audio in requests': media.includes('audio'),
+    'video in requests': media.includes('video'),
+    'structured output in requests': output !== undefined,
+    'reasoning in requests': reasoning !== undefined,
+    'earlier reasoning in requests': parts.some(({ type }) => type === 'reasoning'),
+    'reasoning signatures in requests': parts.some((part) => 'signature' in part && part.signature !== undefined),
+    'cache marks in requests': parts.some((part) => 'cache' in part && part.cache !== undefined),
+    'stop sequences in requests': (sampling.stop?.length ?? 0) > 0,
+    'log probabilities in requests': sampling.logprobs === true,
+    'several choices in requests': (sampling.n ?? 1) > 1,
     'any request': true,
   };
   return Object.keys(has).filter((feature) => has[feature]);

@@ -47,7 +47,7 @@ const ALLOWED: { readonly [format: string]: readonly (readonly [path: RegExp, re
   rerank: [[/document/, 'docs/api.md#rerank has it, where the client asks for documents']],
 };
 
-const asked = {
+const common = {
   model: 'm',
   stream: false,
   extras: {},
@@ -73,17 +73,17 @@ const image = (part: number, url?: string): ReplyEvent[] => [
 const WHOLE: { readonly [format: string]: { call: Call; events: ReplyEvent[]; wire: string } } = {
   'openai-embeddings': {
     wire: 'openai-embeddings',
-    call: { ...asked, kind: 'embed', inputs: ['a'], encoding: 'float' },
+    call: { ...common, kind: 'embed', inputs: ['a'], encoding: 'float' },
     events: [{ type: 'result', result: { type: 'vectors', vectors: [{ index: 0, values: [0.5] }] } }, USED],
   },
   'openai-images': {
     wire: 'openai-images',
-    call: { ...asked, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} },
+    call: { ...common, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} },
     events: [{ type: 'reply-start', id: 'r', model: 'm', createdSeconds: 7 }, ...image(0), USED],
   },
   rerank: {
     wire: 'cohere-rerank',
-    call: { ...asked, kind: 'rerank', query: 'q', documents: ['a'], returnDocuments: true },
+    call: { ...common, kind: 'rerank', query: 'q', documents: ['a'], returnDocuments: true },
     events: [
       { type: 'reply-start', id: 'r', model: 'm' },
       { type: 'result', result: { type: 'ranking', ranking: [{ index: 0, score: 0.5 }] } },

@@ -10,13 +10,13 @@ const PNG = Buffer.from(
 const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
 const BASE64 = PNG.toString('base64');
 
-const asked: string[] = [];
+const requested: string[] = [];
 const images = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
     const { pathname } = new URL(request.url);
-    asked.push(pathname);
+    requested.push(pathname);
     if (pathname.startsWith('/image')) return new Response(PNG, { headers: { 'content-type': 'image/jpeg' } });
     if (pathname === '/paper') return new Response(PDF, { headers: { 'content-type': 'application/pdf' } });
     if (pathname === '/page') return new Response('<!doctype html><p>Hi', { headers: { 'content-type': 'image/png' } });
@@ -31,7 +31,7 @@ beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.1', MODELPORT_FETCH_TIMEOUT_MS: '2000' } });
 }, 60_000);
 afterEach(async () => {
-  asked.length = 0;
+  requested.length = 0;
   await scene.assertClean();
 });
 afterAll(async () => {
@@ -67,7 +67,7 @@ describe('a target that accepts only inline images', () => {
     expect(response.status).toBe(200);
     const image = { mimeType: 'image/png', data: BASE64 };
     expect(inlineOf(stage.journal()[0]?.body)).toEqual([image, image, image]);
-    expect(asked.sort()).toEqual(['/image1', '/image2']);
+    expect(requested.sort()).toEqual(['/image1', '/image2']);
     expect(await stage.settledCall()).toMatchObject({ status: 200, attempts: 1 });
   });
 
@@ -77,7 +77,7 @@ describe('a target that accepts only inline images', () => {
     stage.scriptTarget(1, PROVIDERS.gemini.whole(SAID));
     expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal().map(({ body }) => inlineOf(body).length)).toEqual([1, 1]);
-    expect(asked).toEqual(['/image']);
+    expect(requested).toEqual(['/image']);
   });
 
   test("of the client's own dialect gets the rest of the body unchanged", async () => {
@@ -168,6 +168,6 @@ describe("what cannot be fetched: 400 with the member's name, nothing sent, noth
   test('with an empty balance a failed fetch is not repeated', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash', targets: 2 });
     expect((await chat(stage, at('/missing'), at('/missing'))).status).toBe(400);
-    expect(asked).toEqual(['/missing']);
+    expect(requested).toEqual(['/missing']);
   });
 });

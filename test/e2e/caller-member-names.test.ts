@@ -24,9 +24,9 @@ test("a provider's refusal does too, and `param` is a string even without a memb
   const stage = await scene.stage();
   const refused = { message: 'Too many tokens.', type: 'invalid_request_error', param: 'max_tokens', code: 'too_many' };
   stage.script({ status: 400, json: { error: refused } }, { status: 400, json: { error: { message: 'No.' } } });
-  const asked = { model: stage.model, input: 'Hi', max_output_tokens: 50 };
-  const named = await stage.post('/v1/responses', asked);
+  const request = { model: stage.model, input: 'Hi', max_output_tokens: 50 };
+  const named = await stage.post('/v1/responses', request);
   expect(await named.json()).toMatchObject({ error: { param: 'max_output_tokens', code: 'too_many' } });
-  const unnamed = await stage.post('/v1/responses', asked);
+  const unnamed = await stage.post('/v1/responses', request);
   expect(await unnamed.json()).toMatchObject({ error: { param: '' } });
 });

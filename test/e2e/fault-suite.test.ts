@@ -137,8 +137,8 @@ async function judge(
   if (targets > 1) stage.scriptTarget(1, { ...GOOD, repeat: true });
   const verdict = await verdictOf(stage);
   expect(expected, `with ${targets} targets and ${JSON.stringify(members)}`).toContain(verdict);
-  const asked = stage.journal().filter(({ path }) => path.includes('/t0/'));
-  expect(asked.length).toBeWithin(1, most + 1);
+  const requests = stage.journal().filter(({ path }) => path.includes('/t0/'));
+  expect(requests.length).toBeWithin(1, most + 1);
   // No other target continues the text.
   for (const { body } of stage.journal()) expect(body?.messages).toEqual(chatRequest('').messages);
 }

@@ -78,13 +78,13 @@ test('the error of an installation without models explains how to enable a provi
   try {
     const headers = { authorization: `Bearer ${empty.apiKey}`, 'anthropic-version': '2023-06-01' };
     const messages = [{ role: 'user', content: 'x' }];
-    const asked: [string, object][] = [
+    const requests: [string, object][] = [
       ['/v1/chat/completions', { model: 'gpt-x', messages }],
       ['/v1/messages', { model: 'gpt-x', max_tokens: 5, messages }],
       ['/v1/responses', { model: 'gpt-x', input: 'x' }],
       ['/v1beta/models/gpt-x:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }],
     ];
-    for (const [path, body] of asked) {
+    for (const [path, body] of requests) {
       const response = await fetch(empty.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
       const { error } = (await response.json()) as { error: { message: string } };
       expect([path, response.status]).toEqual([path, 404]);

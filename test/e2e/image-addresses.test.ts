@@ -18,7 +18,7 @@ const scene = useScene({ environment: { MODELPORT_PUBLIC_URL: `${PUBLIC}/` } });
 const drawing = (type: string, upstreamModel: string) =>
   scene.stage({ kind: 'image', price: { perImage: 0.002 }, type, upstreamModel });
 
-async function asked(stage: Stage, more: object = {}) {
+async function generate(stage: Stage, more: object = {}) {
   const request = { model: stage.model, prompt: 'A cat', response_format: 'url', ...more };
   const response = await stage.post('/v1/images/generations', request);
   return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
@@ -33,7 +33,7 @@ function open(address: string, headers: { [name: string]: string } = {}): Promis
 test('bytes from a provider of the same format become URLs that anybody can read, in whole and in part', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   stage.script({ json: { created: 5, data: [{ b64_json: PNG, revised_prompt: 'One' }, { b64_json: PNG }] } });
-  const { status, headers, body } = await asked(stage, { n: 2 });
+  const { status, headers, body } = await generate(stage, { n: 2 });
   expect([status, headers.get('x-modelport-warnings')]).toEqual([200, null]);
   expect(stage.journal()[0]?.body).toEqual({ model: 'gpt-image-1.5', prompt: 'A cat', n: 2 });
   const urls: string[] = body.data.map(({ url }: Body) => url);
@@ -57,12 +57,12 @@ test.each([
 ])('a data URL from a provider does not count as a URL: %s', async (_what, url) => {
   const stage = await drawing('openai', 'dall-e-3');
   stage.script({ json: { created: 5, data: [{ url, revised_prompt: 'One' }] }, repeat: true });
-  const [image] = (await asked(stage)).body.data;
+  const [image] = (await generate(stage)).body.data;
   expect(image.revised_prompt).toBe('One');
   const opened = await open(image.url);
   expect(opened.headers.get('content-type')).toBe('image/png');
   expect(Buffer.from(await opened.arrayBuffer()).equals(BYTES)).toBe(true);
-  const inHand = (await asked(stage, { response_format: 'b64_json' })).body.data[0];
+  const inHand = (await generate(stage, { response_format: 'b64_json' })).body.data[0];
   expect(inHand).toMatchObject({ b64_json: PNG });
   expect(await stage.settled()).toHaveLength(2);
 });
@@ -84,7 +84,7 @@ test('images from other formats, from chat models, and from several calls become
   for (const [type, upstreamModel, json, n] of providers) {
     const stage = await drawing(type, upstreamModel);
     stage.script({ json, repeat: true });
-    const { data } = (await asked(stage, { n })).body;
+    const { data } = (await generate(stage, { n })).body;
     expect(data).toHaveLength(n);
     for (const { url } of data) expect(Buffer.from(await (await open(url)).arrayBuffer()).equals(BYTES)).toBe(true);
     expect(nanoCost(await stage.settledCall())).toBe(BigInt(n) * PER_IMAGE);
@@ -95,8 +95,8 @@ test("a provider's own URLs pass, and without a requested form images come as th
   const stage = await drawing('openai-compatible', 'm');
   const url = 'https://images.test/1.png';
   stage.script({ json: { created: 1, data: [{ url }] } }, { json: { created: 1, data: [{ b64_json: PNG }] } });
-  expect((await asked(stage)).body.data).toEqual([{ url }]);
-  expect((await asked(stage, { response_format: undefined })).body.data).toEqual([{ b64_json: PNG }]);
+  expect((await generate(stage)).body.data).toEqual([{ url }]);
+  expect((await generate(stage, { response_format: undefined })).body.data).toEqual([{ b64_json: PNG }]);
   await stage.settled();
 });
 
@@ -123,7 +123,7 @@ test('if the image cannot be stored it is returned as a data URL and charged', a
   try {
     const stage = await own.stage({ kind: 'image', price: { perImage: 0.002 }, type: 'openai' });
     stage.script({ json: { created: 5, data: [{ b64_json: PNG }] } });
-    expect((await asked(stage)).body.data).toEqual([{ url: `data:image/png;base64,${PNG}` }]);
+    expect((await generate(stage)).body.data).toEqual([{ url: `data:image/png;base64,${PNG}` }]);
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
     while (!own.gateway.log().includes('could not be kept')) await Bun.sleep(50);
   } finally {

@@ -191,13 +191,13 @@ describe('invalid requests: nothing sent, nothing charged', () => {
     const { model } = stage;
     const messages = [{ role: 'user', content: 'A cat' }];
     const contents = [{ role: 'user', parts: [{ text: 'A cat' }] }];
-    const asked: [string, object][] = [
+    const cases: [string, object][] = [
       [GENERATE, cat({ model, n: 3 })],
       [GENERATE, { model, input: { messages }, parameters: { n: 3 } }],
       ['/v1/chat/completions', { model, messages, n: 3 }],
       [`/v1beta/models/${model}:generateContent`, { contents, generationConfig: { candidateCount: 3 } }],
     ];
-    for (const [path, body] of asked) {
+    for (const [path, body] of cases) {
       const { status, body: result } = await ask(stage, path, body);
       expect([status, result.error.message]).toEqual([400, expect.stringContaining('must be from 1 to 2')]);
     }
@@ -292,17 +292,17 @@ describe('with a provider of this format', () => {
       { price: 0.01 },
     ];
     const stage = await scene.stage({ kind: 'image', price: { perImage }, type: 'openai-compatible' });
-    const asked: [object, object, bigint][] = [
+    const cases: [object, object, bigint][] = [
       [{ size: '1024x1024' }, {}, 40_000_000n],
       [{ size: '1024x1024', quality: 'high' }, {}, 170_000_000n],
       [{ size: '512x512' }, {}, 10_000_000n],
       [{ size: 'auto' }, { size: '1536x1024', quality: 'medium' }, 60_000_000n],
     ];
-    for (const [more, chosen] of asked) {
+    for (const [more, chosen] of cases) {
       stage.script({ json: { created: 1, data: [{ b64_json: PNG }], ...chosen } });
       expect((await ask(stage, GENERATE, cat({ model: stage.model, ...more }))).status).toBe(200);
     }
-    expect((await stage.settled()).map(nanoCost)).toEqual(asked.map(([, , cost]) => cost));
+    expect((await stage.settled()).map(nanoCost)).toEqual(cases.map(([, , cost]) => cost));
   });
 
   test('a refusal is the client’s error, and a failure is not charged', async () => {

@@ -10,12 +10,12 @@ import { readScrape, sumOf } from '../helpers/scraped.ts';
 function statusAs(host: string, port: number, path: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, headers: { host, authorization: `Bearer ${key}` } };
-    const asked = request(options, (answer) => {
+    const pending = request(options, (answer) => {
       answer.resume();
       resolve(answer.statusCode);
     });
-    asked.on('error', reject);
-    asked.end();
+    pending.on('error', reject);
+    pending.end();
   });
 }
 

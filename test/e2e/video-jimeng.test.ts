@@ -7,14 +7,14 @@ import { authorized, SECOND_PRICE, VIDEO, watch } from '../helpers/videos.ts';
 const SECRET = 'WmpSMU5qQTVORGN3T0RBMk5HSXo=';
 const LONG_MS = 60_000;
 
-interface Asked {
+interface ReceivedCall {
   action: string | null;
   body: { [member: string]: unknown };
 }
 
 /** A service that knows one secret and finishes every task within three polls. */
 function startJimeng() {
-  const asked: Asked[] = [];
+  const received: ReceivedCall[] = [];
   const looks = new Map<string, number>();
   const success = (data: object) => Response.json({ code: 10_000, message: 'Success', request_id: 'r', data });
   const server = Bun.serve({
@@ -34,8 +34,8 @@ function startJimeng() {
         const refusal = { Code: 'SignatureDoesNotMatch', Message: 'The request signature does not match.' };
         return Response.json({ ResponseMetadata: { Error: refusal } }, { status: 401 });
       }
-      const body = JSON.parse(text) as Asked['body'];
-      asked.push({ action: searchParams.get('Action'), body });
+      const body = JSON.parse(text) as ReceivedCall['body'];
+      received.push({ action: searchParams.get('Action'), body });
       if (searchParams.get('Action') === 'CVSync2AsyncSubmitTask') {
         return success({ task_id: String(body.prompt).includes('forbidden') ? 'forbidden' : crypto.randomUUID() });
       }
@@ -49,7 +49,7 @@ function startJimeng() {
         : success({ status: 'done', video_url: `${origin}/video.mp4` });
     },
   });
-  return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
+  return { url: `http://127.0.0.1:${server.port}`, received, stop: () => server.stop(true) };
 }
 
 let scene: Scene;
@@ -116,7 +116,7 @@ describe.concurrent('signed and verified', () => {
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
       const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
       expect(Buffer.from(await content.arrayBuffer()).equals(VIDEO)).toBe(true);
-      const started = provider.asked.find((one) => one.body.prompt === prompt);
+      const started = provider.received.find((one) => one.body.prompt === prompt);
       expect(started?.body).toMatchObject({ req_key: 'jimeng_ti2v_v30_pro', frames });
       expect(nanoCost(await stage.settledCall())).toBe(BigInt((frames - 1) / 24) * 100_000_000n);
     },

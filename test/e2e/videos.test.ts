@@ -66,11 +66,11 @@ describe('every format', () => {
         expect(seen).toMatchObject({ task_id: id, status: 'completed', format: 'mp4', metadata: { duration: 2 } });
         addresses.push(seen.url);
       }
-      const asked = await stage.post('/vendor-b/?Action=CVSync2AsyncGetResult&Version=2022-08-31', {
+      const response = await stage.post('/vendor-b/?Action=CVSync2AsyncGetResult&Version=2022-08-31', {
         req_key: stage.model,
         task_id: id,
       });
-      const result = (await asked.json()) as Body;
+      const result = (await response.json()) as Body;
       expect(result).toMatchObject({ code: 10_000, data: { task_id: id, status: 'done' } });
       addresses.push(result.data.video_url);
       expect(new Set(addresses).size).toBe(1);

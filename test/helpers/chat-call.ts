@@ -18,7 +18,7 @@ export function chatCall(members: Partial<ChatCall> = {}): ChatCall {
 }
 
 /** The members that calls of all kinds have. */
-export const ASKED = {
+export const CALL_DEFAULTS = {
   model: 'm',
   origin: { dialect: 'd', body: new Uint8Array() },
   extras: {},

@@ -186,7 +186,7 @@ export async function startLoopback(
     memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, signaturesMs: 86_400_000 }),
     gateway: {
       ...NO_GATEWAY,
-      explain: (...asked) => explain(explainingWith({ access, catalog, ledger }), ...asked),
+      explain: (...args) => explain(explainingWith({ access, catalog, ledger }), ...args),
     },
     people: hasConsole ? createPeople({ ...PEOPLE, ...ways, store, mail, now: peopleNow }) : undefined,
     ...{ pages, dialect: dialectNamed },

@@ -45,7 +45,7 @@ export interface OutgoingCalls {
   /** The gateway's error, if the last call was refused before anything was sent. */
   refused: GatewayError | undefined;
   /** `model`: its catalogue name. A form has no body. */
-  run(format: string, model: string, asked: { text: string } | { form: Form }): Promise<void>;
+  run(format: string, model: string, request: { text: string } | { form: Form }): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -59,11 +59,11 @@ export async function startOutgoing(
     sent: [],
     held: 0n,
     refused: undefined,
-    async run(format, model, asked) {
+    async run(format, model, request) {
       calls.sent = [];
       calls.held = 0n;
       calls.refused = undefined;
-      const error = await run(deps, caller, format, model, asked);
+      const error = await run(deps, caller, format, model, request);
       if (calls.sent.length === 0) calls.refused = error;
     },
     async close() {
@@ -143,20 +143,20 @@ async function run(
   caller: Caller,
   format: string,
   model: string,
-  asked: { text: string } | { form: Form },
+  request: { text: string } | { form: Form },
 ): Promise<GatewayError | undefined> {
   const dialect = dialectNamed(format) as Dialect<Call>;
-  const isForm = 'form' in asked;
+  const isForm = 'form' in request;
   try {
     const call = dialect.readCall({
-      body: isForm ? new Uint8Array() : Buffer.from(asked.text),
+      body: isForm ? new Uint8Array() : Buffer.from(request.text),
       headers: new Headers({
         'anthropic-version': '2023-06-01',
         ...(isForm && { 'content-type': 'multipart/form-data; boundary=x' }),
       }),
       path: { model, action: isForm ? 'transcriptions' : 'generateContent' },
       query: new URLSearchParams(),
-      ...(isForm && { form: asked.form }),
+      ...(isForm && { form: request.form }),
     });
     const at = Date.now();
     const id = newId('req_');

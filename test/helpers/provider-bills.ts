@@ -205,10 +205,10 @@ function geminiCounts(usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   const prompt = number(usage.promptTokenCount) + number(usage.toolUsePromptTokenCount);
   const cached = Math.min(prompt, number(usage.cachedContentTokenCount));
-  const asked = [usage.promptTokensDetails, usage.toolUsePromptTokensDetails];
+  const promptDetails = [usage.promptTokensDetails, usage.toolUsePromptTokensDetails];
   // Cached tokens have the cache price, whatever their modality.
-  const audio = Math.min(prompt - cached, modality(asked, 'AUDIO'));
-  const image = Math.min(prompt - cached - audio, modality(asked, 'IMAGE'));
+  const audio = Math.min(prompt - cached, modality(promptDetails, 'AUDIO'));
+  const image = Math.min(prompt - cached - audio, modality(promptDetails, 'IMAGE'));
   const made = [usage.candidatesTokensDetails];
   const spoken = modality(made, 'AUDIO');
   const generated = modality(made, 'IMAGE');

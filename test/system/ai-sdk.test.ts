@@ -11,7 +11,7 @@ const client = useClient(startOthersClient);
 
 const TEXTS = ['A cat sleeps.', 'A cat is sleeping.', 'Interest rates rose.'];
 
-async function asked<T>(stage: Stage, call: OtherCall['call'], model: string, request: object): Promise<T> {
+async function callLibrary<T>(stage: Stage, call: OtherCall['call'], model: string, request: object): Promise<T> {
   const at = { url: scene.gateway.url, apiKey: stage.caller.key };
   const { reply, error } = await client.run({ call, at, request: { model, ...request } });
   if (error) throw new Error(JSON.stringify(error));
@@ -26,9 +26,9 @@ interface Embedded {
 
 test('embed and embedMany return the same vectors one by one, together, and in Google’s format', async () => {
   const stage = await scene.stage();
-  const one = await asked<Embedded>(stage, 'ai embed', 'sandbox-embed', { value: TEXTS[0] });
-  const many = await asked<Embedded>(stage, 'ai embedMany', 'sandbox-embed', { values: TEXTS });
-  const google = await asked<Embedded>(stage, 'ai google embedMany', 'sandbox-embed', { values: TEXTS });
+  const one = await callLibrary<Embedded>(stage, 'ai embed', 'sandbox-embed', { value: TEXTS[0] });
+  const many = await callLibrary<Embedded>(stage, 'ai embedMany', 'sandbox-embed', { values: TEXTS });
+  const google = await callLibrary<Embedded>(stage, 'ai google embedMany', 'sandbox-embed', { values: TEXTS });
   expect(many.embeddings).toHaveLength(3);
   expect(many.embeddings[0]).toEqual(one.embedding);
   expect(google.embeddings).toEqual(many.embeddings);
@@ -41,7 +41,7 @@ test('embed and embedMany return the same vectors one by one, together, and in G
 
 test('rerank returns the best first, as many as requested', async () => {
   const stage = await scene.stage();
-  const { ranking } = await asked<{ ranking: { originalIndex: number; document: string }[] }>(
+  const { ranking } = await callLibrary<{ ranking: { originalIndex: number; document: string }[] }>(
     stage,
     'ai rerank',
     'sandbox-rerank',
@@ -56,17 +56,17 @@ test('rerank returns the best first, as many as requested', async () => {
 
 test('generateSpeech works, and its output can be transcribed', async () => {
   const stage = await scene.stage();
-  const spoken = await asked<{ type: string; base64: string }>(stage, 'ai generateSpeech', 'sandbox-speech', {
+  const speech = await callLibrary<{ type: string; base64: string }>(stage, 'ai generateSpeech', 'sandbox-speech', {
     text: 'two words',
     voice: 'alloy',
     outputFormat: 'wav',
   });
-  expect(spoken.type).toBe('audio/wav');
-  expect(Buffer.from(spoken.base64, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
-  const heard = await asked<{ text: string }>(stage, 'ai transcribe', 'sandbox-transcription', {
-    audio: spoken.base64,
+  expect(speech.type).toBe('audio/wav');
+  expect(Buffer.from(speech.base64, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
+  const transcript = await callLibrary<{ text: string }>(stage, 'ai transcribe', 'sandbox-transcription', {
+    audio: speech.base64,
   });
-  expect(heard.text).toStartWith('An audio file of');
+  expect(transcript.text).toStartWith('An audio file of');
   expect(await stage.settled()).toHaveLength(2);
 });
 
@@ -85,18 +85,18 @@ test("the SDK's speech format MP3 works with Gemini’s later models", async () 
       usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 20, totalTokenCount: 23 },
     },
   });
-  const spoken = await asked<{ type: string; base64: string }>(stage, 'ai generateSpeech', stage.model, {
+  const speech = await callLibrary<{ type: string; base64: string }>(stage, 'ai generateSpeech', stage.model, {
     text: 'Hello.',
     voice: 'Kore',
   });
-  expect(Buffer.from(spoken.base64, 'base64').equals(audio)).toBe(true);
+  expect(Buffer.from(speech.base64, 'base64').equals(audio)).toBe(true);
   expect(nanoOf((await stage.settledCall()).cost)).toBe(3000n + 20n * 12_000n);
 });
 
 test("an unavailable model throws the SDK's own error type", async () => {
   const stage = await scene.stage();
-  expect(asked(stage, 'ai embed', 'sandbox-chat', { value: 'x' })).rejects.toThrow('400');
-  expect(asked(stage, 'ai rerank', 'nobody-knows', { documents: ['a'], query: 'b' })).rejects.toThrow('404');
+  expect(callLibrary(stage, 'ai embed', 'sandbox-chat', { value: 'x' })).rejects.toThrow('400');
+  expect(callLibrary(stage, 'ai rerank', 'nobody-knows', { documents: ['a'], query: 'b' })).rejects.toThrow('404');
   await Bun.sleep(300);
   expect(await stage.settled()).toEqual([]);
 });

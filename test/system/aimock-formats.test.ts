@@ -36,9 +36,9 @@ function stageAt(provider: ProviderName, mock: Aimock): Promise<Stage> {
   return scene.stage({ type, upstreamModel, baseUrls: [mock.url + PATHS[provider]] });
 }
 
-function talk(stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'client'>): Promise<ConversationView> {
+function talk(stage: Stage, request: Partial<Conversation> & Pick<Conversation, 'client'>): Promise<ConversationView> {
   const { key } = stage.caller;
-  return libraries.run({ url: scene.gateway.url, apiKey: key, model: stage.model, stream: true, ...asked });
+  return libraries.run({ url: scene.gateway.url, apiKey: key, model: stage.model, stream: true, ...request });
 }
 
 for (const provider of FORMATS) {

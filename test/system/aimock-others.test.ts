@@ -25,7 +25,7 @@ const mocks = useClient(() => startAimocks(FIXTURES));
 const stageAt = (kind: string, price: object, ...mocks: Aimock[]) =>
   scene.stage({ type: 'openai', kind, price: { ...price }, baseUrls: mocks.map(({ url }) => `${url}/v1`) });
 
-async function asked(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
+async function callLibrary(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
   const at = { url: scene.gateway.url, apiKey: stage.caller.key };
   const { reply, error } = await client.run({ call, at, request: { model: stage.model, ...request } });
   if (error) throw new Error(JSON.stringify(error));
@@ -35,7 +35,7 @@ async function asked(stage: Stage, call: OtherCall['call'], request: object): Pr
 test('embeddings, as base64, as floats and through the AI SDK', async () => {
   const stage = await stageAt('embed', { input: 1 }, mocks.calm);
   for (const more of [{}, { encoding_format: 'float' }]) {
-    const reply = await asked(stage, 'openai embeddings', { input: ['a', 'b'], ...more });
+    const reply = await callLibrary(stage, 'openai embeddings', { input: ['a', 'b'], ...more });
     expect(reply).toMatchObject({
       data: [
         { index: 0, embedding: VECTOR },
@@ -43,20 +43,20 @@ test('embeddings, as base64, as floats and through the AI SDK', async () => {
       ],
     });
   }
-  expect(await asked(stage, 'ai embedMany', { values: ['a'] })).toMatchObject({ embeddings: [VECTOR] });
+  expect(await callLibrary(stage, 'ai embedMany', { values: ['a'] })).toMatchObject({ embeddings: [VECTOR] });
   expect(await stage.settled()).toHaveLength(3);
 });
 
 test('speech, transcriptions and translations', async () => {
   const speech = await stageAt('speech', { perMillionCharacters: 15 }, mocks.calm);
-  const spoken = await asked(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
+  const spoken = await callLibrary(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
   expect(spoken).toMatchObject({ base64: AUDIO.toString('base64') });
   expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
   const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
   const file = Buffer.alloc(64_000).toString('base64');
-  expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
-  expect(await asked(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
-  expect(await asked(heard, 'openai transcriptions', { file, response_format: 'verbose_json' })).toMatchObject({
+  expect(await callLibrary(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
+  expect(await callLibrary(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
+  expect(await callLibrary(heard, 'openai transcriptions', { file, response_format: 'verbose_json' })).toMatchObject({
     text: 'What was spoken.',
     duration: 3,
   });
@@ -68,8 +68,10 @@ test('with a second target behind a faulty upstream every call is answered and c
   const file = Buffer.alloc(600_000, 1).toString('base64');
   const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.wild, mocks.calm);
   for (let round = 0; round < ROUNDS; round++) {
-    expect(await asked(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({ data: [{ embedding: VECTOR }] });
-    expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
+    expect(await callLibrary(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({
+      data: [{ embedding: VECTOR }],
+    });
+    expect(await callLibrary(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
   }
   for (const one of [stage, heard]) {
     const calls = await one.settled();

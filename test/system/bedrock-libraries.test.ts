@@ -100,13 +100,13 @@ describe.each(CLIENTS.map((client) => [client] as const))('%s with Converse', (c
     if (!HIDES_THINKING.includes(client)) expect(view.turns[0]?.reasoning).toBe('Two places.');
     for (const { usage } of view.turns) expect(usage).toMatchObject({ input: 11, output: 7, cachedInput: 7 });
 
-    const [asked, again] = stage
+    const [first, again] = stage
       .journal()
       .map(
         ({ body }) =>
           body as { messages: { role: string; content: object[] }[]; additionalModelRequestFields?: object },
       );
-    expect(asked?.additionalModelRequestFields).toMatchObject({ reasoningConfig: { type: 'enabled' } });
+    expect(first?.additionalModelRequestFields).toMatchObject({ reasoningConfig: { type: 'enabled' } });
     const [, own, results] = again?.messages ?? [];
     const uses = [called('tooluse_A1', 'Ōsaka').whole, called('tooluse_B2', 'Oslo').whole];
     expect(own?.content.slice(-3)).toEqual([{ text: 'Looking.' }, ...uses]);

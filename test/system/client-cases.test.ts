@@ -17,8 +17,8 @@ const stageFor = (provider: ProviderName, more: StageSetup = {}) => {
   const { type, upstreamModel } = PROVIDERS[provider];
   return scene.stage({ type, upstreamModel, ...more });
 };
-const talk = (stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'client'>) =>
-  libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, stream: false, ...asked });
+const talk = (stage: Stage, request: Partial<Conversation> & Pick<Conversation, 'client'>) =>
+  libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, stream: false, ...request });
 
 // biome-ignore lint/suspicious/noExplicitAny: events of four formats, looked into freely.
 type Payload = any;

@@ -24,14 +24,14 @@ const scene = useScene({ environment: { ...PATIENCE, MODELPORT_MAX_BODY_BYTES: S
 const quick = useScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '100' } });
 const libraries = useClient(startFormatsClient);
 
-type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
+type TestRequest = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
-function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
+function talk(stage: Stage, request: TestRequest): Promise<ConversationView> {
   return libraries.run({
     url: new URL(stage.at.baseURL).origin,
     apiKey: stage.caller.key,
     model: stage.model,
-    ...asked,
+    ...request,
   });
 }
 

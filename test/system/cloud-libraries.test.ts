@@ -200,10 +200,10 @@ describe('the AWS SDK', () => {
     const thinking = {
       additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } },
     };
-    const asked = [{ role: 'user', content: [{ text: 'Hello' }] }];
+    const messages = [{ role: 'user', content: [{ text: 'Hello' }] }];
     const hello = [{ role: 'user', content: 'Hello' }];
     const sdk = await direct(
-      { call: 'converse', request: { modelId: NOVA, messages: asked, ...thinking } },
+      { call: 'converse', request: { modelId: NOVA, messages: messages, ...thinking } },
       { json: CONVERSED },
     );
     const ours = await through(
@@ -221,7 +221,7 @@ describe('the AWS SDK', () => {
       structure: { jsonSchema: { name: 'place', schema: JSON.stringify(schema) } },
     };
     const strict = await direct(
-      { call: 'converse', request: { modelId, messages: asked, outputConfig: { textFormat } } },
+      { call: 'converse', request: { modelId, messages: messages, outputConfig: { textFormat } } },
       { json: CONVERSED },
     );
     const response_format = { type: 'json_schema', json_schema: { name: 'place', strict: true, schema } };
@@ -236,7 +236,7 @@ describe('the AWS SDK', () => {
 });
 
 const MESSAGE = messageAnswer('Ja', { input_tokens: 2, output_tokens: 1 });
-const ASKED = { max_tokens: 100, system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
+const MESSAGE_REQUEST = { max_tokens: 100, system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
 
 describe("Anthropic's libraries for clouds", () => {
   /** Each cloud documents its own version; the libraries send theirs. */
@@ -247,12 +247,12 @@ describe("Anthropic's libraries for clouds", () => {
   };
 
   test('Bedrock: equal path, body and signature', async () => {
-    const request = { model: CLAUDE, ...ASKED };
+    const request = { model: CLAUDE, ...MESSAGE_REQUEST };
     const sdk = await direct({ call: 'anthropic bedrock', request }, { json: MESSAGE });
-    const ours = await through(bedrock(CLAUDE), '/v1/messages', ASKED, { json: MESSAGE });
+    const ours = await through(bedrock(CLAUDE), '/v1/messages', MESSAGE_REQUEST, { json: MESSAGE });
     expect(decodeURIComponent(ours.path)).toBe(decodeURIComponent(sdk.path));
     expect(unversioned(ours.body)).toEqual({ ...unversioned(sdk.body), anthropic_beta: ['context-1m-2025-08-07'] });
-    expect(unversioned(sdk.body)).toEqual(ASKED);
+    expect(unversioned(sdk.body)).toEqual(MESSAGE_REQUEST);
     assertSigned(sdk);
     assertSigned(ours);
   });
@@ -260,12 +260,15 @@ describe("Anthropic's libraries for clouds", () => {
   test('Vertex AI: equal path, body and token; betas stay in the header', async () => {
     const model = 'claude-sonnet-4-5@20250929';
     const at = { url: '', key: 'ya29.token', project: 'my-project', location: 'us-east5' };
-    const sdk = await direct({ call: 'anthropic vertex', at, request: { model, ...ASKED } }, { json: MESSAGE });
+    const sdk = await direct(
+      { call: 'anthropic vertex', at, request: { model, ...MESSAGE_REQUEST } },
+      { json: MESSAGE },
+    );
     const settings = { project: 'my-project', location: 'us-east5' };
     const ours = await through(
       { type: 'vertex', upstreamModel: model, credential: 'ya29.token', settings },
       '/v1/messages',
-      ASKED,
+      MESSAGE_REQUEST,
       { json: MESSAGE },
     );
     expect(`/v1${ours.path}`).toBe(decodeURIComponent(sdk.path));

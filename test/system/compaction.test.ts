@@ -11,7 +11,7 @@ const client = useClient(startForgetfulClient);
 
 const NAMES = Object.keys(PROVIDERS) as ProviderName[];
 /** Formats without an endpoint for it. */
-const ASKED = ['chat', 'messages', 'gemini'] as const;
+const SUMMARIZING = ['chat', 'messages', 'gemini'] as const;
 const SUMMARY = 'Ada lives in Oslo, where it is sunny.';
 const stageOf = (name: ProviderName) =>
   scene.stage({ type: PROVIDERS[name].type, upstreamModel: PROVIDERS[name].upstreamModel });
@@ -55,7 +55,7 @@ const NATIVE: Answer = {
   json: { id: 'resp_up', object: 'response.compaction', created_at: 1_790_000_000, output: [TURN, ITEM], usage: USAGE },
 };
 
-describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
+describe.each([...SUMMARIZING])('the model of %s is asked for a summary', (name) => {
   const provider = PROVIDERS[name];
 
   test("the user's turns stay, and everything else is in an item that any provider can continue", async () => {
@@ -168,19 +168,22 @@ describe('a provider that compacts', () => {
     await Promise.all([chat.settled(), stage.settled()]);
   });
 
-  test.each([...ASKED])('an item that %s cannot read is refused, because the answer would ignore it', async (name) => {
-    const stage = await stageOf(name);
-    const input = [{ role: 'user', content: 'Hi' }, ITEM, { role: 'user', content: 'Go on.' }];
-    for (const method of ['create', 'compact']) {
-      const { error } = await ask(stage, method, { model: stage.model, input });
-      expect(error).toMatchObject({
-        status: 400,
-        param: 'input[1]',
-        message: expect.stringContaining('only that provider can read it'),
-      });
-    }
-    expect(stage.journal()).toEqual([]);
-  });
+  test.each([...SUMMARIZING])(
+    'an item that %s cannot read is refused, because the answer would ignore it',
+    async (name) => {
+      const stage = await stageOf(name);
+      const input = [{ role: 'user', content: 'Hi' }, ITEM, { role: 'user', content: 'Go on.' }];
+      for (const method of ['create', 'compact']) {
+        const { error } = await ask(stage, method, { model: stage.model, input });
+        expect(error).toMatchObject({
+          status: 400,
+          param: 'input[1]',
+          message: expect.stringContaining('only that provider can read it'),
+        });
+      }
+      expect(stage.journal()).toEqual([]);
+    },
+  );
 });
 
 test('the sandbox compacts', async () => {

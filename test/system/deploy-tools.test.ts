@@ -280,7 +280,7 @@ test.skipIf(!images)(
         expect(answer.status).toBe(200);
         expect(await gateway.verify()).toMatchObject({ ok: true });
         const { port } = new URL(gateway.url);
-        const health = (asked: string) => run(['env', `PORT=${asked}`, ...inside, ...expected.health.slice(1)]).code;
+        const health = (port: string) => run(['env', `PORT=${port}`, ...inside, ...expected.health.slice(1)]).code;
         expect([health(port), health('9')]).toEqual([0, 1]);
       } finally {
         await gateway.kill();

@@ -19,9 +19,9 @@ const EARLIER = 'gemini-2.5-flash-preview-tts';
 /** An input token costs 1000 nano-USD, an audio token 12,000. */
 const PRICE = { input: 1, output: 12 };
 
-const speaker = (upstreamModel: string, more: object = {}) =>
+const speechModel = (upstreamModel: string, more: object = {}) =>
   scene.stage({ type: 'google', kind: 'speech', price: PRICE, upstreamModel, ...more });
-const asked = ({ model }: Stage, more: object = {}) => ({ model, input: 'Grüße 😀', voice: 'Kore', ...more });
+const speechRequest = ({ model }: Stage, more: object = {}) => ({ model, input: 'Grüße 😀', voice: 'Kore', ...more });
 
 const heard = (bytes: Buffer, mimeType: string) => ({
   content: { role: 'model', parts: [{ inlineData: { mimeType, data: bytes.toString('base64') } }] },
@@ -46,13 +46,13 @@ const whole = (bytes: Buffer, mimeType: string) => ({
 const COST = 5n * 1000n + 40n * 12_000n;
 
 const spoken = (stage: Stage, more: object = {}) =>
-  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, asked(stage, more));
+  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, speechRequest(stage, more));
 
 describe('samples', () => {
   test.each(['byte', 'whole', { seed: 11 }] as const)(
     'split by %p: raw or in a WAV, byte for byte',
     async (chunking) => {
-      const stage = await speaker(EARLIER);
+      const stage = await speechModel(EARLIER);
       stage.script({ ...streamed(), chunking }, { ...streamed(), chunking });
       const pcm = await spoken(stage, { response_format: 'pcm' });
       expect(pcm.type).toBe('audio/pcm');
@@ -67,10 +67,10 @@ describe('samples', () => {
   );
 
   test('as they arrive: the first ones are delivered while the provider still generates', async () => {
-    const stage = await speaker(EARLIER);
+    const stage = await speechModel(EARLIER);
     stage.script({ ...streamed(), fault: { before: 1, does: 'silence' } });
     const left = new AbortController();
-    const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }), left.signal);
+    const response = await stage.post(PATH, speechRequest(stage, { response_format: 'pcm' }), left.signal);
     const reader = response.body?.getReader();
     const first = await reader?.read();
     expect(first?.value?.length).toBeGreaterThan(3900);
@@ -82,7 +82,7 @@ describe('samples', () => {
   });
 
   test('earlier models get style instructions in the text, later ones separately', async () => {
-    const [earlier, later] = await Promise.all([speaker(EARLIER), speaker(LATER)]);
+    const [earlier, later] = await Promise.all([speechModel(EARLIER), speechModel(LATER)]);
     for (const stage of [earlier, later]) {
       stage.script(streamed());
       await spoken(stage, { response_format: 'pcm', instructions: 'gently' });
@@ -103,10 +103,10 @@ describe('samples', () => {
   });
 
   test('on Vertex too, in events if requested, with warnings for another provider’s voice and for speed', async () => {
-    const stage = await speaker(EARLIER, { type: 'vertex', credential: 'ya29.token', settings: { project: 'p1' } });
+    const stage = await speechModel(EARLIER, { type: 'vertex', credential: 'ya29.token', settings: { project: 'p1' } });
     stage.script(streamed());
     const more = { response_format: 'pcm', stream_format: 'sse', voice: 'alloy', speed: 2 };
-    const response = await stage.post(PATH, asked(stage, more));
+    const response = await stage.post(PATH, speechRequest(stage, more));
     const lines = (await response.text()).split('\n\n').filter((event) => event.startsWith('data: '));
     const events = lines.map((line) => JSON.parse(line.slice(6)));
     const bytes = Buffer.concat(events.slice(0, -1).map(({ audio }) => Buffer.from(audio, 'base64')));
@@ -123,7 +123,7 @@ describe('formats', () => {
     ['opus', 'AUDIO_OGG_OPUS', 'audio/ogg'],
     [undefined, 'AUDIO_MP3', 'audio/mpeg'],
   ])('%s: the later models encode it themselves, in one piece', async (format, mimeType, type) => {
-    const stage = await speaker(LATER);
+    const stage = await speechModel(LATER);
     stage.script(whole(SAMPLES, 'audio/mp3'));
     const audio = await spoken(stage, { ...(format && { response_format: format }) });
     expect(audio.type).toBe(type);
@@ -135,9 +135,9 @@ describe('formats', () => {
   });
 
   test('without a requested format, the earlier models return a WAV with its media type', async () => {
-    const stage = await speaker(EARLIER);
+    const stage = await speechModel(EARLIER);
     stage.script(streamed());
-    const response = await stage.post(PATH, asked(stage));
+    const response = await stage.post(PATH, speechRequest(stage));
     expect(response.headers.get('content-type')).toBe('audio/wav');
     expect(decodeURIComponent(response.headers.get('x-modelport-warnings') ?? '')).toContain('WAV');
     await response.arrayBuffer();
@@ -150,8 +150,8 @@ describe('formats', () => {
   ])(
     '%s has no %s: the error lists the supported ones, nothing sent, nothing charged',
     async (model, format, known) => {
-      const stage = await speaker(model);
-      const response = await stage.post(PATH, asked(stage, { response_format: format }));
+      const stage = await speechModel(model);
+      const response = await stage.post(PATH, speechRequest(stage, { response_format: format }));
       expect(response.status).toBe(400);
       const { error } = (await response.json()) as { error: { message: string; param: string } };
       expect(error.param).toBe('response_format');
@@ -173,7 +173,7 @@ test.each([
   ],
   ['an error', { status: 500, json: { error: { code: 500, message: 'internal', status: 'INTERNAL' } } }],
 ])('after %s the next target answers', async (_, answer) => {
-  const stage = await speaker(EARLIER, { targets: 2 });
+  const stage = await speechModel(EARLIER, { targets: 2 });
   stage.script(answer);
   stage.scriptTarget(1, streamed());
   expect((await spoken(stage, { response_format: 'pcm' })).bytes.equals(SAMPLES)).toBe(true);
@@ -181,7 +181,7 @@ test.each([
 });
 
 test('the same model has the same price in Google’s own format', async () => {
-  const stage = await speaker(LATER);
+  const stage = await speechModel(LATER);
   stage.script(whole(SAMPLES, 'audio/wav'));
   const response = await stage.post(`/v1beta/models/${stage.model}:generateContent`, {
     contents: [{ role: 'user', parts: [{ text: 'Hello.', speechMetadata: { style: 'gently' } }] }],
@@ -205,9 +205,9 @@ test('the same model has the same price in Google’s own format', async () => {
 });
 
 test('a failing stream is cut, and charged as delivered', async () => {
-  const stage = await speaker(EARLIER);
+  const stage = await speechModel(EARLIER);
   stage.script({ ...streamed(), paceMs: 5, fault: { before: 1, does: 'cut' } });
-  const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));
+  const response = await stage.post(PATH, speechRequest(stage, { response_format: 'pcm' }));
   expect(response.status).toBe(200);
   expect(response.arrayBuffer()).rejects.toThrow();
   const call = await stage.settledCall();
@@ -216,9 +216,9 @@ test('a failing stream is cut, and charged as delivered', async () => {
 });
 
 test('a text that its provider blocks is a refusal', async () => {
-  const stage = await speaker(EARLIER);
+  const stage = await speechModel(EARLIER);
   stage.script({ withoutTerminator: true, events: [{ promptFeedback: { blockReason: 'SAFETY' } }] });
-  const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));
+  const response = await stage.post(PATH, speechRequest(stage, { response_format: 'pcm' }));
   expect(response.status).toBe(400);
   expect(await stage.settledCall()).toMatchObject({ cost: '0' });
 });

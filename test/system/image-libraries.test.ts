@@ -94,8 +94,8 @@ describe('openai', () => {
     });
     expect(two.data).toHaveLength(2);
     expect(two.data[0].revised_prompt).toEndWith('[from 1x1, 70 bytes; 1x1, 70 bytes]');
-    const asked = { prompt: 'Bluer', images: [PNG], size: '128x128', stream: true, partial_images: 1 };
-    const events = await given(stage, 'openai edit', asked);
+    const request = { prompt: 'Bluer', images: [PNG], size: '128x128', stream: true, partial_images: 1 };
+    const events = await given(stage, 'openai edit', request);
     expect(events.map(({ type }: { type: string }) => type)).toEqual([
       'image_edit.partial_image',
       'image_edit.completed',

@@ -125,13 +125,13 @@ test('an image above the maximum body size, in a form or as a data URL, is refus
 
 test('an image by URL above the fetch limit is refused, and a private address is not requested', async () => {
   const stage = await drawing('stability', 'stable-image-ultra');
-  const asked = (image: string) => {
+  const edit = (image: string) => {
     const body = JSON.stringify({ model: stage.model, prompt: 'Bluer', image });
     return send(stage, '/v1/images/edits', body, 'application/json');
   };
-  const large = asked(`http://127.0.0.1:${elsewhere.port}/large.png`);
+  const large = edit(`http://127.0.0.1:${elsewhere.port}/large.png`);
   expect(await refusal(stage, large, 400)).toStartWith('`image`: The address has more than 20971520 bytes.');
-  expect(await refusal(stage, asked('http://10.0.0.1/a.png'), 400)).toContain('must have a public host');
+  expect(await refusal(stage, edit('http://10.0.0.1/a.png'), 400)).toContain('must have a public host');
   expect(stage.journal()).toEqual([]);
 });
 

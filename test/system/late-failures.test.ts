@@ -35,11 +35,11 @@ test('the first keep-alive is sent after one silence, with the headers, and the 
 
 test('more choices than the maximum are refused before anything is held or sent', async () => {
   const stage = await scene.stage();
-  const asked: [string, object, number][] = [
+  const requests: [string, object, number][] = [
     ['/v1/chat/completions', chatRequest(stage.model, { n: 129 }), 400],
     ['/v1/completions', { model: stage.model, prompt: Array.from({ length: 65 }, () => 'Hi'), n: 2 }, 400],
   ];
-  for (const [path, body, status] of asked) {
+  for (const [path, body, status] of requests) {
     const response = await stage.post(path, body);
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param: 'n' } });

@@ -94,13 +94,13 @@ describe('pass-through', () => {
 
   test('the usage chunk is sent only if requested, and the charge is always right', async () => {
     const stage = await scene.stage();
-    for (const asked of [true, false]) {
+    for (const includesUsage of [true, false]) {
       stage.script(streamAnswer(['Hi']));
       const view = await run(stage, {
         way: 'stream',
-        request: chatRequest(stage.model, asked ? { stream_options: { include_usage: true } } : {}),
+        request: chatRequest(stage.model, includesUsage ? { stream_options: { include_usage: true } } : {}),
       });
-      expect(view.usageChunks).toBe(asked ? 1 : 0);
+      expect(view.usageChunks).toBe(includesUsage ? 1 : 0);
       expect(stage.journal().at(-1)?.body?.stream_options).toEqual({ include_usage: true });
     }
     for (const call of await stage.settled()) expect(nanoCost(call)).toBe(costOf(USED));

@@ -77,7 +77,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     const limited = { account: caller.account, name: 'limited', requestsPerMinute: COUNT * 2 };
     const { key } = (await gateway.admin('POST', '/keys', limited)) as { key: string };
     const statuses: number[] = [];
-    for (let asked = 0; asked < COUNT * 12; asked++) {
+    for (let requestCount = 0; requestCount < COUNT * 12; requestCount++) {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },

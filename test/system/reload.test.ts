@@ -116,12 +116,12 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
         });
       const names = async () => {
         // Each connection may be served by another process.
-        const asked = Array.from({ length: 8 }, () =>
+        const requests = Array.from({ length: 8 }, () =>
           fetch(`${url}/v1/models`, { tls, headers: { ...headers, connection: 'close' } }).then(async (response) =>
             ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort(),
           ),
         );
-        return Promise.all(asked);
+        return Promise.all(requests);
       };
       expect((await names()).every((list) => list.includes('before'))).toBe(true);
       const response = await chat('before');

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { testDeclaredMembers } from '../conformance/members/declared.ts';
-import { type Group, isTold } from '../conformance/members/group.ts';
+import { type Group, isTold as isReportable } from '../conformance/members/group.ts';
 import { REPLY_GROUPS } from '../conformance/members/replies.ts';
 import { TARGETS } from '../conformance/translate-replies.ts';
 import { chatCall } from '../helpers/chat-call.ts';
@@ -13,7 +13,7 @@ testDeclaredMembers(REPLY_GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of REPLY_GROUPS) {
-    const reportable = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
+    const reportable = Object.entries(group.members).filter(([, specimen]) => isReportable(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
       test.each(reportable)(
         `${group.dialect} ${group.declared ?? ''} for a client of ${target.name}: %s`,

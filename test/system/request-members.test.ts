@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/canonical/json.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { testDeclaredMembers } from '../conformance/members/declared.ts';
 import { GEMINI_REQUESTS } from '../conformance/members/gemini-requests.ts';
-import { type Group, isTold } from '../conformance/members/group.ts';
+import { type Group, isTold as isReportable } from '../conformance/members/group.ts';
 import { MESSAGES_REQUESTS } from '../conformance/members/messages-requests.ts';
 import { CHAT_REQUESTS, COMPLETIONS_REQUESTS } from '../conformance/members/openai-requests.ts';
 import { RESPONSES_REQUESTS } from '../conformance/members/responses-requests.ts';
@@ -29,7 +29,7 @@ testDeclaredMembers(GROUPS);
 
 describe('a member arrives or is reported', () => {
   for (const group of GROUPS) {
-    const reportable = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
+    const reportable = Object.entries(group.members).filter(([, specimen]) => isReportable(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
       test.each(reportable)(`${group.dialect} ${group.declared ?? ''} for ${target.name}: %s`, (member, specimen) => {
         const without = sent(group, {}, target.name);

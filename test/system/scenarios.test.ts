@@ -32,10 +32,10 @@ function runsOf(client: Client, providers: readonly ProviderName[] = FORMATS): R
   return providers.flatMap((provider) => [false, true].map((stream) => ({ client, provider, stream })));
 }
 
-type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
+type TestRequest = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
-function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
-  return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...asked });
+function talk(stage: Stage, request: TestRequest): Promise<ConversationView> {
+  return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...request });
 }
 
 function newStage(provider: ProviderName, more: StageSetup = {}): Promise<Stage> {

@@ -76,13 +76,13 @@ describe.each(ENGINES)('$name', (engine) => {
     }
   }
 
-  const asked = () => upstream.journal('/').length;
+  const requestCount = () => upstream.journal('/').length;
 
   /** Calls, kills the process when the second request has been sent, and starts it again: then nothing is held. */
   async function killWhileBothAreAsked(model: string): Promise<void> {
-    const already = asked();
+    const already = requestCount();
     const calling = call(model).catch(() => '');
-    await until(() => asked() === already + 2);
+    await until(() => requestCount() === already + 2);
     await gateway.kill();
     await calling;
     gateway = await start();

@@ -17,14 +17,14 @@ const CHARACTERS = 7n;
 /** A character costs 15,000 nano-USD. */
 const PRICE = { perMillionCharacters: 15 };
 const speechOf = (type: string, more: object = {}) => scene.stage({ type, kind: 'speech', price: PRICE, ...more });
-const asked = ({ model }: Stage, more: object = {}) => ({ model, input: INPUT, voice: 'alloy', ...more });
+const speechRequest = ({ model }: Stage, more: object = {}) => ({ model, input: INPUT, voice: 'alloy', ...more });
 const AUDIO = Buffer.from(Array.from({ length: 5000 }, (_, place) => place % 251));
 const audio = (more: object = {}) => ({ bytes: AUDIO, headers: { 'content-type': 'audio/mpeg' }, ...more });
 const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
 const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
 
 const spoken = (stage: Stage, more: object = {}) =>
-  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, asked(stage, more));
+  speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, speechRequest(stage, more));
 
 describe('the sandbox', () => {
   const onSandbox = async () => ({ ...(await scene.stage()), model: 'sandbox-speech' });
@@ -43,7 +43,7 @@ describe('the sandbox', () => {
 
   test('in events, with usage at the end', async () => {
     const stage = await onSandbox();
-    const response = await stage.post(PATH, asked(stage, { stream_format: 'sse' }));
+    const response = await stage.post(PATH, speechRequest(stage, { stream_format: 'sse' }));
     expect(response.headers.get('content-type')).toStartWith('text/event-stream');
     const [call] = await stage.settled();
     const events = withoutCost(await response.text(), call!)
@@ -60,11 +60,11 @@ describe('the sandbox', () => {
     const stage = await onSandbox();
     const left = new AbortController();
     const input = `[[pace 50]] ${'word '.repeat(60)}`;
-    const response = await stage.post(PATH, asked(stage, { input }), left.signal);
+    const response = await stage.post(PATH, speechRequest(stage, { input }), left.signal);
     await response.body?.getReader().read();
     left.abort();
     expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted' });
-    const cut = await stage.post(PATH, asked(stage, { input: '[[cut]] some words that are never spoken' }));
+    const cut = await stage.post(PATH, speechRequest(stage, { input: '[[cut]] some words that are never spoken' }));
     expect(cut.status).toBe(200);
     expect(cut.arrayBuffer()).rejects.toThrow();
     expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['aborted', 'broken']);
@@ -105,13 +105,13 @@ describe('providers', () => {
   test('events pass unchanged, and a provider without events is translated', async () => {
     const own = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
     own.script({ events: [delta(AUDIO), DONE], withoutTerminator: true });
-    const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();
+    const passed = await (await own.post(PATH, speechRequest(own, { stream_format: 'sse' }))).text();
     expect(withoutCost(passed, await own.settledCall())).toBe(
       [delta(AUDIO), DONE].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''),
     );
     const bare = await speechOf('groq');
     bare.script(audio());
-    const written = await (await bare.post(PATH, asked(bare, { stream_format: 'sse' }))).text();
+    const written = await (await bare.post(PATH, speechRequest(bare, { stream_format: 'sse' }))).text();
     expect(written).toContain('"type":"speech.audio.done"');
     expect(bare.journal()[0]?.body).not.toHaveProperty('stream_format');
     await bare.settledCall();
@@ -137,7 +137,7 @@ describe('providers', () => {
       response_format: 'pcm',
       stream: true,
     });
-    const events = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
+    const events = await (await stage.post(PATH, speechRequest(stage, { stream_format: 'sse' }))).text();
     expect(events).toContain('"audio":"');
     expect(events).toContain('"usage":{"input_tokens":3,"output_tokens":9,"total_tokens":12}');
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
@@ -159,10 +159,10 @@ describe('providers', () => {
     expect(first?.body).toEqual({ text: INPUT, model_id: 'eleven_flash_v2_5', voice_settings: { speed: 1.2 } });
     expect(first?.headers['xi-api-key']).toStartWith('sk-upstream-secret');
     expect(second?.path).toEndWith('output_format=pcm_24000');
-    const refused = await stage.post(PATH, asked(stage, { response_format: 'flac' }));
+    const refused = await stage.post(PATH, speechRequest(stage, { response_format: 'flac' }));
     expect(await refused.json()).toMatchObject({ error: { param: 'response_format' } });
     stage.script({ status: 401, json: { detail: { status: 'invalid_api_key', message: 'Invalid API key' } } });
-    expect((await stage.post(PATH, asked(stage))).status).toBe(502);
+    expect((await stage.post(PATH, speechRequest(stage))).status).toBe(502);
     const costs = (await stage.settled()).map(({ cost }) => nanoOf(cost));
     expect(costs).toEqual([...Array.from({ length: 4 }, () => 15_000n * CHARACTERS), 0n, 0n]);
   });
@@ -177,7 +177,7 @@ describe('providers', () => {
         fault: { before: 0, inside: 'event', does: 'cut' },
       }),
     );
-    const response = await stage.post(PATH, asked(stage));
+    const response = await stage.post(PATH, speechRequest(stage));
     expect(response.status).toBe(200);
     expect(response.arrayBuffer()).rejects.toThrow();
     const call = await stage.settledCall();
@@ -188,7 +188,7 @@ describe('providers', () => {
   test('events that fail contain an error', async () => {
     const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
     stage.script({ events: [delta(AUDIO)], withoutTerminator: true });
-    const text = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
+    const text = await (await stage.post(PATH, speechRequest(stage, { stream_format: 'sse' }))).text();
     expect(text).toContain('"code":"upstream_failed"');
     expect(text).not.toContain('speech.audio.done');
     expect((await stage.settledCall()).outcome).toBe('broken');
@@ -213,7 +213,7 @@ describe('providers', () => {
       status: 400,
       json: { error: { message: 'No such voice.', type: 'invalid_request_error', param: 'voice' } },
     });
-    const response = await stage.post(PATH, asked(stage));
+    const response = await stage.post(PATH, speechRequest(stage));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { message: 'No such voice.', param: 'voice' } });
     expect((await stage.settledCall()).cost).toBe('0');
@@ -242,7 +242,7 @@ test.each([
   ['model', { model: 'sandbox-chat' }],
 ])('an invalid %s is refused without a charge', async (param, more) => {
   const stage = await speechOf('openai-compatible');
-  const response = await stage.post(PATH, asked(stage, more));
+  const response = await stage.post(PATH, speechRequest(stage, more));
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
   expect(stage.journal()).toEqual([]);

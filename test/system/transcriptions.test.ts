@@ -17,14 +17,14 @@ const PRICE = { perSecond: 0.001 };
 const stageOf = (type: string, more: object = {}) =>
   scene.stage({ type, kind: 'transcription', price: PRICE, ...more });
 
-async function asked(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
+async function callLibrary(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
   const at = { url: scene.gateway.url, apiKey: stage.caller.key };
   const { reply, error } = await client.run({ call, at, request: { model: stage.model, ...request } });
   if (error) throw new Error(JSON.stringify(error));
   return reply;
 }
-const heard = (stage: Stage, more: object = {}) =>
-  asked(stage, 'openai transcriptions', { file: AUDIO.toString('base64'), ...more });
+const transcribe = (stage: Stage, more: object = {}) =>
+  callLibrary(stage, 'openai transcriptions', { file: AUDIO.toString('base64'), ...more });
 
 function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<Response> {
   const body = new FormData();
@@ -41,7 +41,7 @@ test.each([
   ['vtt', expect.stringContaining('--> 00:00:02.000')],
 ])('the sandbox describes what it got, as %s', async (format, expected) => {
   const stage = { ...(await scene.stage()), model: 'sandbox-transcription' };
-  const reply = await heard(stage, { response_format: format });
+  const reply = await transcribe(stage, { response_format: format });
   if (typeof reply === 'string') expect(reply).toEqual(expected as string);
   else expect(reply).toMatchObject(expected as object);
   expect(nanoOf((await stage.settledCall()).cost)).toBe(200_000n);
@@ -53,7 +53,7 @@ describe('transcriptions', () => {
     async (type) => {
       const stage = await stageOf(type, { upstreamModel: 'whisper-x' });
       stage.script({ json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
-      expect(await heard(stage, { language: 'en', timestamp_granularities: ['word', 'segment'] })).toMatchObject({
+      expect(await transcribe(stage, { language: 'en', timestamp_granularities: ['word', 'segment'] })).toMatchObject({
         text: 'Hello.',
       });
       const [sent] = stage.journal();
@@ -74,7 +74,7 @@ describe('transcriptions', () => {
   ])('%s is passed on, charged by the length of the audio', async (format, text, cost) => {
     const stage = await stageOf('openai-compatible');
     stage.script({ text, headers: { 'content-type': 'text/plain' } });
-    expect(await heard(stage, { response_format: format })).toBe(text);
+    expect(await transcribe(stage, { response_format: format })).toBe(text);
     expect(nanoOf((await stage.settledCall()).cost)).toBe(cost);
   });
 
@@ -82,7 +82,7 @@ describe('transcriptions', () => {
     const stage = await stageOf('openai', { price: { input: 1, audioInput: 6, output: 10 } });
     const usage = { type: 'tokens', input_tokens: 20, output_tokens: 3, input_token_details: { audio_tokens: 15 } };
     stage.script({ json: { text: 'Hello.', usage } });
-    await asked(stage, 'openai translations', { file: AUDIO.toString('base64') });
+    await callLibrary(stage, 'openai translations', { file: AUDIO.toString('base64') });
     expect(stage.journal()[0]?.path).toEndWith('/audio/translations');
     expect(nanoOf((await stage.settledCall()).cost)).toBe(5_000n + 15n * 6_000n + 30_000n);
   });
@@ -96,8 +96,8 @@ describe('transcriptions', () => {
       done,
     ];
     stage.script({ events, withoutTerminator: true }, { json: { text: 'Hello.' } });
-    expect(await heard(stage, { stream: true })).toEqual(events);
-    expect(await heard(stage, { stream: true })).toMatchObject([{ delta: 'Hello.' }, { text: 'Hello.' }]);
+    expect(await transcribe(stage, { stream: true })).toEqual(events);
+    expect(await transcribe(stage, { stream: true })).toMatchObject([{ delta: 'Hello.' }, { text: 'Hello.' }]);
     expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([1_000_000n, 2_000_000n]);
   });
 
@@ -125,7 +125,7 @@ describe('transcriptions', () => {
     ])('%s is made from it, charged by its usage', async (format, expected) => {
       const stage = await stageOf('mistral');
       stage.script({ json: mistral });
-      const reply = await heard(stage, { response_format: format });
+      const reply = await transcribe(stage, { response_format: format });
       if (typeof expected === 'string') expect(reply).toBe(expected);
       else expect(reply).toMatchObject(expected);
       const form = stage.journal()[0]?.form ?? '';
@@ -143,7 +143,7 @@ describe('transcriptions', () => {
         { ...mistral, type: 'transcription.done', text: 'Hello.' },
       ];
       stage.script({ events, withoutTerminator: true });
-      expect(await heard(stage, { stream: true })).toEqual([
+      expect(await transcribe(stage, { stream: true })).toEqual([
         { type: 'transcript.text.delta', delta: 'Hel' },
         { type: 'transcript.text.delta', delta: 'lo.' },
         {
@@ -160,9 +160,9 @@ describe('transcriptions', () => {
       async (type) => {
         const stage = await stageOf(type);
         stage.script({ json: { text: 'Hello.' } });
-        expect(await heard(stage, { response_format: 'text', language: 'en' })).toBe('Hello.\n');
+        expect(await transcribe(stage, { response_format: 'text', language: 'en' })).toBe('Hello.\n');
         expect(stage.journal()[0]?.form).not.toContain('"language"');
-        expect(heard(stage, { response_format: 'srt' })).rejects.toThrow('must be one of json, text:');
+        expect(transcribe(stage, { response_format: 'srt' })).rejects.toThrow('must be one of json, text:');
         await Bun.sleep(100);
         expect(stage.journal()).toHaveLength(1);
         expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([2_000_000n, 0n]);
@@ -173,7 +173,7 @@ describe('transcriptions', () => {
   test('a stream that fails contains an error', async () => {
     const stage = await stageOf('openai');
     stage.script({ events: [{ type: 'transcript.text.delta', delta: 'Hel' }], withoutTerminator: true });
-    expect(heard(stage, { stream: true })).rejects.toThrow('broke off');
+    expect(transcribe(stage, { stream: true })).rejects.toThrow('broke off');
     await Bun.sleep(200);
     expect((await stage.settledCall()).outcome).toBe('broken');
   });
@@ -182,7 +182,7 @@ describe('transcriptions', () => {
     const stage = await stageOf('openai-compatible', { targets: 2 });
     stage.script({ json: { nothing: 1 } });
     stage.scriptTarget(1, { json: { text: 'Hello.' } });
-    expect(await heard(stage)).toMatchObject({ text: 'Hello.' });
+    expect(await transcribe(stage)).toMatchObject({ text: 'Hello.' });
     expect((await stage.settledCall()).attempts).toBe(2);
   });
 
@@ -220,7 +220,7 @@ describe('moderations', () => {
   test.each(['openai', 'mistral', 'openai-compatible'])('%s: classified, charged by the call', async (type) => {
     const stage = await scene.stage({ type, kind: 'moderation', price: { perCall: 0.001 } });
     stage.script({ json: { id: 'modr-1', model: 'upstream-model', results } });
-    expect(await asked(stage, 'openai moderations', { input: ['a text', 'another'] })).toMatchObject({
+    expect(await callLibrary(stage, 'openai moderations', { input: ['a text', 'another'] })).toMatchObject({
       id: 'modr-1',
       model: stage.model,
       results,
@@ -232,7 +232,7 @@ describe('moderations', () => {
   test('the sandbox flags plain words, in each text separately and in the parts of a message together', async () => {
     const stage = { ...(await scene.stage()), model: 'sandbox-moderation' };
     const judged = async (input: unknown) =>
-      ((await asked(stage, 'openai moderations', { input })) as { results: Judged[] }).results;
+      ((await callLibrary(stage, 'openai moderations', { input })) as { results: Judged[] }).results;
     type Judged = { flagged: boolean; categories: { [name: string]: boolean }; category_scores: { violence: number } };
     const [mild, wild] = await judged(['What a lovely day.', 'They KILL and stab.']);
     expect(mild).toMatchObject({ flagged: false, category_scores: { violence: 0 } });
@@ -253,7 +253,7 @@ describe('moderations', () => {
       const recorded = recordedCase(end);
       const own = JSON.parse(Buffer.from(replyBytes(recorded)).toString());
       stage.script({ json: own });
-      expect(await asked(stage, 'openai moderations', { input: 'x' })).toEqual({ ...own, model: stage.model });
+      expect(await callLibrary(stage, 'openai moderations', { input: 'x' })).toEqual({ ...own, model: stage.model });
       expect((await stage.settledCall()).cost).toBe('0');
     }
   });

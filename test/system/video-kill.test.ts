@@ -241,13 +241,13 @@ test('each is started once, and charged once or released, under the id its clien
 test('a stop waits for a running start, and the next process continues the task', async () => {
   upstream.forget('/mid-poll/v1/videos');
   upstream.script('/mid-poll/v1/videos', { ...providerVideo('queued'), fault: { before: 'headers', does: 2000 } });
-  const asked = startsOf('mid-poll').length;
+  const startCount = startsOf('mid-poll').length;
   const created = fetch(`${gateway.url}/v1/videos`, {
     method: 'POST',
     headers: { ...authorized({ caller }), 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'mid-poll', prompt: 'A cat', seconds: 4 }),
   });
-  await until('it is started', () => startsOf('mid-poll').length > asked);
+  await until('it is started', () => startsOf('mid-poll').length > startCount);
   const stopped = gateway.stop('keep');
   const answer = await created;
   expect(answer.status).toBe(200);
@@ -255,7 +255,7 @@ test('a stop waits for a running start, and the next process continues the task'
   const { id } = (await answer.json()) as VideoView;
   gateway = await start(gateway.dataFolder);
   expect((await watch(gateway.url, { caller }, id)).last.status).toBe('completed');
-  expect(startsOf('mid-poll').length).toBe(asked + 1);
+  expect(startsOf('mid-poll').length).toBe(startCount + 1);
 }, 60_000);
 
 test('no incomplete file stays', async () => {

@@ -95,8 +95,8 @@ describe('the openai library with a provider', () => {
       expect(view.bytes).toBe(VIDEO.length);
       expect([...(view.listed ?? [])].sort()).toEqual([id ?? '', view.remixed?.id ?? ''].sort());
       expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
-      const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
-      expect(asked?.body).toEqual(remix);
+      const upstreamRequest = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
+      expect(upstreamRequest?.body).toEqual(remix);
       // The video needs the provider's key too.
       const keys = stage.journal().map(({ headers }) => headers[type === 'azure' ? 'api-key' : 'authorization']);
       expect(keys).toEqual(keys.map(() => expect.stringContaining('sk-upstream-secret')));

@@ -34,14 +34,14 @@ describe('what may be called', () => {
     await expectNothing(at);
   });
 
-  test('a key that may call other models alone is refused this one', async () => {
+  test('a key with a list of models is refused for a model that is not in it', async () => {
     const at = await bench.open({ key: { models: ['another'] } });
     const error = await refusal(at, chatRequest(at.model));
     expect([error.code, error.status, error.param]).toEqual(['model_not_allowed', 403, 'model']);
     await expectNothing(at);
   });
 
-  test('a key for other endpoints alone is refused this one', async () => {
+  test('a key with scopes is refused on other endpoints', async () => {
     const at = await bench.open({ key: { scopes: ['embeddings'] } });
     expect((await refusal(at, chatRequest(at.model))).code).toBe('scope_not_allowed');
     await expectNothing(at);
@@ -103,7 +103,7 @@ describe('money', () => {
 });
 
 describe('limits', () => {
-  test('a key at its limit of calls is refused, and let in again once one has ended', async () => {
+  test('a key at its limit of calls is refused, and admitted again once one has ended', async () => {
     const at = await bench.open({ key: { concurrency: 1 } });
     const first = await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay);
     const error = await refusal(at, chatRequest(at.model));
@@ -112,7 +112,7 @@ describe('limits', () => {
     expect((await admit(at.deps, at.pendingCall(chatRequest(at.model)), at.underWay)).model.name).toBe(at.model);
   });
 
-  test('a refusal behind the limits gives the place back', async () => {
+  test('a refusal after the limits frees the place', async () => {
     const at = await bench.open({ key: { concurrency: 1 }, balance: 1000n });
     for (let call = 0; call < 3; call++)
       expect((await refusal(at, chatRequest(at.model))).code).toBe('insufficient_balance');
@@ -125,14 +125,14 @@ describe('limits', () => {
     expect((await refusal(at, chatRequest(at.model))).code).toBe('rate_limited');
   });
 
-  test('what can never fit the limit of tokens is refused at once', async () => {
+  test('a call that can never fit the token limit is refused at once', async () => {
     const at = await bench.open({ key: { tokensPerMinute: 20 } });
     expect((await refusal(at, chatRequest(at.model, { max_tokens: 50 }))).message).toContain('20');
     await expectNothing(at);
   });
 });
 
-test('an address that cannot be fetched refuses the call before anything is held, and gives its place back', async () => {
+test('a call with a URL that cannot be fetched is refused before anything is held, and its place is freed', async () => {
   const at = await bench.open({ key: { concurrency: 1 }, type: 'ollama' });
   const image = { type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } };
   const body = { model: at.model, messages: [{ role: 'user', content: [image] }] };

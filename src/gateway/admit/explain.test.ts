@@ -32,7 +32,7 @@ async function withFallback(): Promise<{ at: GatewayCase; other: GatewayCase }> 
   return { at, other };
 }
 
-test('what is explained is what happens: models, order, hold; nothing is sent, held or recorded', async () => {
+test('the explanation matches the call: models, order, hold; nothing is sent, held or recorded', async () => {
   const { at, other } = await withFallback();
   const body = chatRequest(`alias-${at.model}`, { max_tokens: 50, provider: { order: [`p1-${at.model}`] } });
   const { hold, models, ...rest } = await explained(at, body);
@@ -144,7 +144,7 @@ describe('limits, balance and budgets', () => {
     expect([error?.code, checks[0]?.passes]).toEqual(['key_disabled', false]);
   });
 
-  test('of a call that the cache answers: its price, no tokens, whatever the targets are', async () => {
+  test('of a call that the cache answers: its price and no tokens, whatever its targets are', async () => {
     const price = { ...PRICE, perCacheHit: 0.000000005 };
     const at = await bench.open({ key: { cacheSeconds: 60, tokensPerMinute: 210 }, model: { price } });
     at.transport.script(wholeAnswer('one'));

@@ -61,13 +61,13 @@ describe('failover', () => {
     });
   }
 
-  test('a connection that breaks before an answer sends the call to the next target', async () => {
+  test('a connection that breaks before the response sends the call to the next target', async () => {
     const at = await admitted({ targets: 2 });
     at.transport.script((request) => request.exchange.broke(new Error('refused')), wholeAnswer('second'));
     expect(await textOf(at)).toBe('second');
   });
 
-  test('an answer that breaks off in its middle has delivered nothing: the next target answers', async () => {
+  test('an incomplete response has delivered nothing: the next target answers', async () => {
     const at = await admitted({ targets: 2 });
     at.transport.script((request) => {
       request.take();
@@ -101,7 +101,7 @@ describe('failover', () => {
 });
 
 describe('the error if no target answers', () => {
-  test('a rate limit only where every target was limited, with the soonest end', async () => {
+  test('a rate limit only if every target was limited, with the earliest retry time', async () => {
     const limited = (seconds: string) => errorAnswer(429, 'slow down', { headers: { 'retry-after': seconds } });
     const all = await admitted({ targets: 2 });
     all.transport.script(limited('30'), limited('7'));
@@ -120,7 +120,7 @@ describe('the error if no target answers', () => {
     expect(message).not.toContain('p0.test');
   });
 
-  test('what an upstream has failed at counts as not sent: a client that leaves then is not charged', async () => {
+  test('a failed attempt counts as not sent: a client that disconnects then is not charged', async () => {
     const at = await admitted({ model: { retries: 0 } });
     at.transport.script(errorAnswer(500, 'no'));
     await failure(attempt(at.deps, at.context));
@@ -186,7 +186,7 @@ describe('time limits', () => {
     });
   }
 
-  test('the whole call: its end is no other target’s chance', async () => {
+  test('the whole call: after it no other target is called', async () => {
     const limits = { connectMs: 1e9, headersMs: 1e9, firstTokenMs: 1e9, silenceMs: 1e9, wholeMs: 50_000 };
     const at = await admitted({ targets: 2, settings: { limits } });
     const trying = failure(attempt(at.deps, at.context));
@@ -201,7 +201,7 @@ describe('time limits', () => {
 describe('streams', () => {
   const [role, delta] = streamAnswer(['Hel']).events ?? [];
 
-  test('a stream has begun with its first meaning; what follows is read as it is asked for', async () => {
+  test('a stream starts with its first content; the rest is read on demand', async () => {
     const at = await admitted({}, { stream: true });
     const trying = attempt(at.deps, at.context);
     const request = await at.transport.next();
@@ -225,7 +225,7 @@ describe('streams', () => {
     expect(hosts(at)).toEqual(['p0.test', 'p1.test']);
   });
 
-  test('a stream that ends without a word is a failed attempt', async () => {
+  test('a stream that ends without content is a failed attempt', async () => {
     const at = await admitted({ targets: 2 }, { stream: true });
     at.transport.script(
       (request) => {
@@ -238,7 +238,7 @@ describe('streams', () => {
     expect(await textOf(at)).toBe('two');
   });
 
-  test('too much that means nothing before its answer ends the attempt', async () => {
+  test('too many bytes without content before the response end the attempt', async () => {
     const at = await admitted({ targets: 2 }, { stream: true });
     at.transport.script(
       (request) => {
@@ -266,7 +266,7 @@ describe('bounds and ends', () => {
     expect(request.isStopped).toBe(true);
   });
 
-  test('a cancelled call asks no other target', async () => {
+  test('a cancelled call calls no other target', async () => {
     const at = await admitted({ targets: 2 });
     const trying = failure(attempt(at.deps, at.context));
     const request = await at.transport.next();

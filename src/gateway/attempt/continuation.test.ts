@@ -66,7 +66,7 @@ async function expectSettled(at: GatewayCase): Promise<void> {
   expect(at.loads.size).toBe(0);
 }
 
-test('the next target goes on from what was delivered: one stream, one finish, the usage and the charge of both', async () => {
+test('the next target continues after what was delivered: one stream, one finish, the usage and the charge of both', async () => {
   const at = await open();
   const { first, sink } = await streamed(at, 'One two ');
   cut(first);
@@ -126,7 +126,7 @@ describe('a stream that', () => {
     await expectSettled(at);
   });
 
-  test('breaks off where no other target goes on ends with an error, charged for what was delivered', async () => {
+  test('breaks off without another target that continues ends with an error, charged for what was delivered', async () => {
     const at = await open();
     const { first, sink } = await streamed(at, 'Hello');
     at.transport.script(errorAnswer(503, 'also down'));
@@ -176,7 +176,7 @@ test('a target that cannot is skipped', async () => {
   await expectSettled(at);
 });
 
-test('is asked only if the balance covers what is left', async () => {
+test('is called only if the balance covers the rest', async () => {
   const probe = await open();
   const probing = probe.serve(body(probe));
   await begun(probe, 'Hello');
@@ -215,7 +215,7 @@ for (const [dialect, request] of [
   });
 }
 
-test('nobody is asked for a client that has left', async () => {
+test('no target is called for a client that has disconnected', async () => {
   const at = await open({ model: { onDisconnect: 'drain' } });
   const { first } = await streamed(at, 'Hello');
   at.client.leave();
@@ -226,7 +226,7 @@ test('nobody is asked for a client that has left', async () => {
   await expectSettled(at);
 });
 
-test('no more output is asked for than is left', async () => {
+test('the continuation requests no more output than is left', async () => {
   const at = await open();
   const { first, sink } = await streamed(at, 'Hello', at.serve(body(at, { max_tokens: 12 })));
   cut(first);
@@ -253,7 +253,7 @@ for (const [what, more] of [
   });
 }
 
-test('a report that is not believed ends the stream: it must not enlarge the hold', async () => {
+test('a disputed usage report ends the stream: it must not enlarge the hold', async () => {
   const probe = await open();
   const probing = probe.serve(body(probe, { max_tokens: 50 }));
   await begun(probe, 'Hello');
@@ -272,7 +272,7 @@ test('a report that is not believed ends the stream: it must not enlarge the hol
   await expectSettled(at);
 });
 
-test('what the second target sends is counted where it reports zero', async () => {
+test('the output of the second target is counted if it reports zero', async () => {
   const at = await open();
   const { first, sink } = await streamed(at, 'Hel');
   const answer = streamAnswer(['Hel', 'lo']);
@@ -285,7 +285,7 @@ test('what the second target sends is counted where it reports zero', async () =
   await expectSettled(at);
 });
 
-test('where the second breaks off too, no third request is charged', async () => {
+test('if the second breaks off too, no third request is charged', async () => {
   const at = await open();
   const { first, sink } = await streamed(at, 'One');
   cut(first);

@@ -13,12 +13,12 @@ const [role, hel, lo, finish, usage] = streamAnswer(['Hel', 'lo']).events ?? [];
 
 /** Pauses that the test ends. */
 class Pauses {
-  readonly asked: number[] = [];
+  readonly requested: number[] = [];
   private readonly open = new Map<() => void, number>();
   private waiting: (() => void) | undefined;
 
   readonly wait = (ms: number, over: () => void) => {
-    this.asked.push(ms);
+    this.requested.push(ms);
     this.open.set(over, ms);
     this.waiting?.();
     return () => void this.open.delete(over);
@@ -60,7 +60,7 @@ async function received(serving: ReturnType<GatewayCase['serve']>): Promise<Fake
   return sink;
 }
 
-/** Both targets have been asked and are silent. */
+/** Both targets have been called and are silent. */
 async function bothAsked({ at, pauses }: Awaited<ReturnType<typeof open>>): Promise<[SentRequest, SentRequest]> {
   const first = await at.transport.next();
   await pauses.end();
@@ -131,7 +131,7 @@ test('a non-streaming reply of the second target wins', async () => {
   await expectSettled(at);
 });
 
-test('a target that begins its stream without a word has not answered', async () => {
+test('a target that starts its stream without content has not answered', async () => {
   const opened = await open();
   const { at } = opened;
   const serving = at.serve(streaming(at));
@@ -155,11 +155,11 @@ test('an answer in time, or without the setting, is not hedged', async () => {
   const plain = await open({ model: { hedge: 'off' } });
   plain.at.transport.script(streamAnswer(['Hello']));
   await (await received(plain.at.serve(streaming(plain.at)))).over;
-  expect(plain.pauses.asked).toEqual([]);
+  expect(plain.pauses.requested).toEqual([]);
   await expectSettled(at);
 });
 
-test('where the balance does not cover both, only the first is asked', async () => {
+test('if the balance does not cover both, only the first is called', async () => {
   const probe = await open();
   const probing = probe.at.serve(streaming(probe.at));
   const request = await probe.at.transport.next();
@@ -179,7 +179,7 @@ test('where the balance does not cover both, only the first is asked', async () 
   await expectSettled(at);
 });
 
-test('while both are asked the hold covers both', async () => {
+test('while both are called the hold covers both', async () => {
   const opened = await open();
   const { at } = opened;
   const serving = at.serve(streaming(at));
@@ -218,7 +218,7 @@ describe('failures', () => {
     });
   }
 
-  test('where both fail the third is tried; where all fail nothing is charged', async () => {
+  test('if both fail the third is tried; if all fail nothing is charged', async () => {
     const opened = await open({ targets: 3 });
     const { at } = opened;
     const serving = at.serve(chatRequest(at.model));
@@ -295,7 +295,7 @@ for (const stream of [true, false]) {
   });
 }
 
-test('a client that has left is not hedged, also where its call is read to the end', async () => {
+test('a client that has disconnected is not hedged, also if its call is read to the end', async () => {
   const { at, pauses } = await open({ model: { onDisconnect: 'drain' } });
   const serving = at.serve(chatRequest(at.model));
   const first = await at.transport.next();
@@ -308,7 +308,7 @@ test('a client that has left is not hedged, also where its call is read to the e
   await expectSettled(at);
 });
 
-test('where the filter of the faster target refuses, a fallback model is charged alone', async () => {
+test('if the filter of the faster target refuses, only the fallback model is charged', async () => {
   const small = await open();
   const large = await bench.open();
   const { targets } = small.at.deps.catalog.find(small.at.model)!;
@@ -329,7 +329,7 @@ test('where the filter of the faster target refuses, a fallback model is charged
   await expectSettled(at);
 });
 
-describe('what is asked', () => {
+describe('the second request', () => {
   test('another credential of the only target', async () => {
     const { at, pauses } = await open({ targets: 1, credentials: 2 });
     const serving = at.serve(chatRequest(at.model));
@@ -343,7 +343,7 @@ describe('what is asked', () => {
     await expectSettled(at);
   });
 
-  test('nothing where there is one target with one credential', async () => {
+  test('none if there is one target with one credential', async () => {
     const { at, pauses } = await open({ targets: 1 });
     const serving = at.serve(chatRequest(at.model));
     const first = await at.transport.next();
@@ -354,7 +354,7 @@ describe('what is asked', () => {
     expect(await at.spent()).toBe(COST);
   });
 
-  test('nothing for calls with tools at the provider or for audio', async () => {
+  test('none for calls with provider tools or audio', async () => {
     for (const more of [
       { tools: [{ type: 'web_search' }] },
       { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
@@ -362,7 +362,7 @@ describe('what is asked', () => {
       const { at, pauses } = await open({ settings: { unpricedExtras: 'allow' } });
       at.transport.script(wholeAnswer('Hello'));
       await at.serve(chatRequest(at.model, more));
-      expect(pauses.asked).toEqual([]);
+      expect(pauses.requested).toEqual([]);
     }
   });
 
@@ -380,7 +380,7 @@ describe('what is asked', () => {
     await expectSettled(at);
   });
 
-  test('the delay is what 95 of 100 took, and slow ones that were outrun count', async () => {
+  test('the delay is what 95 of 100 took, and slower ones that lost count', async () => {
     const { at, pauses } = await open();
     const health = at.deps.catalog.routing.state.health(at.deps.catalog.find(at.model)!.targets[0]!);
     for (let i = 0; i < 19; i++) health.firstTokens.add(100);
@@ -394,7 +394,7 @@ describe('what is asked', () => {
     expect(health.firstTokens.percentile(1)).toBeWithin(5000, 6000);
     at.transport.script(streamAnswer(['Hello']));
     await (await received(at.serve(streaming(at)))).over;
-    expect(pauses.asked).toHaveLength(2);
-    expect(pauses.asked[1]).toBeWithin(100, 120);
+    expect(pauses.requested).toHaveLength(2);
+    expect(pauses.requested[1]).toBeWithin(100, 120);
   });
 });

@@ -27,7 +27,7 @@ const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n'), maxLength:
 
 describe('a text that two targets deliver', () => {
   for (const echoes of [false, true]) {
-    test(`is the prefix and its continuation, nothing lost and nothing twice (${echoes ? 'repeated' : 'not repeated'} by the provider)`, () => {
+    test(`is the prefix and its continuation, without loss or repetition (${echoes ? 'repeated' : 'not repeated'} by the provider)`, () => {
       fc.assert(
         fc.property(words, fc.nat(24), cuts, cuts, (whole, at, before, after) => {
           const cut = at % (whole.length + 1);
@@ -51,7 +51,7 @@ describe('a text that two targets deliver', () => {
     });
   }
 
-  test('keeps what begins like the prefix and is not, and a second continuation', () => {
+  test('keeps text that only begins like the prefix, and a second continuation', () => {
     const reply = new JoinedReply();
     reply.take([START, open(), say('One two ')]);
     reply.goOn(true);
@@ -66,7 +66,7 @@ describe('a text that two targets deliver', () => {
     expect(textOf(third.take([open(), say('a')]))).toBe('a');
   });
 
-  test('has the white space that the prefix was sent without once', () => {
+  test('has the white space at the end of the prefix once', () => {
     const reply = new JoinedReply();
     reply.take([START, open(), say('Hello \n')]);
     expect(reply.prefix).toBe('Hello');

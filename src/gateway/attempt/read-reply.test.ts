@@ -61,7 +61,7 @@ describe('a stream that is read to its end', () => {
     expect((await allFrames(await reading)).length).toBeGreaterThan(3);
   });
 
-  test('without content is given up at that limit', async () => {
+  test('without content ends at that limit', async () => {
     const { exchange, request, transport } = await exchanged(200, { ...LIMITS, answerMs: 1000 });
     const reading = codeOf(readStream(exchange, chatReader(), true, 1e6, { load, began() {} }));
     request.push(': comment\n\n');
@@ -96,7 +96,7 @@ describe('a stream', () => {
     expect(request.isStopped).toBe(true);
   });
 
-  test('that sends comments without end is given up', async () => {
+  test('with endless comments ends with an error', async () => {
     const { exchange, request } = await exchanged();
     const starting = readStart(exchange, chatReader(), true, 'text/event-stream', 1e9);
     for (let sent = 0; sent <= 1024 * 1024; sent += 64 * 1024) request.push(`: ${'x'.repeat(64 * 1024)}\n\n`);
@@ -140,7 +140,7 @@ test('a refusal whose body breaks off is still one of its status', async () => {
   expect(await refusalOf(preparedFor(true), exchange)).toMatchObject({ code: 'upstream_refused', status: 400 });
 });
 
-test('bytes pass where the formats are the same, but for free-text tools that were sent as functions', () => {
+test('bytes pass between equal formats, except for free-text tools that were sent as functions', () => {
   const custom = chatCall({ tools: [{ type: 'custom', name: 'sql' }] });
   expect(passesBytes(preparedFor(true), CALL)).toBe(true);
   expect(passesBytes(preparedFor(false), CALL)).toBe(false);

@@ -41,12 +41,12 @@ const sent = async (request: Outgoing | Promise<Outgoing>) => {
 };
 
 describe('the body', () => {
-  test('is the client’s own bytes with the target’s model, where the formats are the same', async () => {
+  test('is the client’s own bytes with the target’s model, if the formats are the same', async () => {
     const at = await built({ unknown_member: { kept: true }, temperature: 0.5 });
     expect(await sent(at.build())).toEqual({ ...JSON.parse(at.body.toString()), model: 'upstream' });
   });
 
-  test('is written from the call where a step has replaced it', async () => {
+  test('is written from the call if a step has replaced it', async () => {
     const at = await built({ temperature: 0.5 });
     at.prepared.call = { ...at.prepared.call };
     expect(await sent(at.build())).toMatchObject({ model: 'upstream', temperature: 0.5 });
@@ -54,13 +54,13 @@ describe('the body', () => {
     expect(await sent(at.build())).toMatchObject({ temperature: 1 });
   });
 
-  test('is a translation where the formats differ', async () => {
+  test('is a translation if the formats differ', async () => {
     const at = await built({ max_tokens: 10, stop_sequences: ['x'] }, { dialect: 'anthropic-messages' });
     expect(await sent(at.build())).toMatchObject({ model: 'upstream', max_tokens: 10, stop: ['x'] });
   });
 });
 
-test('the request is signed and names the gateway; the client’s own headers go to a target of its format alone', async () => {
+test('the request is signed and names the gateway; the client’s own headers are sent only to a target of its format', async () => {
   const same = await built();
   same.context.call.headers['openai-beta'] = 'x=1';
   expect((await same.build()).headers).toMatchObject({
@@ -73,7 +73,7 @@ test('the request is signed and names the gateway; the client’s own headers go
   expect(Object.keys((await other.build()).headers)).not.toContain('anthropic-beta');
 });
 
-test('what steps, reading and writing leave out is in the warnings; a strict caller is refused', async () => {
+test('members that steps, reading and writing leave out are in the warnings; a strict caller is refused', async () => {
   const members = { max_tokens: 10, top_k: 5 };
   const at = await built(members, { dialect: 'anthropic-messages' });
   at.prepared.losses = ['A step left this out.'];

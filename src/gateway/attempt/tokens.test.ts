@@ -9,13 +9,13 @@ import { createSigning } from './tokens.ts';
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-let asked: URLSearchParams[] = [];
+let requests: URLSearchParams[] = [];
 let answer: () => Response | Promise<Response> = () => new Response();
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    asked.push(new URLSearchParams(await request.text()));
+    requests.push(new URLSearchParams(await request.text()));
     return answer();
   },
 });
@@ -35,7 +35,7 @@ let issued = 0;
 const issue = () => Response.json({ access_token: `token-${++issued}`, expires_in: 3600, token_type: 'Bearer' });
 
 beforeEach(() => {
-  asked = [];
+  requests = [];
   issued = 0;
   now = Date.parse('2026-11-21T12:00:00Z');
   answer = issue;
@@ -46,10 +46,10 @@ function signing() {
 }
 
 describe('tokens', () => {
-  test("an account's key signs the request for one, as Google wants it", async () => {
+  test("an account's key signs the token request as Google requires", async () => {
     expect(await signing().token(exchange)).toBe('token-1');
-    expect(asked[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
-    const { payload, protectedHeader } = await jwtVerify(asked[0]?.get('assertion') ?? '', publicKey, {
+    expect(requests[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+    const { payload, protectedHeader } = await jwtVerify(requests[0]?.get('assertion') ?? '', publicKey, {
       currentDate: new Date(now),
     });
     expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' });
@@ -62,16 +62,16 @@ describe('tokens', () => {
     });
   });
 
-  test('many that wait make one request, and it serves until shortly before it expires', async () => {
+  test('concurrent calls make one request, and the token is used until shortly before it expires', async () => {
     const one = signing();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => one.token(exchange)));
     expect(new Set(tokens)).toEqual(new Set(['token-1']));
     now += 54 * MINUTE;
     expect(await one.token(exchange)).toBe('token-1');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('it is renewed while the old one serves, and nobody waits for that', async () => {
+  test('it is renewed while the old one is used, and no call waits for that', async () => {
     const one = signing();
     await one.token(exchange);
     now += 56 * MINUTE;
@@ -94,10 +94,10 @@ describe('tokens', () => {
     release();
     while ((await one.token(exchange)) === 'token-1') await Bun.sleep(1);
     expect(await one.token(exchange)).toBe('token-2');
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
-  test('a renewal that fails is no failure while the old one serves, and one when it has expired', async () => {
+  test('a failed renewal is no failure while the old token is valid, and one when it has expired', async () => {
     const one = signing();
     await one.token(exchange);
     answer = () => new Response('no', { status: 500 });
@@ -132,6 +132,6 @@ describe('tokens', () => {
       .catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ code: 'upstream_failed' });
     expect(JSON.stringify([String(failure), (failure as Error).cause])).not.toContain('c2VjcmV0');
-    expect(asked).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 });

@@ -6,16 +6,16 @@ import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n…', 'latin1');
 
-/** Fetches from memory; notes what was asked for. */
-function guardOf(files: { readonly [url: string]: Uint8Array }): GuardedFetch & { asked: string[] } {
-  const asked: string[] = [];
+/** Fetches from memory, and records the requested URLs. */
+function guardOf(files: { readonly [url: string]: Uint8Array }): GuardedFetch & { requested: string[] } {
+  const requested: string[] = [];
   return {
-    asked,
+    requested,
     check(url) {
       if (url.startsWith('ftp:')) throw new GatewayError('invalid_request', 'The address must be an http address.');
     },
     async fetch(url) {
-      asked.push(url);
+      requested.push(url);
       const bytes = files[url];
       if (!bytes) throw new GatewayError('invalid_request', 'Nothing stands there.');
       return { bytes, contentType: 'image/png' };
@@ -50,56 +50,56 @@ function mediaOf(call: ChatCall, guard: GuardedFetch, maxBytes = 1000): Addresse
 const A = 'https://a.test/cat.png';
 const B = 'https://b.test/dog.png';
 
-test('a call that names nothing by address has none', () => {
+test('a call without URLs needs none', () => {
   expect(addressedMedia(callOf(), guardOf({}), 1000)).toBeUndefined();
 });
 
-test('a target that takes addresses is given the call itself, and nothing is fetched', async () => {
+test('a target that accepts URLs gets the call itself, and nothing is fetched', async () => {
   const guard = guardOf({});
   const call = callOf(A);
   expect(await mediaOf(call, guard).inlineFor(['image'])).toBe(call);
-  expect(guard.asked).toEqual([]);
+  expect(guard.requested).toEqual([]);
 });
 
-test('what stands there is put inline, each address fetched once for all targets', async () => {
+test('the content is sent inline, each URL fetched once for all targets', async () => {
   const guard = guardOf({ [A]: PNG });
   const media = mediaOf(callOf(A, A), guard);
   const [call] = [await media.inlineFor([]), await media.inlineFor([])];
   const source = { type: 'inline', base64: PNG.toString('base64') } as const;
   const part = { type: 'media', media: { kind: 'image', source, mimeType: 'image/png' } };
   expect(call).toMatchObject({ messages: [{ role: 'user', parts: [part, part] }] });
-  expect(guard.asked).toEqual([A]);
+  expect(guard.requested).toEqual([A]);
 });
 
-describe('refused with the member that names it', () => {
+describe('refused with the name of the member', () => {
   const refusal = (media: AddressedMedia) => media.inlineFor([]).catch((thrown: unknown) => thrown as GatewayError);
 
-  test('what is not there', async () => {
+  test('a URL without content', async () => {
     const error = await refusal(mediaOf(callOf(A, B), guardOf({ [A]: PNG })));
     expect(error).toMatchObject({ code: 'invalid_request', param: 'messages[0].urls[1]' });
   });
 
-  test('what is no image, whatever its server calls it', async () => {
+  test('content that is not an image, whatever its content type', async () => {
     const error = await refusal(mediaOf(callOf(A), guardOf({ [A]: Buffer.from('<!doctype html>') })));
     expect(error).toMatchObject({ code: 'invalid_request', param: 'messages[0].urls[0]' });
   });
 
-  test('what is too large with all others', async () => {
+  test('content that is too large together with the others', async () => {
     const error = await refusal(mediaOf(callOf(A, B), guardOf({ [A]: PNG, [B]: PNG }), PNG.length + 1));
     expect(error).toMatchObject({ code: 'invalid_request' });
     expect((error as GatewayError).message).toContain(`${PNG.length + 1} bytes in all`);
   });
 
-  test('an address that may not be asked, before any other is fetched', async () => {
+  test('a forbidden URL, before any other is fetched', async () => {
     const guard = guardOf({ [A]: PNG });
     expect(await refusal(mediaOf(callOf(A, 'ftp://b.test/x'), guard))).toMatchObject({ param: 'messages[0].urls[1]' });
-    expect(guard.asked).toEqual([]);
+    expect(guard.requested).toEqual([]);
   });
 
-  test('more addresses than the gateway fetches for a call', async () => {
+  test('more URLs than the gateway fetches for a call', async () => {
     const guard = guardOf({});
     const urls = Array.from({ length: 51 }, (_, index) => `${A}?${index}`);
     expect(await refusal(mediaOf(callOf(...urls), guard))).toMatchObject({ param: 'messages[0].urls[50]' });
-    expect(guard.asked).toEqual([]);
+    expect(guard.requested).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test';
-import { ASKED } from '../../../test/helpers/chat-call.ts';
+import { CALL_DEFAULTS } from '../../../test/helpers/chat-call.ts';
 import type { EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Upstream } from '../attempt/upstream.ts';
 import { WholeUpstream } from '../attempt/upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 
-const CALL: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c', 'd', 'e'], encoding: 'float' };
+const CALL: EmbedCall = { ...CALL_DEFAULTS, kind: 'embed', inputs: ['a', 'b', 'c', 'd', 'e'], encoding: 'float' };
 
-test('what the provider takes at once is the call itself', () => {
+test('a batch that the provider accepts at once is the call itself', () => {
   expect(batches(CALL, 1000)).toEqual([CALL]);
   expect(batches(CALL, 5)[0]).toBe(CALL);
 });
 
-test('more texts become batches in their order, each with the media of its own', () => {
+test('more texts become batches in their order, each with its own media', () => {
   const parts = CALL.inputs.map((input) => [{ text: String(input) }]);
   const calls = batches({ ...CALL, media: { parts, tokens: 5 } }, 2);
   expect(calls.map(({ inputs }) => inputs)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);

@@ -35,7 +35,7 @@ const textsOf = ({ messages }: ChatCall) =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])));
 
 describe('a reply', () => {
-  test('is kept under the id that it bears, and the next call goes on from it', async () => {
+  test('is stored under its id, and the next call continues it', async () => {
     const at = await bench.open();
     at.transport.script(wholeAnswer('Good day.'), wholeAnswer('I said it.'));
     const id = idOf(await ask(at, 'Hello'));
@@ -44,7 +44,7 @@ describe('a reply', () => {
     expect(JSON.stringify(at.transport.sent[1]?.body)).toMatch(/Hello.*Good day\..*Again/);
   });
 
-  test('that the client does not want kept is not', async () => {
+  test('with `store: false` is not stored', async () => {
     const at = await bench.open();
     at.transport.script(wholeAnswer('Good day.'));
     expect(await isKept(at, idOf(await ask(at, 'Hello', { store: false })))).toBe(false);
@@ -71,7 +71,7 @@ describe('a reply', () => {
     expect(at.troubles).toEqual(['What should have been kept of a call could not be.']);
   });
 
-  test('whose client has left is not kept', async () => {
+  test('whose client has disconnected is not stored', async () => {
     const at = await bench.open({ model: { onDisconnect: 'drain' } });
     const pending = ask(at, 'Hello');
     const request = await at.transport.next();
@@ -81,10 +81,10 @@ describe('a reply', () => {
   });
 });
 
-describe('what a call goes on from', () => {
+describe('the continued conversation', () => {
   const refusal = (recalling: Promise<unknown>) => recalling.catch((thrown: unknown) => thrown as GatewayError);
 
-  test('is found under its own account alone', async () => {
+  test('is found only by its own account', async () => {
     const [at, other] = [await bench.open(), await bench.open()];
     at.transport.script(wholeAnswer('Good day.'));
     const previous = { previous_response_id: idOf(await ask(at, 'Hello')) };
@@ -93,7 +93,7 @@ describe('what a call goes on from', () => {
     expect(error).toMatchObject({ code: 'not_found', param: 'previous_response_id' });
   });
 
-  test('is no longer than a request may be', async () => {
+  test('is no larger than a request may be', async () => {
     const at = await bench.open({ settings: { maxRequestBytes: 100 } });
     at.transport.script(wholeAnswer('Good day.'.repeat(20)));
     const error = await refusal(recalled(at, { previous_response_id: idOf(await ask(at, 'Hello')) }));
@@ -101,7 +101,7 @@ describe('what a call goes on from', () => {
     expect(error).toBeInstanceOf(GatewayError);
   });
 
-  test('formats whose server keeps nothing go on from nothing: the call is itself', async () => {
+  test('formats without stored responses continue nothing: the call is unchanged', async () => {
     const at = await bench.open();
     const { call, caller, dialect } = at.pendingCall({
       model: at.model,

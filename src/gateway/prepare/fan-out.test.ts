@@ -23,16 +23,16 @@ describe('fanOut', () => {
     expect(fanOut(call, SINGLE)).toEqual([call]);
   });
 
-  test('several choices stay one call where the format has them', () => {
+  test('several choices stay one call if the format supports them', () => {
     expect(fanOut(callWith({ sampling: { n: 3 } }), MANY)).toHaveLength(1);
   });
 
-  test('several choices become several calls where it has not', () => {
+  test('several choices become several calls if it does not', () => {
     const calls = fanOut(callWith({ sampling: { n: 3, temperature: 1 } }), SINGLE);
     expect(calls.map((call) => call.sampling)).toEqual([{ temperature: 1 }, { temperature: 1 }, { temperature: 1 }]);
   });
 
-  test('every prompt becomes a call of its own, its choices with it', () => {
+  test('every prompt becomes a call of its own, with its choices', () => {
     const completion = { prompts: ['first', 'second'], echo: false };
     const calls = fanOut(callWith({ completion, sampling: { n: 2 } }), MANY);
     expect(calls.map((call) => [call.messages[0]?.parts[0], call.completion?.prompts, call.sampling.n])).toEqual([
@@ -74,7 +74,7 @@ async function eventsOf(upstream: Upstream): Promise<ReplyEvent[]> {
 }
 
 describe('merge', () => {
-  test('choices are numbered on, usage is summed, there is one start and one end', async () => {
+  test('choices are numbered consecutively, usage is summed, there is one start and one end', async () => {
     const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...reply('b', 3))], 1, new Meter(9)));
     const merged = emptyReply();
     for (const event of events) addEvent(merged, event);
@@ -85,7 +85,7 @@ describe('merge', () => {
     expect(events.at(-1)?.type).toBe('reply-end');
   });
 
-  test('images beyond those asked for in one call write over nobody else’s, and each is counted where it was drawn', async () => {
+  test('more images than requested in one call do not overwrite those of others, and each is counted in its own call', async () => {
     const drawn = (...names: string[]): ReplyEvent[][] => [
       names.flatMap((name, choice): ReplyEvent[] => [
         { type: 'part-start', choice, part: 0, opens: { type: 'image', mimeType: 'image/png' } },
@@ -118,7 +118,7 @@ describe('merge', () => {
   });
 });
 
-test('what a branch has reported is known before the others have ended', async () => {
+test('the report of a branch is available before the others have ended', async () => {
   const meter = new Meter(9);
   meter.split(2, 1, 1);
   const silent: Upstream = { same: false, next: () => new Promise(() => {}) };

@@ -9,7 +9,7 @@ const SUBMIT = { method: 'POST', url: 'http://p.test/tasks', headers: {}, body: 
 const DONE = { json: { state: 'done' } };
 const RUNNING = { json: { state: 'running' } };
 
-/** A task that has been taken on with this answer, and is asked after until it is done. */
+/** A task that was started with this answer, and is polled until it is done. */
 async function following(first: { json: unknown }, deadlineMs = Number.POSITIVE_INFINITY) {
   const transport = createFakeTransport();
   const cancellation = new Cancellation();
@@ -43,13 +43,13 @@ async function withFakeTimers(run: (pass: (ms: number) => Promise<void>) => Prom
   }
 }
 
-test('an answer that is the last word is not asked after', async () => {
+test('a final answer is not polled', async () => {
   const { transport, last } = await following(DONE);
   expect(JSON.parse(Buffer.from(await last).toString())).toEqual(DONE.json);
   expect(transport.sent).toHaveLength(1);
 });
 
-test('work that runs is asked after until it is done, in growing pauses', () =>
+test('a running task is polled until it is done, in growing pauses', () =>
   withFakeTimers(async (pass) => {
     const { transport, last } = await following(RUNNING);
     transport.script(RUNNING, DONE);
@@ -64,7 +64,7 @@ test('work that runs is asked after until it is done, in growing pauses', () =>
     expect(Buffer.from(await last).toString()).toContain('done');
   }));
 
-test('questions may go wrong five times in a row, not six', () =>
+test('five failed polls in a row are retried, the sixth is an error', () =>
   withFakeTimers(async (pass) => {
     const { transport, last } = await following(RUNNING);
     const failed = last.catch((thrown: unknown) => thrown as GatewayError);
@@ -75,7 +75,7 @@ test('questions may go wrong five times in a row, not six', () =>
     expect(transport.sent).toHaveLength(13);
   }));
 
-test('no question is asked that would come after the end of the call', async () => {
+test('no poll is sent after the time limit of the call', async () => {
   const { transport, last } = await following(RUNNING, performance.now() + 100);
   expect(await last.catch((thrown: unknown) => thrown)).toMatchObject({ code: 'upstream_timeout', retryable: false });
   expect(transport.sent).toHaveLength(1);

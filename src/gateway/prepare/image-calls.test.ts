@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'bun:test';
-import { ASKED } from '../../../test/helpers/chat-call.ts';
+import { CALL_DEFAULTS } from '../../../test/helpers/chat-call.ts';
 import type { Call, ChatCall, ImageCall, Media, Part } from '../../canonical/call.ts';
 import { asKind } from './change-kind.ts';
 
-const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} };
-const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: {}, wantsUsage: false };
+const DRAWING: ImageCall = {
+  ...CALL_DEFAULTS,
+  kind: 'image',
+  prompt: 'A cat',
+  images: [],
+  edit: false,
+  n: 1,
+  size: {},
+};
+const CHAT: ChatCall = { ...CALL_DEFAULTS, kind: 'chat', messages: [], tools: [], sampling: {}, wantsUsage: false };
 
 const text = (value: string): Part => ({ type: 'text', text: value });
 const media = (base64: string): Media => ({ kind: 'image', source: { type: 'inline', base64 }, mimeType: 'image/png' });
@@ -16,7 +24,7 @@ function as<K extends Call['kind']>(call: Call, kind: K) {
   return { made: made as Extract<Call, { kind: K }>, losses };
 }
 
-test('a call of the kind that is wanted stays itself', () => {
+test('a call of the model’s kind is unchanged', () => {
   expect(asKind(CHAT, 'chat')).toBeUndefined();
   expect(asKind(DRAWING, 'image')).toBeUndefined();
 });
@@ -29,7 +37,7 @@ describe('a request for images as a conversation', () => {
     expect(losses).toEqual([]);
   });
 
-  test('a shape that the model draws is no loss, pixels are one', () => {
+  test('an aspect ratio that the model supports is no loss, pixels are one', () => {
     expect(as({ ...DRAWING, size: { aspectRatio: '16:9' } }, 'chat')).toMatchObject({
       made: { image: { aspectRatio: '16:9' } },
       losses: [],
@@ -48,7 +56,7 @@ describe('a request for images as a conversation', () => {
 });
 
 describe('a conversation as a request for images', () => {
-  test('its last turn is the prompt, behind the instructions', () => {
+  test('its last turn is the prompt, after the instructions', () => {
     const { made, losses } = as(
       {
         ...CHAT,
@@ -63,7 +71,7 @@ describe('a conversation as a request for images', () => {
     expect(losses).toEqual([]);
   });
 
-  test('images of the last turn are changed, else the last one before it; earlier turns are a loss', () => {
+  test('images of the last turn are edited, else the last one before it; earlier turns are a loss', () => {
     const earlier: ChatCall['messages'] = [
       { role: 'user', parts: [text('A cat')] },
       { role: 'assistant', parts: [image('b25l')] },

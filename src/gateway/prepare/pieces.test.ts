@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { ASKED } from '../../../test/helpers/chat-call.ts';
+import { CALL_DEFAULTS } from '../../../test/helpers/chat-call.ts';
 import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';
@@ -9,35 +9,50 @@ import { Meter } from '../settle/meter.ts';
 import type { TargetRoute } from '../target-route.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 
-const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: { n: 3 }, wantsUsage: false };
-const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 5, size: {} };
-const EMBED: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
+const CHAT: ChatCall = {
+  ...CALL_DEFAULTS,
+  kind: 'chat',
+  messages: [],
+  tools: [],
+  sampling: { n: 3 },
+  wantsUsage: false,
+};
+const DRAWING: ImageCall = {
+  ...CALL_DEFAULTS,
+  kind: 'image',
+  prompt: 'A cat',
+  images: [],
+  edit: false,
+  n: 5,
+  size: {},
+};
+const EMBED: EmbedCall = { ...CALL_DEFAULTS, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
 
 const route = (dialect: Partial<ProviderDialect>, quirks: Quirks = {}): TargetRoute =>
   ({ dialect: { name: 'd', ...dialect }, quirks: quirksOf(quirks, 'm') }) as TargetRoute;
 const pieces = (call: Call, way: TargetRoute, own = false) => inPieces(call, way, own).length;
 
-test('a target of the client’s own format is asked once, whatever is asked', () => {
+test('a target of the client’s own format gets one request', () => {
   expect(inPieces(CHAT, route({ singleChoice: true }), true)).toEqual([CHAT]);
 });
 
-test('choices are asked for one by one where the format has one alone', () => {
+test('choices are requested one by one if the format has a single one', () => {
   expect(pieces(CHAT, route({}))).toBe(1);
   expect(pieces(CHAT, route({ singleChoice: true }))).toBe(3);
 });
 
-test('a conversation that draws gives one image each', () => {
+test('a conversation that generates images returns one image each', () => {
   expect(pieces({ ...CHAT, modalities: ['text', 'image'] }, route({}))).toBe(3);
 });
 
-test('images and texts are asked for as many at once as the model takes', () => {
+test('images and texts are requested in groups as large as the model accepts', () => {
   const drawings = inPieces(DRAWING, route({}, { maxImagesPerCall: 2 }), true);
   expect(drawings.map((call) => call.kind === 'image' && call.n)).toEqual([2, 2, 1]);
   expect(inPieces(DRAWING, route({}), false)).toEqual([DRAWING]);
   expect(pieces(EMBED, route({}, { maxInputsPerCall: 2 }))).toBe(2);
 });
 
-test('the images of all pieces come back as one reply, in their order', async () => {
+test('the images of all requests are returned as one reply, in their order', async () => {
   const calls = inPieces(DRAWING, route({}, { maxImagesPerCall: 2 }), false);
   const upstreams = calls.map((call, index) => {
     const names = Array.from({ length: call.kind === 'image' ? call.n : 0 }, (_, choice) => `${index}${choice}`);

@@ -132,7 +132,7 @@ describe('a hit', () => {
     await expectClean(at);
   });
 
-  test('embeddings are given again, number by number', async () => {
+  test('embeddings are returned again with the same numbers', async () => {
     const at = await open({ model: { kind: 'embed' } });
     const embedding = [0.1, -1e-9, 3];
     const usage = { prompt_tokens: 2, total_tokens: 2 };
@@ -163,7 +163,7 @@ describe('a hit', () => {
   });
 });
 
-describe('what caches have saved', () => {
+describe('savings of caches', () => {
   const cachedTokens = (text: string) => {
     const answer = wholeAnswer(text);
     (answer.json as { usage: object }).usage = {
@@ -175,7 +175,7 @@ describe('what caches have saved', () => {
     return answer;
   };
 
-  test('is on the record and in the sums of the account, from the provider’s cache and from ours', async () => {
+  test('are in the record and in the sums of the account, from the provider’s cache and from ours', async () => {
     const at = await priced();
     at.transport.script(cachedTokens('one'), wholeAnswer('two'));
     await at.serve(chatRequest(at.model));
@@ -190,8 +190,8 @@ describe('what caches have saved', () => {
   });
 });
 
-describe('who gets it', () => {
-  test('no other account, and no key without a cache', async () => {
+describe('access', () => {
+  test('other accounts and keys without a cache get nothing', async () => {
     const at = await open();
     at.transport.script(wholeAnswer('one'), wholeAnswer('two'), wholeAnswer('three'));
     await at.serve(chatRequest(at.model));
@@ -201,7 +201,7 @@ describe('who gets it', () => {
     expect([cacheStatus(plain), await contentOf(plain)]).toEqual([undefined, 'three']);
   });
 
-  test('another key of the account, up to the age that it allows', async () => {
+  test('another key of the account gets replies up to its maximum age', async () => {
     const at = await open();
     at.transport.script(wholeAnswer('one'), wholeAnswer('two'));
     const short = await caching.secondKey(at, { cacheSeconds: 60 });
@@ -243,7 +243,7 @@ describe('who gets it', () => {
     await expectClean(at);
   });
 
-  test('a balance or budget that does not cover the price of a hit: 402, and nothing is given', async () => {
+  test('a balance or budget that does not cover the price of a hit: 402, and nothing is returned', async () => {
     const at = await priced();
     at.transport.script(wholeAnswer('one'));
     await at.serve(chatRequest(at.model));

@@ -21,7 +21,7 @@ const opening = (url?: string): ReplyEvent => ({
 const INLINE: ReplyEvent[] = [opening(), { type: 'part-delta', ...PLACE, delta: BASE64 }];
 
 /** The events of a reply as the client of this call is given it. */
-async function asked(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEvent[]): Promise<ReplyEvent[]> {
+async function deliveredEvents(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEvent[]): Promise<ReplyEvent[]> {
   const reply = new WholeUpstream([{ bytes: new Uint8Array(), events }], false);
   const frames = await allFrames(deliverImages(at.deps, reply, { ...CALL, ...more }));
   return frames.flatMap((frame) => [...frame.events]);
@@ -30,47 +30,47 @@ async function asked(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEve
 /** Stores no image, and returns a URL. */
 const imageStore = { put: (image: Uint8Array) => Promise.resolve(`http://gateway.test/${image.length}`) };
 
-test('who asks for the bytes is given those of a data URL', async () => {
+test('a request for bytes gets those of a data URL', async () => {
   const at = await bench.open();
-  const events = await asked(at, { delivery: 'b64_json' }, [opening(`data:image/png;base64,${BASE64}`)]);
+  const events = await deliveredEvents(at, { delivery: 'b64_json' }, [opening(`data:image/png;base64,${BASE64}`)]);
   expect(events).toEqual(INLINE);
 });
 
-test('an image that cannot be fetched from where the provider left it is the upstream’s failure', async () => {
+test('an image that cannot be fetched from the provider’s URL is an upstream failure', async () => {
   const at = await bench.open();
-  const pending = asked(at, { delivery: 'b64_json' }, [opening('http://127.0.0.1/cat.png')]);
+  const pending = deliveredEvents(at, { delivery: 'b64_json' }, [opening('http://127.0.0.1/cat.png')]);
   expect(await pending.catch((thrown: unknown) => thrown)).toMatchObject({ code: 'upstream_failed' });
 });
 
-test('who asks for nothing is given what came', async () => {
+test('a request without a form gets the image as received', async () => {
   const at = await bench.open({ deps: { imageStore } });
-  expect(await asked(at, {}, INLINE)).toEqual(INLINE);
+  expect(await deliveredEvents(at, {}, INLINE)).toEqual(INLINE);
 });
 
-describe('who asks for addresses', () => {
-  test('is given one of ours for every image that came as bytes', async () => {
+describe('a request for URLs', () => {
+  test('gets a URL of the gateway for every image that was received as bytes', async () => {
     const at = await bench.open({ deps: { imageStore } });
     const kept = [opening(`http://gateway.test/${PNG.length}`)];
-    expect(await asked(at, { delivery: 'url' }, INLINE)).toEqual(kept);
-    expect(await asked(at, { delivery: 'url' }, [opening(`data:image/png;base64,${BASE64}`)])).toEqual(kept);
+    expect(await deliveredEvents(at, { delivery: 'url' }, INLINE)).toEqual(kept);
+    expect(await deliveredEvents(at, { delivery: 'url' }, [opening(`data:image/png;base64,${BASE64}`)])).toEqual(kept);
   });
 
-  test('keeps the provider’s own address', async () => {
+  test('gets the provider’s own URL', async () => {
     const at = await bench.open({ deps: { imageStore } });
     const elsewhere = [opening('https://images.test/cat.png')];
-    expect(await asked(at, { delivery: 'url' }, elsewhere)).toEqual(elsewhere);
+    expect(await deliveredEvents(at, { delivery: 'url' }, elsewhere)).toEqual(elsewhere);
   });
 
-  test('is given the bytes in a stream, and where there is no place to keep them', async () => {
+  test('gets the bytes in a stream, and if there is no image store', async () => {
     const at = await bench.open({ deps: { imageStore } });
     const without = await bench.open();
-    expect(await asked(at, { delivery: 'url', stream: true }, INLINE)).toEqual(INLINE);
-    expect(await asked(without, { delivery: 'url' }, INLINE)).toEqual(INLINE);
+    expect(await deliveredEvents(at, { delivery: 'url', stream: true }, INLINE)).toEqual(INLINE);
+    expect(await deliveredEvents(without, { delivery: 'url' }, INLINE)).toEqual(INLINE);
   });
 
-  test('is given the bytes where they could not be kept: the image is drawn and will be charged', async () => {
+  test('gets the bytes if they could not be stored: the image is generated and will be charged', async () => {
     const at = await bench.open({ deps: { imageStore: { put: () => Promise.reject(new Error('no space')) } } });
-    expect(await asked(at, { delivery: 'url' }, INLINE)).toEqual(INLINE);
+    expect(await deliveredEvents(at, { delivery: 'url' }, INLINE)).toEqual(INLINE);
     expect(at.troubles).toHaveLength(1);
   });
 });

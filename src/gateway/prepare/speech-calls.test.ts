@@ -19,7 +19,7 @@ describe('a conversation as a request for speech', () => {
     expect(losses).toEqual([]);
   });
 
-  test('formats have other words; what is no format of speech comes as wav', () => {
+  test('formats are mapped to their names; an unsupported one becomes wav', () => {
     const formatOf = (format: string) =>
       asSpeech(callOf([turn('user', 'a')], { audio: { voice: 'v', format } })).call.format;
     expect([formatOf('pcm16'), formatOf('flac'), formatOf('midi')]).toEqual(['pcm', 'flac', 'wav']);
@@ -30,14 +30,14 @@ describe('a conversation as a request for speech', () => {
     expect(asSpeech(callOf(messages, { sampling: { n: 2 } })).losses).toHaveLength(2);
   });
 
-  test('without a text there is nothing to speak', () => {
+  test('without a text the call is refused', () => {
     for (const messages of [[], [turn('user', '  ')], [turn('assistant', 'a')]]) {
       expect(() => asSpeech(callOf(messages))).toThrow(GatewayError);
     }
   });
 });
 
-test('audio becomes a part of a reply: in whole groups of base64, whatever its pieces', () => {
+test('audio becomes a part of a reply: in complete groups of base64, however it is split', () => {
   const pieces = ['a', 'bcde', 'fg'];
   const reader: Reader = {
     read: (chunk) => [{ bytes: chunk, events: [{ type: 'result', result: { type: 'audio', bytes: chunk } }] }],

@@ -38,7 +38,7 @@ async function prepare(
   };
 }
 
-test('a plain call passes through no step: it comes back at once, unchanged', async () => {
+test('a plain call passes no step: it is returned at once, unchanged', async () => {
   const { prepared, context } = await prepare();
   expect(runSteps(prepared)).toBe(prepared);
   expect(prepared.call).toBe(context.call);
@@ -58,7 +58,7 @@ test.each(['openai-compatible', 'anthropic', 'google'])(
   },
 );
 
-test('a conversation of texts whose signatures may be missing is not taken for one that needs no step', async () => {
+test('a text conversation whose signatures may be missing needs a step', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Hello' },
@@ -73,7 +73,7 @@ test('a conversation of texts whose signatures may be missing is not taken for o
   await running;
 });
 
-test('so does a conversation with earlier turns, tools and several choices for a target of its own format', async () => {
+test('so is a conversation with earlier turns, tools and several choices for a target of its own format', async () => {
   const messages = [
     { role: 'user', content: 'Hi' },
     { role: 'assistant', content: 'Hello' },
@@ -100,7 +100,7 @@ describe('a step runs where it applies', () => {
     expect(context.call.kind).toBe('chat');
   });
 
-  test('later steps see what earlier ones have made: images are asked for as many at once as the model takes', async () => {
+  test('later steps see the result of earlier ones: images are requested in groups as large as the model accepts', async () => {
     const { prepared } = await prepare({ n: 3 }, {}, { kind: 'image', quirks: { maxImagesPerCall: 2 } });
     await runSteps(prepared);
     expect(prepared.pieces?.map((piece: Call) => piece.kind === 'image' && piece.n)).toEqual([2, 1]);

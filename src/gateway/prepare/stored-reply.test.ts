@@ -15,7 +15,7 @@ const caching = cacheBench();
 
 const open = (setup: CaseSetup = {}) => caching.open(setup);
 
-describe('what is the same request', () => {
+describe('equality of requests', () => {
   test.each<[string, object, boolean]>([
     ['another end user', { user: 'u2' }, true],
     ['other metadata', { metadata: { trace: '2' } }, true],
@@ -198,7 +198,7 @@ describe('what is not stored', () => {
 });
 
 describe('what is stored', () => {
-  test('ends with its time, and a failing store hurts no call', async () => {
+  test('expires, and a failing store fails no call', async () => {
     const at = await open();
     at.transport.script(wholeAnswer('one'), wholeAnswer('two'), wholeAnswer('three'));
     await at.serve(chatRequest(at.model));
@@ -216,7 +216,7 @@ describe('what is stored', () => {
     expect(await at.held()).toBe(0n);
   });
 
-  test('a hold of a hit, left behind by a killed process, is released: nothing was sent', async () => {
+  test('the hold of a hit in a killed process is released: nothing was sent', async () => {
     const at = await open({ model: { price: { ...PRICE, perCacheHit: 0.0000007 } } });
     at.transport.script(wholeAnswer('one'));
     await at.serve(chatRequest(at.model));
@@ -265,7 +265,7 @@ describe('the stored form', () => {
     return { recorder, kept: () => kept };
   };
 
-  test('has the pieces of a text in one, the usage that was charged, and nothing of a slower target', () => {
+  test('has the text in one piece, the charged usage, and nothing of a slower target', () => {
     const { recorder, kept } = recorded(events);
     const hedge = { provider: 'p', targetModel: 't', cost: '0.1', usage };
     const stored = readStoredReply(recorder.write({ ...usage, hedge }, ['lost']) ?? '');

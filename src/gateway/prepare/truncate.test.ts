@@ -83,7 +83,7 @@ test('no result is without its call, and no call without its result', () => {
   }
 });
 
-test('what is not to be cut is refused where it cannot fit, with OpenAI’s code', () => {
+test('without truncation a conversation that is too long is refused with OpenAI’s code', () => {
   const call = callOf([text('user', LONG)], 'disabled');
   const tokens = estimateInputTokens(call);
   expect(fitted(call, model(tokens))).toBe(call);

@@ -16,7 +16,7 @@ const inline = (text: string) => ({
 });
 const CALL = imageCall({ images: [uploaded('one'), inline('two')], mask: uploaded('mask'), edit: true });
 
-test('files are read into inline images, the mask too; what is inline stays', async () => {
+test('files become inline images, the mask too; inline images are unchanged', async () => {
   expect(hasUploads(CALL)).toBe(true);
   const call = await withInlineUploads(CALL);
   expect(call).toEqual({ ...CALL, images: [inline('one'), inline('two')], mask: inline('mask') });

@@ -62,7 +62,7 @@ for (const [name, breakOff] of [
   ],
   ['is larger than a reply may be', (_at, request) => request.push(`: ${'x'.repeat(1_000_001)}\n\n`)],
 ] satisfies [string, (at: GatewayCase, request: SentRequest) => void | Promise<void>][]) {
-  test(`of a stream that ${name} nothing is sent, and nothing of it is charged`, async () => {
+  test(`a stream that ${name} is neither sent nor charged`, async () => {
     const at = await open({ targets: 2 });
     const serving = at.serve(body(at));
     const first = await halfWay(at);
@@ -93,7 +93,7 @@ test('the client is sent keep-alives and nothing else before the reply is comple
   expect(await at.spent()).toBe(COST);
 });
 
-test('the time to its first token and of each token is measured where they come, not at its end', async () => {
+test('the time to its first token and of each token is measured when they arrive, not at the end', async () => {
   const at = await open();
   const serving = at.serve(body(at));
   const request = await at.transport.next();
@@ -123,7 +123,7 @@ test('a client that leaves while the reply is read is charged its input, and the
   expect(await at.spent()).toBe(at.calls[0]?.cost ?? 0n);
 });
 
-test('a non-streaming call of the model is as any other', async () => {
+test('a non-streaming call of the model is unchanged', async () => {
   const at = await open();
   const serving = at.serve(chatRequest(at.model));
   const request = await at.transport.next();

@@ -42,7 +42,7 @@ async function streaming(setup: CaseSetup = {}, members: object = {}): Promise<S
 }
 
 describe('a stream', () => {
-  test('goes on as it comes, and its last bytes leave when it is settled', async () => {
+  test('is sent on as it arrives, and its last bytes are sent when it is settled', async () => {
     const at = await streaming();
     expect(at.sink.text).toContain('Hel');
     at.request.pushEvents(lo, finish, usage);
@@ -69,7 +69,7 @@ describe('a stream', () => {
     expect(at.sink.text).toContain('"error"');
   });
 
-  test('that its upstream breaks off ends with an error and no terminator; what was delivered is charged', async () => {
+  test('that its upstream interrupts ends with an error and no terminator; what was delivered is charged', async () => {
     const at = await streaming();
     at.request.exchange.broke(new Error('cut'));
     expect(await at.sink.over).toBe('ended');
@@ -111,7 +111,7 @@ describe('a stream', () => {
     },
   );
 
-  test('whose upstream falls silent is broken off at its limit', async () => {
+  test('whose upstream falls silent ends with an error at the limit', async () => {
     const at = await streaming();
     at.transport.pass(60_000);
     expect(at.context.concluded).toBeUndefined();
@@ -121,7 +121,7 @@ describe('a stream', () => {
     expect(at.request.isStopped).toBe(true);
   });
 
-  test('ends once: what comes after its end changes nothing', async () => {
+  test('ends once: later events change nothing', async () => {
     const at = await streaming();
     at.request.pushEvents(finish, usage);
     at.request.pushDone();
@@ -150,7 +150,7 @@ describe('an event that cannot be read', () => {
     expect(at.calls.map(({ outcome, cost }) => [outcome, cost])).toEqual([['ok', COST]]);
   });
 
-  test('ends the stream with an error where the call has tools', async () => {
+  test('ends the stream with an error if the call has tools', async () => {
     const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
     const at = await streaming({}, { tools });
     at.request.push('data: {"id":"chatcmpl-upstream","choi\n\n');
@@ -199,7 +199,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that is slow', () => {
-  test('makes its upstream wait until it has taken what it was sent', async () => {
+  test('makes its upstream wait until it has read what was sent', async () => {
     const at = await streaming();
     at.sink.takes = false;
     at.request.pushEvents(lo);
@@ -210,7 +210,7 @@ describe('a client that is slow', () => {
     expect(at.sink.text.match(/"lo"/g)).toHaveLength(2);
   });
 
-  test('is no silence of its upstream', async () => {
+  test('does not count as silence of its upstream', async () => {
     const at = await streaming();
     at.sink.takes = false;
     at.request.pushEvents(lo);
@@ -218,7 +218,7 @@ describe('a client that is slow', () => {
     expect(at.context.concluded).toBeUndefined();
   });
 
-  test('holds its money no longer than a whole call may take', async () => {
+  test('keeps its hold no longer than the maximum time of a call', async () => {
     const at = await streaming();
     at.sink.takes = false;
     at.request.pushEvents(lo);
@@ -231,7 +231,7 @@ describe('a client that is slow', () => {
   });
 });
 
-test('silence is filled after the time set, and not before', async () => {
+test('keep-alives are sent after the configured silence, and not before', async () => {
   const at = await streaming();
   // Whole milliseconds: fractions would round to just below the time set.
   const sentAt = Math.ceil(performance.now());

@@ -9,10 +9,10 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 /** What `USAGE` costs, in USD. */
 const COST = (USED.input * 1 + USED.output * 4) / 1e6;
 
-async function streamed(at: GatewayCase, ...asked: Parameters<GatewayCase['serve']>): Promise<string> {
+async function streamed(at: GatewayCase, ...args: Parameters<GatewayCase['serve']>): Promise<string> {
   at.transport.script(streamAnswer(['Hel', 'lo']));
   const sink = new FakeSink();
-  ((await at.serve(...asked)).body as ByteSource).start(sink);
+  ((await at.serve(...args)).body as ByteSource).start(sink);
   expect(await sink.over).toBe('ended');
   return sink.text;
 }

@@ -8,7 +8,7 @@ const bench = forTests(startGatewayBench, (started) => started.close());
 
 const MINUTE_MS = 60_000;
 
-test('an absurd report of a free model keeps no other call out after a minute', async () => {
+test('an absurd report of a free model blocks no other call after a minute', async () => {
   const at = await bench.open({
     provider: { tokensPerMinute: 50_000, queueMs: 1 },
     model: { price: { input: 0, output: 0 }, retries: 0 },
@@ -21,7 +21,7 @@ test('an absurd report of a free model keeps no other call out after a minute', 
   expect((await at.serve(chatRequest(at.model))).status).toBe(200);
 });
 
-test('a report within what was sent and asked for counts in full', () => {
+test('a report within what was sent and requested counts in full', () => {
   const call = { kind: 'chat', sampling: {}, maxOutputTokens: 100 } as never;
   const context = { call, model: { maxOutputTokens: 500 }, estimatedInput: 10, sendings: 1 };
   const report = (input: number, output: number) => countedTokens(context, { input, output, source: 'reported' });

@@ -30,7 +30,7 @@ test('a partial report counts, but never for less than was delivered', async () 
   expect(await meter.final(count)).toEqual({ input: 7, cachedInput: 3, output: 50, source: 'partial' });
 });
 
-test('a report from before the end that no other followed is partial, at the end too', async () => {
+test('a last report from before the end is partial, at the end too', async () => {
   const meter = new Meter(100);
   const usage: Usage = { input: 7, output: 1, source: 'partial' };
   meter.see([{ type: 'usage', usage }, delta('x'.repeat(40)), { type: 'reply-end' }]);
@@ -75,7 +75,7 @@ test.each([
   expect(meter.final(count)).toEqual(usage);
 });
 
-test('audio and images are no text', async () => {
+test('audio and images are not text', async () => {
   const meter = new Meter(100);
   meter.see([
     { type: 'part-start', choice: 0, part: 0, opens: { type: 'audio', id: 'a' } },
@@ -122,7 +122,7 @@ test('of several upstream calls each counts by itself: reported, partial, counte
   });
 });
 
-test('a role alone is nothing delivered', () => {
+test('a role alone does not count as delivered', () => {
   const meter = new Meter(100);
   meter.see([
     { type: 'reply-start', id: 'a', model: 'm' },
@@ -133,7 +133,7 @@ test('a role alone is nothing delivered', () => {
   expect(meter.delivered).toBe(true);
 });
 
-test('images and audios are counted as what they are, not by their length', () => {
+test('images and audio are counted by their kind, not by their length', () => {
   const meter = new Meter(10);
   meter.see([
     { type: 'part-start', choice: 0, part: 0, opens: { type: 'image', mimeType: 'image/png' } },

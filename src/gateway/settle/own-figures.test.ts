@@ -75,7 +75,7 @@ test.each<[string, object, object]>([
   expect(rewritten(`,\r\n${JSON.stringify(claimed)}\r\n]`)).toBe(`,\r\n${JSON.stringify(own)}\r\n]`);
 });
 
-test('all else stays as it was, byte for byte', () => {
+test('everything else is unchanged, byte for byte', () => {
   const text = 'data: {"choices": [ {"delta":{"content":"usage: {5}"}} ] , "usage":null}\n\n: ping\n\ndata: [DONE]\n\n';
   expect(rewritten(text)).toBe(text);
   const quoted = 'data: {"choices":[{"delta":{"content":"{\\"usage\\":{\\"total_tokens\\":1}}"}}]}\n\n';

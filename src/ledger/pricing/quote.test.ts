@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ASKED, chatCall } from '../../../test/helpers/chat-call.ts';
+import { CALL_DEFAULTS, chatCall } from '../../../test/helpers/chat-call.ts';
 import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/helpers/fixtures.ts';
 import { recordedUsage } from '../../../test/helpers/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../../canonical/call.ts';
@@ -94,7 +94,9 @@ describe('estimateInput', () => {
 describe('kinds other than chat and images', () => {
   test('embeddings by characters', () => {
     const inputs = ['a'.repeat(400), [1, 2, 3], 'b'.repeat(600)];
-    expect(quote({ ...ASKED, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(25_000n);
+    expect(quote({ ...CALL_DEFAULTS, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(
+      25_000n,
+    );
   });
 
   test.each([
@@ -104,7 +106,7 @@ describe('kinds other than chat and images', () => {
     [[1, 0], 1n],
   ])('reranking of %j documents and bytes counts this many searches', ([count = 0, bytes = 0], searches) => {
     const documents = Array.from({ length: count }, () => 'a'.repeat(bytes));
-    const call: RerankCall = { ...ASKED, kind: 'rerank', query: 'q', documents, returnDocuments: false };
+    const call: RerankCall = { ...CALL_DEFAULTS, kind: 'rerank', query: 'q', documents, returnDocuments: false };
     expect(quote(call, { perCall: 2n }, 0)).toBe(searches * 2n);
   });
 });

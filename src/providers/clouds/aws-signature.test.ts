@@ -131,8 +131,8 @@ describe('signing for a service', () => {
 
   test('without a region an attempt fails; only the operator sees why', () => {
     const credential = `AKIAIOSFODNN7EXAMPLE:${SECRET}`;
-    const asked = () =>
+    const authorize = () =>
       authorizeByAws(outgoingTo('/'), target({ credential, baseUrl: 'http://127.0.0.1:1' }), 'bedrock', AT);
-    expect(asked).toThrow("The gateway's credential for the provider cannot be used.");
+    expect(authorize).toThrow("The gateway's credential for the provider cannot be used.");
   });
 });

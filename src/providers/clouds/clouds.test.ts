@@ -26,11 +26,11 @@ function targetOf(provider: Provider, overrides: Partial<Target>): Target {
 }
 
 /** Returns the token `fetched`, and records the exchange. */
-function signingWith(asked: TokenExchange[] = []): Signing {
+function signingWith(exchanges: TokenExchange[] = []): Signing {
   return {
     now: () => NOW,
     token(exchange) {
-      asked.push(exchange);
+      exchanges.push(exchange);
       return Promise.resolve('fetched');
     },
   };
@@ -40,10 +40,10 @@ async function headersOf(
   provider: Provider,
   overrides: Partial<Target>,
   sent: Outgoing['headers'] = {},
-  asked: TokenExchange[] = [],
+  exchanges: TokenExchange[] = [],
 ) {
   const outgoing: Outgoing = { method: 'POST', url: 'https://example.com/x', headers: { ...sent }, body: undefined };
-  await provider.authorize(outgoing, targetOf(provider, overrides), signingWith(asked));
+  await provider.authorize(outgoing, targetOf(provider, overrides), signingWith(exchanges));
   return outgoing.headers;
 }
 
@@ -204,13 +204,13 @@ describe('vertex', () => {
   });
 
   test("an account's token is fetched, and Anthropic's version is in the body", async () => {
-    const asked: TokenExchange[] = [];
+    const exchanges: TokenExchange[] = [];
     const sent = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'b' };
-    expect(await headersOf(vertex, { credential }, sent, asked)).toEqual({
+    expect(await headersOf(vertex, { credential }, sent, exchanges)).toEqual({
       authorization: 'Bearer fetched',
       'anthropic-beta': 'b',
     });
-    expect(asked).toHaveLength(1);
+    expect(exchanges).toHaveLength(1);
     expect(vertex.members?.(targetOf(vertex, {}), 'anthropic-messages', chatCall())).toEqual({
       model: undefined,
       anthropic_version: 'vertex-2023-10-16',
@@ -219,9 +219,9 @@ describe('vertex', () => {
 
   test("a user's refresh token is exchanged too; other kinds are refused without quoting them", async () => {
     const person = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'r' };
-    const asked: TokenExchange[] = [];
-    await headersOf(vertex, { credential: JSON.stringify(person) }, {}, asked);
-    const request = await asked[0]?.request(NOW);
+    const exchanges: TokenExchange[] = [];
+    await headersOf(vertex, { credential: JSON.stringify(person) }, {}, exchanges);
+    const request = await exchanges[0]?.request(NOW);
     expect(request?.url).toBe('https://oauth2.googleapis.com/token');
     expect(Buffer.from(request?.body ?? []).toString()).toBe(
       'grant_type=refresh_token&client_id=c&client_secret=s&refresh_token=r',
@@ -265,12 +265,12 @@ describe('azure', () => {
   test("an API key, an Entra token, or an application's secret that is exchanged for one", async () => {
     expect(await headersOf(azure, { credential: 'abc' })).toEqual({ 'api-key': 'abc' });
     expect(await headersOf(azure, { credential: 'eyJh.eyJb.c-_' })).toEqual({ authorization: 'Bearer eyJh.eyJb.c-_' });
-    const asked: TokenExchange[] = [];
+    const exchanges: TokenExchange[] = [];
     const settings = { tenantId: 't1', clientId: 'c1' };
-    expect(await headersOf(azure, { credential: 'secret', settings }, {}, asked)).toEqual({
+    expect(await headersOf(azure, { credential: 'secret', settings }, {}, exchanges)).toEqual({
       authorization: 'Bearer fetched',
     });
-    const request = await asked[0]?.request(NOW);
+    const request = await exchanges[0]?.request(NOW);
     expect(request?.url).toBe('https://login.microsoftonline.com/t1/oauth2/v2.0/token');
     expect(Object.fromEntries(new URLSearchParams(Buffer.from(request?.body ?? []).toString()))).toEqual({
       grant_type: 'client_credentials',

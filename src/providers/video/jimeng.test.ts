@@ -64,8 +64,8 @@ test('a task is polled by its number and kind', () => {
     'POST',
     'https://visual.volcengineapi.com/?Action=CVSync2AsyncGetResult&Version=2022-08-31',
   ]);
-  const asked = JSON.parse(new TextDecoder().decode(body));
-  expect(asked).toEqual({ req_key: 'jimeng_ti2v_v30_pro', task_id: '7392616336519610409' });
+  const request = JSON.parse(new TextDecoder().decode(body));
+  expect(request).toEqual({ req_key: 'jimeng_ti2v_v30_pro', task_id: '7392616336519610409' });
 });
 
 describe('the states of a task', () => {

@@ -128,9 +128,9 @@ test('nothing of it can be read on disk; an altered or moved file is an error', 
 function slowFiles(): Files & { open(): void } {
   const gate = Promise.withResolvers<void>();
   const folder = folderFiles(newFolder());
-  const write: Files['write'] = async (...asked) => {
+  const write: Files['write'] = async (...args) => {
     await gate.promise;
-    return folder.write(...asked);
+    return folder.write(...args);
   };
   return { ...folder, write, open: gate.resolve };
 }
@@ -251,9 +251,9 @@ test('storage that hangs is not called again and again', async () => {
   let writes = 0;
   const counted: Files = {
     ...files,
-    write(...asked) {
+    write(...args) {
       writes++;
-      return files.write(...asked);
+      return files.write(...args);
     },
   };
   const captures = open(counted, { queue: { writers: 2, writeMs: 1 } });

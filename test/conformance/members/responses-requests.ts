@@ -6,7 +6,7 @@ import { HIDDEN, PDF, PNG, SCHEMA, STORED } from './samples.ts';
 
 const responses = (more: JsonObject): JsonObject => ({ model: 'm', input: 'Hello', ...more });
 const responsesTool: JsonObject = { type: 'function', name: 'look', parameters: SCHEMA, strict: false };
-const asked = (...content: JsonObject[]): JsonObject => responses({ input: [{ role: 'user', content }] });
+const withContent = (...content: JsonObject[]): JsonObject => responses({ input: [{ role: 'user', content }] });
 
 export const RESPONSES_REQUESTS: readonly Group[] = [
   {
@@ -97,13 +97,13 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
   {
     dialect: 'openai-responses',
     declared: 'responses/ResponseInputText',
-    body: (more) => asked({ type: 'input_text', text: 'Hello', ...more }),
+    body: (more) => withContent({ type: 'input_text', text: 'Hello', ...more }),
     members: { text: 'Another word', type: GIVEN, prompt_cache_breakpoint: { mode: 'explicit' } },
   },
   {
     dialect: 'openai-responses',
     declared: 'responses/ResponseInputImage',
-    body: (more) => asked({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...more }),
+    body: (more) => withContent({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, ...more }),
     members: {
       detail: 'high',
       type: GIVEN,
@@ -115,7 +115,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
   {
     dialect: 'openai-responses',
     declared: 'responses/ResponseInputFile',
-    body: (more) => asked({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...more }),
+    body: (more) => withContent({ type: 'input_file', file_data: `data:application/pdf;base64,${PDF}`, ...more }),
     members: {
       type: GIVEN,
       detail: 'high',
@@ -127,7 +127,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
   },
   {
     dialect: 'openai-responses',
-    body: (more) => asked({ type: 'input_text', text: 'Hello' }, ...(more.part ? [more.part as JsonObject] : [])),
+    body: (more) => withContent({ type: 'input_text', text: 'Hello' }, ...(more.part ? [more.part as JsonObject] : [])),
     members: {
       part: { type: 'input_image', file_id: 'file_1' },
       'part ': { type: 'input_file', file_id: 'file_1' },

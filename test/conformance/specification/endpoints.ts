@@ -1,28 +1,28 @@
 /** Rules for endpoints, credentials, errors, versions and balance. */
 import { expect } from 'bun:test';
 import type { Any, Rule, Sent, World } from './world.ts';
-import { asked, expectKind, refusalOf, replyOf, rule, send } from './world.ts';
+import { expectKind, refusalOf, replyOf, rule, sample, send } from './world.ts';
 
 const JIMENG = '/vendor-b/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
 
 /** Every endpoint with a request for it. `family`: the format of its errors. */
 const ENDPOINTS: readonly { name: string; sent: Sent; family: 'A' | 'B' | 'C'; missing?: true }[] = [
-  { name: 'POST /v1/chat/completions', sent: asked('chat'), family: 'A' },
-  { name: 'POST /v1/messages', sent: asked('messages'), family: 'B' },
-  { name: 'POST /v1/responses', sent: asked('responses'), family: 'A' },
-  { name: 'POST /v1/completions', sent: asked('completions'), family: 'A' },
-  { name: 'POST :generateContent', sent: asked('generate'), family: 'C' },
+  { name: 'POST /v1/chat/completions', sent: sample('chat'), family: 'A' },
+  { name: 'POST /v1/messages', sent: sample('messages'), family: 'B' },
+  { name: 'POST /v1/responses', sent: sample('responses'), family: 'A' },
+  { name: 'POST /v1/completions', sent: sample('completions'), family: 'A' },
+  { name: 'POST :generateContent', sent: sample('generate'), family: 'C' },
   {
     name: 'POST :generateContent/ (with a slash behind)',
-    sent: { ...asked('generate'), path: '/v1beta/models/sandbox-chat:generateContent/' },
+    sent: { ...sample('generate'), path: '/v1beta/models/sandbox-chat:generateContent/' },
     family: 'C',
   },
   {
     name: 'POST :streamGenerateContent',
-    sent: { ...asked('generate'), path: '/v1beta/models/sandbox-chat:streamGenerateContent?alt=sse' },
+    sent: { ...sample('generate'), path: '/v1beta/models/sandbox-chat:streamGenerateContent?alt=sse' },
     family: 'C',
   },
-  { name: 'POST /v1/images/generations', sent: asked('images'), family: 'A' },
+  { name: 'POST /v1/images/generations', sent: sample('images'), family: 'A' },
   {
     name: 'POST /v1/videos',
     sent: { path: '/v1/videos', body: { model: 'sandbox-video', seconds: '1' } },
@@ -53,13 +53,13 @@ const ENDPOINTS: readonly { name: string; sent: Sent; family: 'A' | 'B' | 'C'; m
     family: 'A',
   },
   { name: 'GET /v1/models', sent: { method: 'GET', path: '/v1/models' }, family: 'A' },
-  { name: 'POST /v1/embeddings', sent: asked('embeddings'), family: 'A' },
+  { name: 'POST /v1/embeddings', sent: sample('embeddings'), family: 'A' },
   {
     name: 'POST /v1/engines/{model}/embeddings',
-    sent: { ...asked('embeddings'), path: '/v1/engines/sandbox-embed/embeddings' },
+    sent: { ...sample('embeddings'), path: '/v1/engines/sandbox-embed/embeddings' },
     family: 'A',
   },
-  { name: 'POST /v1/rerank', sent: asked('rerank'), family: 'A' },
+  { name: 'POST /v1/rerank', sent: sample('rerank'), family: 'A' },
 ];
 
 const isReached = (status: number, missing?: true) => expect(status).toBe(missing ? 404 : 200);
@@ -113,17 +113,17 @@ const isC = (list: Any) => expect(list.models[0].name).toStartWith('models/');
 
 export const CREDENTIAL_RULES: readonly Rule[] = [
   rule('messages: `x-api-key` may carry the key', async (world) => {
-    const sent = asked('messages');
+    const sent = sample('messages');
     const headers = { ...sent.headers, 'x-api-key': bearer(world) };
     expect((await replyOf(world, { ...sent, key: null, headers })).type).toBe('message');
   }),
   ...['vendor1-version', 'anthropic-version'].map((name) =>
     rule(`messages: the version stands in \`${name}\``, async (world) => {
-      expect((await replyOf(world, { ...asked('messages'), headers: { [name]: '2023-06-01' } })).type).toBe('message');
+      expect((await replyOf(world, { ...sample('messages'), headers: { [name]: '2023-06-01' } })).type).toBe('message');
     }),
   ),
   rule('messages: without a version the request is refused, and the header named', async (world) => {
-    const { status, words } = await refusalOf(world, { ...asked('messages'), headers: {} });
+    const { status, words } = await refusalOf(world, { ...sample('messages'), headers: {} });
     expect(status).toBe(400);
     expect(words).toContain('version');
   }),
@@ -152,14 +152,14 @@ export const CREDENTIAL_RULES: readonly Rule[] = [
 ];
 
 const NAMES: readonly (readonly [what: string, sent: Sent, family: 'A' | 'B' | 'C'])[] = [
-  ['chat', asked('chat', {}, 'Sandbox-Chat'), 'A'],
-  ['messages', asked('messages', {}, 'Sandbox-Chat'), 'B'],
-  ['Responses', asked('responses', {}, 'Sandbox-Chat'), 'A'],
-  ['completions', asked('completions', {}, 'Sandbox-Chat'), 'A'],
-  ['generateContent', asked('generate', {}, 'Sandbox-Chat'), 'C'],
-  ['images', asked('images', {}, 'Sandbox-Image'), 'A'],
-  ['embeddings', asked('embeddings', {}, 'Sandbox-Embed'), 'A'],
-  ['rerank', asked('rerank', {}, 'Sandbox-Rerank'), 'A'],
+  ['chat', sample('chat', {}, 'Sandbox-Chat'), 'A'],
+  ['messages', sample('messages', {}, 'Sandbox-Chat'), 'B'],
+  ['Responses', sample('responses', {}, 'Sandbox-Chat'), 'A'],
+  ['completions', sample('completions', {}, 'Sandbox-Chat'), 'A'],
+  ['generateContent', sample('generate', {}, 'Sandbox-Chat'), 'C'],
+  ['images', sample('images', {}, 'Sandbox-Image'), 'A'],
+  ['embeddings', sample('embeddings', {}, 'Sandbox-Embed'), 'A'],
+  ['rerank', sample('rerank', {}, 'Sandbox-Rerank'), 'A'],
   ['videos', { path: '/v1/videos', body: { model: 'Sandbox-Video' } }, 'A'],
 ];
 
@@ -190,7 +190,7 @@ export const BALANCE_RULES: readonly Rule[] = [
     (endpoint) =>
       rule(`${endpoint}: a call that the balance does not cover is refused before it is made`, async (world) => {
         const poor = await world.scene.gateway.newCaller('0');
-        const { status } = await refusalOf(world, { ...asked(endpoint), key: poor.key });
+        const { status } = await refusalOf(world, { ...sample(endpoint), key: poor.key });
         expect(status).toBe(402);
         expect(await world.scene.gateway.calls(poor)).toEqual([]);
       }),
@@ -198,12 +198,12 @@ export const BALANCE_RULES: readonly Rule[] = [
   rule('chat: `max_tokens` raises what the balance has to cover', async (world) => {
     const poor = await world.scene.gateway.newCaller('0.001');
     const status = async (max_tokens: number) =>
-      (await send(world, { ...asked('chat', { max_tokens }), key: poor.key })).status;
+      (await send(world, { ...sample('chat', { max_tokens }), key: poor.key })).status;
     expect([await status(1), await status(4096)]).toEqual([200, 402]);
   }),
   rule('calls are billed: the balance falls by the cost in the reply', async (world) => {
     const caller = await world.scene.gateway.newCaller('1');
-    const response = await send(world, { ...asked('chat'), key: caller.key });
+    const response = await send(world, { ...sample('chat'), key: caller.key });
     const cost = Number(response.headers.get('x-modelport-cost'));
     await response.arrayBuffer();
     expect(cost).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 /** Rules for generateContent and video tasks. */
 import { expect } from 'bun:test';
 import type { Any, Kind, Rule, Sent, World } from './world.ts';
-import { asked, eventsOf, expectKind, refusalOf, replyOf, rule } from './world.ts';
+import { eventsOf, expectKind, refusalOf, replyOf, rule, sample } from './world.ts';
 
 const contents = (...parts: object[]) => [{ role: 'user', parts }];
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -37,7 +37,7 @@ export const GENERATE_RULES: readonly Rule[] = [
     rule(`generateContent recognises ${what} given as base64 in \`inlineData\``, async (world) => {
       const { candidates } = await replyOf(
         world,
-        asked('generate', { contents: contents({ text: 'What is it?' }, inline(mimeType, data)) }),
+        sample('generate', { contents: contents({ text: 'What is it?' }, inline(mimeType, data)) }),
       );
       expect(candidates[0].content.parts[0].text).not.toBe('');
     }),
@@ -61,7 +61,7 @@ export const GENERATE_RULES: readonly Rule[] = [
     }),
   ),
   rule('generateContent: base64 that is none is refused', async (world) => {
-    const { status } = await refusalOf(world, asked('generate', { contents: contents(inline('image/png', '%%%')) }));
+    const { status } = await refusalOf(world, sample('generate', { contents: contents(inline('image/png', '%%%')) }));
     expect(status).toBe(400);
   }),
   ...['GET', 'PUT', 'DELETE'].map((method) =>
@@ -73,13 +73,13 @@ export const GENERATE_RULES: readonly Rule[] = [
   rule(
     'the path of a model knows the actions generateContent and streamGenerateContent: another is refused',
     async (world) => {
-      const { status, error } = await refusalOf(world, { ...asked('generate'), path: at('sandbox-chat', 'dream') });
+      const { status, error } = await refusalOf(world, { ...sample('generate'), path: at('sandbox-chat', 'dream') });
       expect([status, error.status]).toEqual([404, 'NOT_FOUND']);
     },
   ),
   rule('streamGenerateContent with alt=sse is a stream of events', async (world) => {
     const { data, type } = await eventsOf(world, {
-      ...asked('generate'),
+      ...sample('generate'),
       path: at('sandbox-chat', 'streamGenerateContent?alt=sse'),
     });
     expect(type).toContain('text/event-stream');
@@ -88,7 +88,7 @@ export const GENERATE_RULES: readonly Rule[] = [
     expect(chunks.at(-1).candidates[0].finishReason).toBe('STOP');
   }),
   rule('generateContent: the total is the sum of the counts', async (world) => {
-    const { usageMetadata } = await replyOf(world, asked('generate'));
+    const { usageMetadata } = await replyOf(world, sample('generate'));
     const { promptTokenCount, candidatesTokenCount, totalTokenCount } = usageMetadata;
     expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
   }),
@@ -117,8 +117,8 @@ export const GENERATE_RULES: readonly Rule[] = [
     expect(status).toBe(400);
   }),
   rule('chat: `modalities` with audio gives audio, with the voice and the format of `audio`', async (world) => {
-    const audio = { voice: 'alloy', format: 'wav' };
-    const { choices } = await replyOf(world, asked('chat', { modalities: ['text', 'audio'], audio }, 'sandbox-speech'));
+    const more = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
+    const { choices } = await replyOf(world, sample('chat', more, 'sandbox-speech'));
     expect(Buffer.from(choices[0].message.audio.data, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
   }),
   rule('images: generateContent with `responseModalities` IMAGE gives an image as base64', async (world) => {

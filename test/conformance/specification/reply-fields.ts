@@ -1,6 +1,6 @@
 /** Rules for the members of each format's reply: they exist and have the specified type. */
 import { expect } from 'bun:test';
-import { type Any, asked, expectKind, type Kind, type Rule, replyOf, rule, type Sent, type World } from './world.ts';
+import { type Any, expectKind, type Kind, type Rule, replyOf, rule, type Sent, sample, type World } from './world.ts';
 
 /** Members by their path; `[]` is the first element of a list. */
 interface Reply {
@@ -37,7 +37,7 @@ const COUNTS: Reply['members'] = [
 const REPLIES: readonly Reply[] = [
   {
     what: 'chat completion',
-    sent: asked('chat'),
+    sent: sample('chat'),
     members: [
       ['id', 'string'],
       ['object', 'string', 'chat.completion'],
@@ -54,7 +54,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'chat completion that calls a tool',
-    sent: asked('chat', { tools: [FUNCTION], tool_choice: 'required' }),
+    sent: sample('chat', { tools: [FUNCTION], tool_choice: 'required' }),
     members: [
       ['choices.[].finish_reason', 'string', 'tool_calls'],
       ['choices.[].message.tool_calls', 'array'],
@@ -66,7 +66,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'chat completion of a model that thinks',
-    sent: asked('chat', { reasoning_effort: 'high' }, 'sandbox-reasoner'),
+    sent: sample('chat', { reasoning_effort: 'high' }, 'sandbox-reasoner'),
     members: [
       ['choices.[].message.reasoning_content', 'string'],
       ['usage.completion_tokens_details.reasoning_tokens', 'integer'],
@@ -74,7 +74,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'message',
-    sent: asked('messages'),
+    sent: sample('messages'),
     members: [
       ['id', 'string'],
       ['type', 'string', 'message'],
@@ -93,7 +93,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'Responses object',
-    sent: asked('responses'),
+    sent: sample('responses'),
     members: [
       ['id', 'string'],
       ['object', 'string', 'response'],
@@ -113,7 +113,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'text completion',
-    sent: asked('completions'),
+    sent: sample('completions'),
     members: [
       ['id', 'string'],
       ['object', 'string', 'text_completion'],
@@ -128,7 +128,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'generateContent reply',
-    sent: asked('generate'),
+    sent: sample('generate'),
     members: [
       ['candidates', 'array'],
       ['candidates.[].content', 'object'],
@@ -144,7 +144,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'chat-style image',
-    sent: asked('chat', { stream: false, contents: [], extra_body: {} }, 'sandbox-image'),
+    sent: sample('chat', { stream: false, contents: [], extra_body: {} }, 'sandbox-image'),
     members: [
       ['id', 'string'],
       ['model', 'string', 'sandbox-image'],
@@ -160,7 +160,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'image, asked for in the flat shape',
-    sent: asked('images', { size: '1024x1024', n: 1 }),
+    sent: sample('images', { size: '1024x1024', n: 1 }),
     members: [
       ['created', 'integer'],
       ['data', 'array'],
@@ -169,7 +169,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'image, asked for in the nested shape',
-    sent: asked('images', {
+    sent: sample('images', {
       prompt: undefined,
       input: { messages: [{ role: 'user', content: [{ text: 'A house' }] }] },
       parameters: {},
@@ -182,12 +182,12 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'image, asked for as an address',
-    sent: asked('images', { response_format: 'url' }),
+    sent: sample('images', { response_format: 'url' }),
     members: [['data.[].url', 'string']],
   },
   {
     what: 'list of embeddings',
-    sent: asked('embeddings'),
+    sent: sample('embeddings'),
     members: [
       ['object', 'string', 'list'],
       ['data', 'array'],
@@ -202,7 +202,7 @@ const REPLIES: readonly Reply[] = [
   },
   {
     what: 'ranking',
-    sent: asked('rerank', { return_documents: true }),
+    sent: sample('rerank', { return_documents: true }),
     members: [
       ['id', 'string'],
       ['results', 'array'],

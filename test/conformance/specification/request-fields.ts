@@ -1,6 +1,6 @@
 /** Rules for the members of each format's request: accepted values reach a provider of that format, others are refused. */
 import { expect } from 'bun:test';
-import { type Any, asked, type Endpoint, REQUESTS, type Rule, refusalOf, rule, send, type World } from './world.ts';
+import { type Any, type Endpoint, REQUESTS, type Rule, refusalOf, rule, sample, send, type World } from './world.ts';
 
 interface Field {
   name: string;
@@ -231,14 +231,14 @@ function expectNamed({ error, words }: { error: Any; words: string }, name: stri
 
 const missing = (endpoint: Endpoint, { name }: Field) =>
   rule(`${endpoint}: \`${name}\` is required, and named where it is missing`, async (world) => {
-    const refusal = await refusalOf(world, asked(endpoint, { [name]: undefined }));
+    const refusal = await refusalOf(world, sample(endpoint, { [name]: undefined }));
     expect(refusal.status).toBe(400);
     expectNamed(refusal, name);
   });
 
 const refused = (endpoint: Endpoint, { name, beside }: Field, value: unknown, why: string) =>
   rule(`${endpoint}: \`${name}\` ${shown(value)} is refused and named: ${why}`, async (world) => {
-    const refusal = await refusalOf(world, asked(endpoint, { ...beside, [name]: value }));
+    const refusal = await refusalOf(world, sample(endpoint, { ...beside, [name]: value }));
     expect(refusal.status).toBe(400);
     expectNamed(refusal, name);
   });

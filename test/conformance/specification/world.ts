@@ -111,7 +111,7 @@ export const SANDBOX: { readonly [endpoint in Endpoint]: string } = {
 };
 
 /** A request to the sandbox with these members; `undefined` omits a member. */
-export function asked(endpoint: Endpoint, more: { [member: string]: unknown } = {}, model = SANDBOX[endpoint]): Sent {
+export function sample(endpoint: Endpoint, more: { [member: string]: unknown } = {}, model = SANDBOX[endpoint]): Sent {
   const request = REQUESTS[endpoint](model);
   return { ...request, body: { ...request.body, ...more } };
 }

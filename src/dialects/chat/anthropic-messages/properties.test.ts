@@ -220,7 +220,7 @@ const toolTurns = fc
       fc.array(fc.oneof(thought, text), { maxLength: 2 }),
     ),
   )
-  .map(([calls, answered, others]): Message[] => [
+  .map(([calls, resultIds, others]): Message[] => [
     {
       role: 'assistant',
       parts: [
@@ -228,7 +228,7 @@ const toolTurns = fc
         ...calls.map(({ id, input: written }): Part => ({ type: 'tool-call', id, name: 'look', input: written })),
       ],
     },
-    ...answered.map(
+    ...resultIds.map(
       ({ id, failed, output }): Message => ({
         role: 'tool',
         parts: [{ type: 'tool-result', callId: id, parts: [output], failed }],
@@ -276,9 +276,9 @@ function expectLegal(turns: { role: string; content: JsonObject[] }[]): void {
   for (const [at, { role, content }] of turns.entries()) {
     expect(content.length).toBeGreaterThan(0);
     expect(turns[at + 1]?.role).not.toBe(role);
-    const asked = content.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
-    const answered = turns[at + 1]?.content.slice(0, asked.length).map(({ tool_use_id }) => tool_use_id) ?? [];
-    expect(answered.toSorted()).toEqual(asked.toSorted());
+    const callIds = content.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
+    const resultIds = turns[at + 1]?.content.slice(0, callIds.length).map(({ tool_use_id }) => tool_use_id) ?? [];
+    expect(resultIds.toSorted()).toEqual(callIds.toSorted());
     for (const block of content) if (block.type === 'text') expect(String(block.text).trim()).not.toBe('');
   }
 }

@@ -5,22 +5,22 @@ import { createReadiness } from './readiness.ts';
 describe('readiness queries', () => {
   test('the database is queried at most once a second, for any number of requests', async () => {
     let at = 0;
-    let asked = 0;
-    const ask = () => Promise.resolve(asked++ === 0 ? READY : notReady('x'));
+    let count = 0;
+    const ask = () => Promise.resolve(count++ === 0 ? READY : notReady('x'));
     const readiness = createReadiness({ ask, now: () => at });
     expect(await Promise.all([readiness(), readiness()])).toEqual([READY, READY]);
     at = 999;
     expect(await readiness()).toEqual(READY);
     at = 1000;
     expect(await readiness()).toEqual(notReady('x'));
-    expect(asked).toBe(2);
+    expect(count).toBe(2);
   });
 
   test('a silent database is not ready, and is not queried again until it answers', async () => {
     const answer = Promise.withResolvers<Readiness>();
-    let asked = 0;
+    let count = 0;
     const ask = () => {
-      asked++;
+      count++;
       return answer.promise;
     };
     const readiness = createReadiness({ ask, patienceMs: 5 });
@@ -29,6 +29,6 @@ describe('readiness queries', () => {
     expect(await readiness()).toEqual(late);
     answer.resolve(READY);
     expect(await readiness()).toEqual(READY);
-    expect(asked).toBe(1);
+    expect(count).toBe(1);
   });
 });
