@@ -5,13 +5,6 @@ const LEAST_LINES = 6;
 /** What stands in more places is how every file of its kind looks. */
 const MOST_PLACES = 8;
 
-interface Line {
-  path: string;
-  text: string;
-  /** From 1. */
-  number: number;
-}
-
 /** One sentence for each pair of places with at least six equal lines; imports, comments and lines of mere punctuation do not count. */
 export function repeatedBlocks(files: readonly SourceFile[]): string[] {
   const lines = files.flatMap((file) => [...linesThatCount(file)]);
@@ -26,19 +19,18 @@ export function repeatedBlocks(files: readonly SourceFile[]): string[] {
   const known = new Set(pairs.map(String));
   // A run that continues one which began a line before is the same block.
   const begun = pairs.filter(([one, other]) => !known.has(`${one - 1},${other - 1}`));
-  return begun.map(([one, other]) => `${placeOf(lines[one])} ~ ${placeOf(lines[other])}`);
+  return begun.map(([one, other]) => `${lines[one]?.place} ~ ${lines[other]?.place}`);
 }
 
-function* linesThatCount({ path, text }: SourceFile): Generator<Line> {
+function* linesThatCount({ path, text }: SourceFile) {
   const code = text.replace(/^import [^;]*;/gm, (all) => all.replace(/[^\n]/g, ''));
   for (const [index, line] of code.split('\n').entries()) {
     const trimmed = line.trim();
-    if (/\w/.test(trimmed) && !/^(\/\/|\/?\*)/.test(trimmed)) yield { path, text: trimmed, number: index + 1 };
+    if (/\w/.test(trimmed) && !/^(\/\/|\/?\*)/.test(trimmed))
+      yield { text: trimmed, place: `${path}:${index + 1}`, path };
   }
 }
 
 function pairsOf(places: readonly number[]): (readonly [number, number])[] {
   return places.flatMap((one, index) => places.slice(index + 1).map((other) => [one, other] as const));
 }
-
-const placeOf = (line: Line | undefined) => `${line?.path}:${line?.number}`;
