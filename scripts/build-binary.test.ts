@@ -52,7 +52,7 @@ test('the console is built with the program', () => {
 test('every thread has a file of its own in the build', () => {
   expect(entrypoints().map((path) => path.slice(ROOT.length + 1))).toEqual([
     'src/main.ts',
-    'src/http/json-worker.ts',
+    'src/http/bodies/json-worker.ts',
     'src/ledger/tokens/count-worker.ts',
     'src/people/webauthn-worker.ts',
     'src/store/sqlite/checkpoint-worker.ts',

@@ -21,7 +21,7 @@ import type { Events } from '../telemetry/events.ts';
 import type { LiveCalls } from '../telemetry/live-calls.ts';
 import type { Metrics } from '../telemetry/metrics/metrics.ts';
 import type { RefusedCalls } from '../telemetry/refused-calls.ts';
-import type { JsonBounds } from './json-scan.ts';
+import type { JsonBounds } from './bodies/json-scan.ts';
 import type { Pages } from './pages.ts';
 import type { MetricsGate } from './routes/status/metrics-guard.ts';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { arrivedRequest } from '../../test/helpers/arrived-request.ts';
 import { UNCOUNTED } from '../access/work-bounds.ts';
+import { createJsonBodies } from './bodies/json-bodies.ts';
 import { type IncomingOptions, incomingOf } from './incoming.ts';
-import { createJsonBodies } from './json-bodies.ts';
 
 const TARGET = '/v1beta/models/team%2Fbeta:generateContent';
 let calls = 0;

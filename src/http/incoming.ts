@@ -6,11 +6,11 @@ import type { WireRequest } from '../dialects/dialect.ts';
 import { formBoundary } from '../dialects/wire/multipart.ts';
 import type { Incoming } from '../gateway/gateway.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
-import { readBody } from './body.ts';
+import { readBody } from './bodies/body.ts';
+import type { JsonBodies } from './bodies/json-bodies.ts';
+import { receiveForm } from './bodies/upload.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Carriers, presentedKey, queryOf } from './client-key.ts';
-import type { JsonBodies } from './json-bodies.ts';
-import { receiveForm } from './upload.ts';
 
 const NO_BYTES = new Uint8Array();
 

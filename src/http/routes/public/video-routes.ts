@@ -10,7 +10,7 @@ import type { TaskView, VideoFormat, VideoFormatRequest } from '../../../dialect
 import { videoGenerations } from '../../../dialects/video/video-generations.ts';
 import { warningsHeader } from '../../../gateway/relay/relay-reply.ts';
 import type { Task } from '../../../tasks/task.ts';
-import { readMembers } from '../../form.ts';
+import { readMembers } from '../../bodies/form.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { fileReply } from './file-reply.ts';

@@ -1,13 +1,13 @@
 /** Parses a form while it arrives: fields stay in memory, large files go to disk until the call ends. */
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GatewayError } from '../canonical/errors.ts';
-import { newId } from '../canonical/id.ts';
-import { HEAD_BYTES, type Upload } from '../canonical/upload.ts';
-import { createFormCutter, type PartHead } from '../dialects/wire/form-cutter.ts';
-import type { Form, FormFile } from '../dialects/wire/multipart.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { newId } from '../../canonical/id.ts';
+import { HEAD_BYTES, type Upload } from '../../canonical/upload.ts';
+import { createFormCutter, type PartHead } from '../../dialects/wire/form-cutter.ts';
+import type { Form, FormFile } from '../../dialects/wire/multipart.ts';
+import { brokenBody } from '../request-error.ts';
 import { type ArrivingBody, refuseTooLarge, tooLarge } from './body.ts';
-import { brokenBody } from './request-error.ts';
 
 export interface Received {
   form: Form;

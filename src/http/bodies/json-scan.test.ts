@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fc } from '../../test/helpers/property.ts';
+import { fc } from '../../../test/helpers/property.ts';
 import { type JsonBounds, scanJson } from './json-scan.ts';
 
 const WIDE: JsonBounds = { depth: 1000, values: 1e9, members: 1e9, membersOfOne: 1e9 };

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formBytes } from '../../test/helpers/form-bytes.ts';
-import type { Upload } from '../canonical/upload.ts';
+import { formBytes } from '../../../test/helpers/form-bytes.ts';
+import type { Upload } from '../../canonical/upload.ts';
 import type { ArrivingBody } from './body.ts';
 import { receiveForm } from './upload.ts';
 

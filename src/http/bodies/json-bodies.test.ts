@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { parseBody } from '../dialects/shared/request-body.ts';
+import { parseBody } from '../../dialects/shared/request-body.ts';
 import { readMembers } from './form.ts';
 import { createJsonBodies } from './json-bodies.ts';
 

@@ -8,7 +8,7 @@ import {
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
-} from '../canonical/ascii.ts';
+} from '../../canonical/ascii.ts';
 
 export interface JsonBounds {
   /** The maximum nesting of objects and arrays. */

@@ -1,8 +1,8 @@
 /** Checks JSON bodies against limits before they are parsed, and parses large ones in a worker thread. */
 
-import { GatewayError } from '../canonical/errors.ts';
-import { startThread, workerProgram } from '../canonical/worker-program.ts';
-import { keepParsed } from '../dialects/shared/request-body.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { startThread, workerProgram } from '../../canonical/worker-program.ts';
+import { keepParsed } from '../../dialects/shared/request-body.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 import type { ParseAnswered, ParseAsked } from './json-worker.ts';
 

@@ -1,8 +1,8 @@
 /** Reads a request's body. The size limit applies before and after decompression. */
-import type { Load } from '../access/work-bounds.ts';
-import { GatewayError } from '../canonical/errors.ts';
-import type { ClientRequest } from '../http1/client-request.ts';
-import { brokenBody } from './request-error.ts';
+import type { Load } from '../../access/work-bounds.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { ClientRequest } from '../../http1/client-request.ts';
+import { brokenBody } from '../request-error.ts';
 
 type Undo = (
   bytes: Uint8Array,

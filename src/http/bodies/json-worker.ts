@@ -1,6 +1,6 @@
 /** The worker thread that parses large JSON bodies, so that the main thread is not blocked. */
-import type { Json } from '../canonical/json.ts';
-import { whyNoJson } from '../canonical/json-fault.ts';
+import type { Json } from '../../canonical/json.ts';
+import { whyNoJson } from '../../canonical/json-fault.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 
 declare const self: Worker;

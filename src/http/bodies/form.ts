@@ -1,8 +1,8 @@
 /** Reads a body as members: JSON, or a form whose files become data URLs. */
-import { GatewayError } from '../canonical/errors.ts';
-import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
-import { parseBody } from '../dialects/shared/request-body.ts';
-import { formBoundary, readForm } from '../dialects/wire/multipart.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { parseBody } from '../../dialects/shared/request-body.ts';
+import { formBoundary, readForm } from '../../dialects/wire/multipart.ts';
 
 /** Throws `invalid_request` if the body is neither. */
 export function readMembers(body: Uint8Array, contentType: string): JsonObject {

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { UNCOUNTED } from '../access/work-bounds.ts';
-import type { GatewayError } from '../canonical/errors.ts';
-import type { Answer } from '../http1/answer.ts';
-import { listen } from '../http1/server.ts';
+import { UNCOUNTED } from '../../access/work-bounds.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import type { Answer } from '../../http1/answer.ts';
+import { listen } from '../../http1/server.ts';
 import { readBody } from './body.ts';
 
 const MAX_BYTES = 10_000;
