@@ -2,8 +2,7 @@
  * Runs several processes that share one port: starts them, replaces dead ones, stops them together, and merges their output and metrics.
  */
 import { availableParallelism } from 'node:os';
-import { cannotListen } from './config/cannot-listen.ts';
-import { SettingError } from './config/setting-error.ts';
+import { cannotListen, SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
 import { errorMembers, type Log } from './log.ts';

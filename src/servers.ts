@@ -1,5 +1,5 @@
 /** The servers of one process: the main address and, if configured, the operator's own. */
-import { cannotListen } from './config/cannot-listen.ts';
+import { cannotListen } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
 import { createEdge, type EdgePlace } from './http/edge.ts';

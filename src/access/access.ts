@@ -1,6 +1,6 @@
 /** Authentication of keys, what they may do, and their rate limits. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
-import { type PriceFactor, readPriceFactor } from '../canonical/price-factor.ts';
+import { type PriceFactor, readPriceFactor } from '../canonical/money.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';

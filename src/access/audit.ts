@@ -1,7 +1,7 @@
 /** The audit log of admin changes: who changed what, when, and the values before and after. It contains no secrets. */
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
-import { SECRET_SETTING } from '../canonical/secret-setting.ts';
+import { SECRET_SETTING } from '../canonical/redaction.ts';
 import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
 interface AuditedChange {

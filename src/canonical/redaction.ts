@@ -16,6 +16,9 @@ export interface AttemptedWith {
   readonly headers?: { readonly [name: string]: string } | undefined;
 }
 
+/** Names of provider settings that are secrets. */
+export const SECRET_SETTING = /secret|password|(session|access|refresh)Token$/i;
+
 /** A text to find and its replacement. */
 interface Struck {
   find: RegExp;

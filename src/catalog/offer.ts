@@ -1,6 +1,7 @@
 /** The price that applies to a call: the version that is effective when it is held, times the factor of its account's price group. */
+
+import type { PriceFactor } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { PriceFactor } from '../canonical/price-factor.ts';
 import type { ModelRow } from '../store/store.ts';
 
 /** A price version that begins later than the model's own. */

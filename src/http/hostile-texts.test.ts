@@ -3,8 +3,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { OWN_ORIGIN as OWN } from '../../test/helpers/routes-of-people.ts';
 import { newId } from '../canonical/id.ts';
-import { shownPath } from './openapi/describe.ts';
-import { OPERATIONS } from './openapi/operations.ts';
+import { OPERATIONS, shownPath } from './openapi/describe.ts';
 import type { AnsweredRoute } from './route.ts';
 import { ANSWERED_ROUTES, CONSOLE_ROUTES } from './routes.ts';
 

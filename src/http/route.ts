@@ -37,7 +37,7 @@ export interface Documented {
   query: TObject;
   /** The schema that the edge checks. */
   body: TSchema | undefined;
-  /** Absent: the OpenAPI document defines it (`openapi/operations.ts`). */
+  /** Absent: the OpenAPI document defines it (`openapi/describe.ts`). */
   reply?: TSchema;
 }
 

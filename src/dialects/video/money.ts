@@ -7,7 +7,7 @@ import { pixelsOfResolution } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
-import { RANGES } from './ranges.ts';
+import { VIDEO_RANGES } from './request-schemas.ts';
 import { readSize } from './video-format.ts';
 
 /** Keys are lower case without separators. */
@@ -120,7 +120,7 @@ function isMoney(name: string): boolean {
 
 /** The smallest of all counts. */
 function countOf(found: readonly VideoMoneyMember[], n: number | undefined, dropped: string[]): number {
-  const { least, most } = RANGES.n;
+  const { least, most } = VIDEO_RANGES.n;
   let count = n;
   for (const { path, name, value } of found) {
     if (!COUNTS.has(name)) continue;
@@ -139,7 +139,7 @@ function lengthIn(found: readonly VideoMoneyMember[]): number | undefined {
   const length = found.find(({ name }) => LENGTHS.has(name));
   if (!length) return undefined;
   const seconds = Number(length.value);
-  const { least, most } = RANGES.seconds;
+  const { least, most } = VIDEO_RANGES.seconds;
   if (seconds >= least && seconds <= most) return seconds;
   throw wrong(length.path, `must be a number from ${least} to ${most}`);
 }

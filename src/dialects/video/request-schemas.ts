@@ -4,9 +4,18 @@
  */
 import { type TProperties, Type } from 'typebox';
 import { anything, type Notes, number, object, oneOf, text, whole } from '../shared/request-shape.ts';
-import { RANGES } from './ranges.ts';
 
-const { seconds, side, fps, seed, n, frames } = RANGES;
+/** Limits for all video formats, far above what any provider generates. They keep the price a finite number. */
+export const VIDEO_RANGES = {
+  seconds: { least: 0.1, most: 3600 },
+  side: { least: 16, most: 16_384 },
+  fps: { least: 1, most: 240 },
+  seed: { least: -1, most: 2 ** 53 - 1 },
+  n: { least: 1, most: 10 },
+  frames: { least: 2, most: 100_000 },
+} as const;
+
+const { seconds, side, fps, seed, n, frames } = VIDEO_RANGES;
 const IMAGE = 'An address, a data URL or base64; in a form, a file.';
 const model = (notes: Notes = {}) =>
   text({ $about: 'The name of a model; absent: the one that the installation has for videos.', ...notes });

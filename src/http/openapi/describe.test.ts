@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { PERMISSIONS, type Permission } from '../../access/permissions.ts';
 import { route } from '../route.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../routes.ts';
-import { describeRoutes, shownPath } from './describe.ts';
-import { OPERATIONS } from './operations.ts';
+import { describeRoutes, OPERATIONS, shownPath } from './describe.ts';
 
 const open = (path: string) => route('GET', path, { gate: 'open', summary: 'Of the edge itself.', answer: () => ({}) });
 const ROWS = [...RELAYED_ROUTES, ...ANSWERED_ROUTES, open('/metrics'), open('/openapi.json')];

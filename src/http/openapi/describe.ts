@@ -1,18 +1,21 @@
 /** Writes the route table as an OpenAPI 3.1 document. */
-import type { TSchema } from 'typebox';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { Json } from '../../canonical/json.ts';
 import { anthropicError, type ErrorWriter, googleError, openaiError } from '../../dialects/shared/error-bodies.ts';
 import { errorWriterFor } from '../families.ts';
 import type { Documented } from '../route.ts';
+import { ACCOUNT_OPERATIONS } from './account-operations.ts';
+import { CHAT_OPERATIONS } from './chat-operations.ts';
 import { ERRORS } from './errors.ts';
 import { ERROR_HEADERS, HEADER_COMPONENTS, headerParameters, responseHeaders } from './headers.ts';
-import type { Operation } from './operation.ts';
-import { TAGS } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
+import { MEDIA_OPERATIONS } from './media-operations.ts';
+import { type Operation, type Operations, TAGS } from './operation.ts';
 import { pathParameterText, queryParameterText } from './parameters.ts';
 import replies from './replies.json' with { type: 'json' };
 import { OpenapiSchemas } from './schemas.ts';
+
+/** All operations of the document, by method and path. */
+export const OPERATIONS: Operations = { ...CHAT_OPERATIONS, ...MEDIA_OPERATIONS, ...ACCOUNT_OPERATIONS };
 
 export interface About {
   version: string;

@@ -1,5 +1,5 @@
 /** Providers. Their credentials are encrypted if there is a key. */
-import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
+import { SECRET_SETTING } from '../../canonical/redaction.ts';
 import type { ProviderRow } from '../catalog-rows.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
 import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';

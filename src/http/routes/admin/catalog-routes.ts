@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { lastFour } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { SECRET_SETTING } from '../../../canonical/secret-setting.ts';
+import { SECRET_SETTING } from '../../../canonical/redaction.ts';
 import { priceIdAt } from '../../../catalog/offer.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { cannotListen } from './cannot-listen.ts';
+import { cannotListen } from './setting-error.ts';
 
 const idleStreams = { socket: { data() {} } };
 
