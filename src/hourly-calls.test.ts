@@ -248,6 +248,63 @@ describe.each(ENGINES)('$name:', (engine) => {
 
 const exportOfHour = (store: Store) => callPieces(exportOf(store, { from: FOUR, to: FOUR + HOUR_MS }), 'ndjson');
 
+/** A process that kills itself before the given piece of the file, after its last piece, or when the whole file is there. */
+const KILLED = `
+  import { createHourlyCalls } from ${JSON.stringify(join(import.meta.dir, 'hourly-calls.ts'))};
+  import { openFiles } from ${JSON.stringify(join(import.meta.dir, 'files/open-files.ts'))};
+  import { openStore } from ${JSON.stringify(join(import.meta.dir, 'store/open-store.ts'))};
+  const [dataDir, folder, point, now] = process.argv.slice(2);
+  const kill = (at) => at === point && process.kill(process.pid, 'SIGKILL');
+  const files = openFiles({ folder });
+  async function* dying(pieces) {
+    let piece = 0;
+    for await (const bytes of pieces) {
+      kill(String(++piece));
+      yield bytes;
+    }
+    kill('last');
+  }
+  const write = async (name, pieces, most) => {
+    const bytes = await files.write(name, dying(pieces), most);
+    kill('whole');
+    return bytes;
+  };
+  const store = await openStore({ dataDir });
+  const clock = () => Number(now);
+  const settings = { store, files: { ...files, write }, format: 'csv', keepCallsMs: ${3 * HOUR_MS}, now: clock, uptime: clock, reportError: console.error };
+  await createHourlyCalls(settings).turn();
+`;
+
+test.each(['2', 'last', 'whole'])(
+  'killed at %p, no half file is seen, and the next process completes the hour',
+  async (point) => {
+    const [sqlite] = ENGINES;
+    if (!sqlite) throw new Error('There is no engine.');
+    const { store, settings } = await withCalls(sqlite, AROUND.slice(1));
+    const place = folder();
+    const files = openFiles({ folder: place });
+    const program = join(place, 'killed.ts');
+    await Bun.write(program, KILLED);
+    const argv = [process.execPath, program, settings.dataDir, place, point, String(DUE)];
+    const { signalCode, stderr } = Bun.spawnSync(argv, { stderr: 'pipe' });
+    expect([signalCode, stderr.toString()]).toEqual(['SIGKILL', '']);
+    const name = nameOf(FOUR / HOUR_MS, 'csv');
+    const filter = { from: FOUR, to: FOUR + HOUR_MS };
+    const exported = await (await exportCalls(exportOf(store, filter), 'csv', {})).bytes();
+    expect(await files.size(name)).toBe(point === 'whole' ? exported.length : undefined);
+    const { hourly, clock, errors, outcomes } = writerOf(store, files, { format: 'csv', keepCallsMs: 3 * HOUR_MS });
+    await hourly.turn();
+    expect(outcomes().written ?? 0).toBe(0);
+    clock.now += LEASE_MS;
+    await hourly.turn();
+    expect(errors).toEqual([]);
+    expect(outcomes().written).toBe(1);
+    expect(Buffer.compare(await bytesOf(files, name), exported)).toBe(0);
+    expect(readdirSync(join(place, 'calls'))).toEqual([`${nameOf(FOUR / HOUR_MS, 'csv').slice('calls/'.length)}`]);
+    await store.close();
+  },
+);
+
 test('an hour that could not be written for a week is reported as lost; one that is about to be removed is not started', async () => {
   const [sqlite] = ENGINES;
   if (!sqlite) throw new Error('There is no engine.');

@@ -20,6 +20,12 @@ async function* pieces(many: number, thrown?: Error): AsyncGenerator<Uint8Array>
 const bytesOf = async (name: string, start: number, end: number) =>
   new Uint8Array(await new Response(files.read(name, { start, end })).arrayBuffer());
 
+/** The client aborts an upload after it has reported the error. */
+async function uploadsAreOver(): Promise<void> {
+  for (const end = Date.now() + 30_000; bucket.openUploads > 0 && Date.now() < end; ) await Bun.sleep(1);
+  expect(bucket.openUploads).toBe(0);
+}
+
 test('small files are written at once and large ones in parts with signed requests; they can be read in parts and removed', async () => {
   for (const [name, many] of [
     ['file_small', 2],
@@ -45,8 +51,26 @@ test('a file that is too large, or whose source fails, leaves nothing behind', a
   await expect(files.write('file_c', pieces(2, new Error('gone')), MEBIBYTE)).rejects.toThrow('gone');
   await expect(files.write('file_d', pieces(200, new Error('gone')), 100 * MEBIBYTE)).rejects.toThrow('gone');
   expect(bucket.objects.size).toBe(0);
-  expect(bucket.openUploads).toBe(0);
+  await uploadsAreOver();
 });
+
+test.each([[2], [200]])(
+  'of %i pieces, a file that breaks off is never visible and leaves the whole one that is there',
+  async (many) => {
+    const whole = new Uint8Array(9).fill(7);
+    async function* nine() {
+      yield whole;
+    }
+    await files.write('file_w', nine(), MEBIBYTE);
+    const before = bucket.journal.length;
+    await expect(files.write('file_w', pieces(many, new Error('gone')), 100 * MEBIBYTE)).rejects.toThrow('gone');
+    expect(bucket.objects.get('file_w')).toEqual(Buffer.from(whole));
+    await uploadsAreOver();
+    const asked = bucket.journal.slice(before).filter(({ path }) => !/partNumber=|uploads=/.test(path));
+    expect(asked.map(({ method }) => method)).toEqual(many > 100 ? ['DELETE'] : []);
+    await files.remove('file_w');
+  },
+);
 
 test('names with a prefix are listed in order over several pages', async () => {
   const names = Array.from({ length: 8 }, (_, place) => `image_${place}`);

@@ -3,6 +3,9 @@ import { GatewayError } from '../canonical/errors.ts';
 import { bounded } from './bounded.ts';
 import type { BucketPlace, Files } from './files.ts';
 
+/** Of five mebibytes each; so much of a file is in memory. */
+const PARTS_AT_ONCE = 1;
+
 export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAccessKey }: BucketPlace): Files {
   const client = new Bun.S3Client({
     bucket,
@@ -13,22 +16,20 @@ export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAcces
   });
   return {
     async write(name, pieces, maxBytes) {
-      const writer = client.file(name).writer();
-      let bytes = 0;
-      try {
-        for await (const piece of bounded(pieces, maxBytes)) {
-          writer.write(piece);
-          await writer.flush();
-          bytes += piece.length;
-        }
-      } catch (thrown) {
-        // The client cannot abort an upload in another way: the bytes so far become a file, which is removed.
-        await Promise.resolve(writer.end(thrown instanceof Error ? thrown : new Error('broken off'))).catch(() => {});
-        await client.delete(name).catch(() => {});
-        throw thrown;
-      }
-      await writer.end();
-      return bytes;
+      // Not with the client's writer: it cannot be broken off, and would put what it has in the place of the whole file.
+      const source = bounded(pieces, maxBytes);
+      const body = new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            const { done, value } = await source.next();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          },
+          cancel: async () => void (await source.return(undefined)),
+        },
+        { highWaterMark: 0 },
+      );
+      return client.write(name, new Response(body), { queueSize: PARTS_AT_ONCE });
     },
     async size(name) {
       try {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderFiles } from './folder-files.ts';
@@ -37,6 +37,27 @@ test('a file that is too large, or whose source fails, leaves nothing behind', a
   await files.remove('file_c');
   await expect(files.write('file_d', pieces('1', new Error('gone')), 5)).rejects.toThrow('gone');
   expect(everything()).toEqual([]);
+});
+
+test('a disk that takes a part of a piece is an error, not a shorter file', () => {
+  const program = join(folder, 'write.ts');
+  writeFileSync(
+    program,
+    `import { folderFiles } from ${JSON.stringify(join(import.meta.dir, 'folder-files.ts'))};
+    async function* pieces() {
+      for (let piece = 0; piece < 4; piece++) yield new Uint8Array(3000);
+    }
+    const files = folderFiles(process.argv[2]);
+    const outcome = await files.write('file_f', pieces(), 1e9).catch((thrown) => thrown.code);
+    console.log(JSON.stringify([outcome, (await files.size('file_f')) ?? null]));`,
+  );
+  // Files of 20 blocks of 512 bytes at most: the last piece has room in part.
+  const script = 'trap "" XFSZ; ulimit -f 20 && exec "$@"';
+  const into = join(folder, 'full');
+  const { stdout } = Bun.spawnSync(['sh', '-c', script, 'sh', process.execPath, program, into], { stdout: 'pipe' });
+  expect(JSON.parse(stdout.toString())).toEqual(['EFBIG', null]);
+  rmSync(into, { recursive: true });
+  rmSync(program);
 });
 
 test('a file is not visible until it is complete', async () => {

@@ -1,5 +1,5 @@
 /** Files in a local folder. */
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bounded } from './bounded.ts';
 import type { Files } from './files.ts';
@@ -22,7 +22,7 @@ export function folderFiles(folder: string): Files {
       let bytes = 0;
       try {
         for await (const piece of bounded(pieces, maxBytes)) {
-          await file.write(piece);
+          await writeAll(file, piece);
           bytes += piece.length;
         }
         // Files are charged, so they must survive a power failure.
@@ -57,6 +57,15 @@ export function folderFiles(folder: string): Files {
       yield* [...found].sort();
     },
   };
+}
+
+/** A disk that is nearly full takes a part of a piece, without an error. */
+async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
+  for (let at = 0; at < piece.length; ) {
+    const { bytesWritten } = await file.write(piece, at);
+    if (bytesWritten === 0) throw new Error('The disk takes no more bytes.');
+    at += bytesWritten;
+  }
 }
 
 /** Empty if the folder does not exist. */
