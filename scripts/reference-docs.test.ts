@@ -12,3 +12,11 @@ test('a page without the marks is reported', () => {
   expect(withTable('nothing', 'x', '')).toBeUndefined();
   expect(withTable('<!-- table: x -->', 'x', '')).toBeUndefined();
 });
+
+test('the page of the command line has one row for each command', async () => {
+  const page = await Bun.file(`${import.meta.dir}/../docs/reference/cli.md`).text();
+  const usages = [...page.matchAll(/^\| `modelport ([^`]*)`/gm)].map(([, usage = '']) => usage);
+  expect(usages.length).toBeGreaterThan(50);
+  expect(new Set(usages).size).toBe(usages.length);
+  expect(usages.filter((usage) => usage.startsWith('health'))).toHaveLength(4);
+});

@@ -50,9 +50,12 @@ async function commandsText(): Promise<string> {
   const names = (await help()).flatMap((line) => /^ {2}([a-z][a-z -]*?) {2,}\S/.exec(line)?.[1] ?? []);
   const lines: string[] = [];
   for (const name of names) {
-    const said = await help(name);
-    const at = said.findIndex((line) => line === `modelport ${name}` || line.startsWith(`modelport ${name} `));
-    const [usage = '', summary = ''] = said.slice(at);
+    const output = await help(name);
+    // The help of a word with which other commands begin (`health`) has these too.
+    const others = names.filter((other) => other.startsWith(`${name} `));
+    const isOf = (line: string, command: string) => `${line} `.startsWith(`modelport ${command} `);
+    const at = output.findIndex((line) => isOf(line, name) && !others.some((other) => isOf(line, other)));
+    const [usage = '', summary = ''] = output.slice(at);
     const shown = code(usage.replaceAll('|', '\\|'));
     lines.push(row([shown, summary.trim().replaceAll('|', '\\|')]));
   }
