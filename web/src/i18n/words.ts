@@ -43,7 +43,7 @@ export function translate<D extends Entries>(entries: D, language: Language): Tr
 }
 
 export function useLanguage(): Language {
-  return useSyncExternalStore(onLanguageChange, currentLanguage);
+  return useSyncExternalStore(onLanguageChange, currentLanguage, currentLanguage);
 }
 
 export function useWords<D extends Entries>(entries: D): Translate<D> {

@@ -13,7 +13,7 @@ export function OptionsHead({ model, fields, children }: { model: string; fields
       <h1>{t('title')}</h1>
       <div className="acts">
         <button className="btn only-narrow" type="button" onClick={() => setOpen(true)}>
-          {model} <Icon name="down" />
+          {model || t('options')} <Icon name="down" />
         </button>
         <button className="btn only-narrow icon" type="button" aria-label={t('options')} onClick={() => setOpen(true)}>
           <Icon name="settings" />
