@@ -1,6 +1,6 @@
 /** A real browser for tests of the console: the system's Chromium, driven by playwright-core, which downloads nothing. */
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -14,6 +14,9 @@ export function openBrowser(): Promise<Browser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ executablePath: CHROMIUM as string, args, timeout: PATIENCE_MS });
 }
+
+/** What each page is waiting for. */
+const loading = new WeakMap<Page, ReadonlySet<Request>>();
 
 export interface Visit {
   page: Page;
@@ -32,6 +35,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  const pending = new Set<Request>();
+  loading.set(page, pending);
+  page.on('request', (request) => {
+    // The stream of calls does not end.
+    if (!request.url().includes('/calls/stream')) pending.add(request);
+  });
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end as 'requestfinished', (request) => pending.delete(request));
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
@@ -48,6 +59,10 @@ export async function openInside(page: Page, path: string): Promise<void> {
     `document.querySelector('main h1')?.setAttribute('data-left', ''); history.pushState({}, '', ${JSON.stringify(path)})`,
   );
   await page.locator('main h1:not([data-left])').waitFor();
+  // One answer may lead to the next question.
+  const quiet = "new Promise((resolve) => setTimeout(() => requestAnimationFrame(() => resolve('quiet'))))";
+  do await page.evaluate(quiet);
+  while (loading.get(page)?.size);
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
 }
 
