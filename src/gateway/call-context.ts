@@ -1,4 +1,4 @@
-/** One call: what is known about it so far, and its one conclusion (settled, recorded, logged). */
+/** One call: its state, and its single conclusion (settled, recorded, logged). */
 import type { Caller } from '../access/access.ts';
 import type { Admitted } from '../access/limits.ts';
 import type { Load } from '../access/work-bounds.ts';
@@ -48,7 +48,7 @@ export interface PendingCall {
   readonly strict: boolean;
   /** Deletes the files that came with the request. */
   readonly release?: (() => void) | undefined;
-  /** Its share of the memory and of the calls that may be under way. */
+  /** Its share of the limits of memory and concurrent calls. */
   readonly load: Load;
   /** The caller's preferences for models and providers. */
   readonly requestedRouting?: RequestedRouting | undefined;
@@ -67,9 +67,9 @@ export interface AdmittedCall {
   /** The part of the hold that covers this model: the most that the call costs at its price. */
   readonly covered: Money;
   readonly meter: Meter;
-  /** The media that the call names by URL, where it names any. */
+  /** The media that the call names by URL, if any. */
   readonly media: AddressedMedia | undefined;
-  /** The fallback models, where there are any. */
+  /** The fallback models, if there are any. */
   readonly chain?: Chain | undefined;
   /** Its place within the limits of key and account. */
   readonly pace: Admitted;
@@ -96,7 +96,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   estimatedInput: number;
   hold: Hold;
   covered: Money;
-  // What every chunk of a stream reads stands together in memory.
+  // Members that every chunk of a stream reads are next to each other in memory.
   meter: Meter;
   /** What the call was charged, once it is concluded. */
   concluded: Promise<Money> | undefined;
@@ -105,18 +105,18 @@ export class CallContext implements PendingCall, AdmittedCall {
   readonly chain: Chain | undefined;
   readonly pace: Admitted;
   extras: Extras | undefined;
-  /** Cancels what is under way upstream. */
+  /** Cancels the active upstream requests. */
   readonly cancellation = new Cancellation();
-  /** Cancels the attempt that is under way alone; absent: there is no other than `cancellation`. */
+  /** Cancels only the active attempt; absent: `cancellation` is used. */
   ownCancellation: Cancellation | undefined;
   attempts = 0;
-  /** The attempt that is under way, or that has answered. */
+  /** The active attempt, or the one that has answered. */
   attempt: TrackedAttempt<ModelTarget> | undefined;
-  /** Another request of the call that may be billed: the target that is asked at the same time, or was slower (`attempt/hedge.ts`). */
+  /** Another request of the call that may be billed: that of the concurrent or slower target (`attempt/hedge.ts`). */
   rival: Rival | undefined;
-  /** Its client has left. What is under way is read to its end, and nothing more is sent for it. */
+  /** Its client has disconnected. Active responses are read to their end, and no further request is sent. */
   isAbandoned = false;
-  /** A second target was asked once: no third is. */
+  /** A second target was called once: no third one is. */
   hasHedged = false;
   /** How many upstream requests carry the whole input: several choices may be several requests. */
   sendings = 1;
@@ -125,7 +125,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   skippedEvents = 0;
   /** The target that was tried last. */
   target: ModelTarget | undefined;
-  /** The name of the format spoken there. */
+  /** The name of the target's API format. */
   upstreamDialect = '';
   /** The headers of the last upstream request. The secrets in them are removed from error messages. */
   sent: { readonly [name: string]: string } | undefined;
@@ -137,7 +137,7 @@ export class CallContext implements PendingCall, AdmittedCall {
   disputed: Usage | undefined;
   /** Of a key with a cache. */
   cache: CachedCall | undefined;
-  /** The calls under way, of which this is one until it is concluded. */
+  /** The active calls; this is one of them until it is concluded. */
   readonly underWay: Set<CallContext>;
 
   // Member by member: copying the two objects was measured to cost as much as reading the request.

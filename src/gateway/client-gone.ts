@@ -18,7 +18,7 @@ export function abortCall(deps: GatewayDeps, context: CallContext): void {
 /** Once every choice has finished only usage can follow. It is waited for this long, whatever the model's policy is. */
 const USAGE_WAIT_MS = 2000;
 
-/** Limits how long the upstream is still read: `drainAfterDisconnectMs` where the model drains, and the wait for usage. */
+/** Limits how long the upstream is still read: `drainAfterDisconnectMs` if the model is configured with `drain`, and the wait for usage. */
 export function limitDrain(deps: GatewayDeps, context: CallContext): void {
   context.isAbandoned = true;
   let isLast = false;

@@ -39,7 +39,7 @@ export interface GatewayDeps {
   wait?: ((ms: number, over: () => void) => () => void) | undefined;
   /** In [0, 1). */
   random(): number;
-  /** Stores requests and replies of calls whose key or model says so; absent: none. */
+  /** Stores requests and replies of calls if their key or model is configured for it; absent: none. */
   captures?: Pick<Captures, 'begin'> | undefined;
   /** Receives what happens to calls. */
   events: Events;
@@ -53,7 +53,7 @@ export interface GatewaySettings {
   limits: TimeLimits;
   /** A stream that was sent nothing for so long is sent a keep-alive. */
   keepAliveMs: number;
-  /** How long a call goes on after its client has left, where the model says `drain`. */
+  /** How long a call continues after its client has disconnected, if the model is configured with `drain`. */
   drainAfterDisconnectMs: number;
   /** The largest stored conversation that a request may continue. */
   maxRequestBytes: number;

@@ -24,8 +24,8 @@ export interface Gateway {
   serve(dialect: Dialect, incoming: Incoming): Promise<Answer>;
   /** What would happen to the request now: nothing is sent, held or counted. Never throws for what is wrong with the request. */
   explain(dialect: Dialect, caller: Caller, request: WireRequest): Promise<Explanation>;
-  /** Calls under way. */
+  /** Active calls. */
   readonly active: number;
-  /** Resolves when no call is under way. After `boundMs` it cancels those that are left. All are settled then. */
+  /** Resolves when no call is active. After `boundMs` it cancels the remaining ones. All are settled then. */
   drain(boundMs: number): Promise<void>;
 }

@@ -125,7 +125,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const begun = context.call.mute ? await starting : await within(starting, deps.settings.keepAliveMs);
     relay = new StreamRelay(deps, context, begun ?? starting, idleStreams);
     const streamed = relay.answer();
-    // The server will not read the stream: the relay itself reads the upstream to its end, if the model says so.
+    // The server will not read the stream: the relay itself reads the upstream to its end, if the model is configured with `drain`.
     if (client.hasLeft) relay.cancel();
     return streamed;
   }
@@ -134,13 +134,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     whenGone(client, () => leave(context));
   }
 
-  /** The client has left before its answer began. */
+  /** The client has disconnected before its response started. */
   function leave(context: CallContext): void {
     if (context.model.onDisconnect === 'abort') abortCall(deps, context);
     else limitDrain(deps, context);
   }
 
-  /** Settles a call that failed before its answer began. */
+  /** Settles a call that failed before its response started. */
   async function fail(context: CallContext, error: GatewayError, gone: boolean): Promise<void> {
     context.cancellation.cancel();
     const refused = error.code === 'upstream_refused' || error.status < 500;

@@ -1,4 +1,4 @@
-/** The route of a call to a target: the provider, its address, the format spoken there, the kind of call that is sent. */
+/** The route of a call to a target: the provider, its address and API format, and the kind of call that is sent. */
 import type { Call, Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
@@ -17,7 +17,7 @@ export interface TargetRoute {
   readonly kind: Kind;
 }
 
-/** The media that this target fetches itself where a call names their URL. */
+/** The media that this target fetches itself if a call names their URL. */
 export function urlsTaken({ quirks, dialect }: TargetRoute): NonNullable<ProviderDialect['supportsMediaUrls']> {
   return quirks.supportsMediaUrls ?? dialect.supportsMediaUrls ?? [];
 }
@@ -31,13 +31,13 @@ export function withCredential(
   return credentials.length < 2 ? route : { ...route, target: { ...route.target, credential } };
 }
 
-/** What of a model decides how it is called. */
+/** The members of a model that decide how it is called. */
 type PriceOfKind = Pick<Model, 'kind' | 'price'>;
 
 /** The routes that are the same for every call in a client's format. */
 const fixedRoutes = new WeakMap<ModelTarget, Map<Dialect, TargetRoute>>();
 
-/** `own`: the client's format, which is used upstream where the provider serves it. Throws `upstream_failed`. */
+/** `own`: the client's format, which is used upstream if the provider supports it. Throws `upstream_failed`. */
 export function routeTo(
   deps: GatewayDeps,
   call: Call,
@@ -59,7 +59,7 @@ export function routeTo(
   return route;
 }
 
-/** Routes to image models depend on the call, and so do those of calls with tools to models that take tools in one format alone. */
+/** Routes to image models depend on the call, and so do those of calls with tools to models that accept tools in only one format. */
 function isFixed(deps: GatewayDeps, call: Call, { type }: ModelTarget, model: Kind): boolean {
   if (model === 'image') return false;
   const hasTools = call.kind === 'chat' && call.tools.length > 0;
@@ -94,13 +94,13 @@ function kindAt(
 ): Kind {
   if (model.kind === 'image') return imageKind(provider, call, own, target);
   if (model.kind !== 'speech' || call.kind !== 'chat') return call.kind;
-  // A speech model can converse where its format is one of conversations and its price has an amount for output tokens.
+  // A speech model can answer in chat if it has a chat format and its price has an amount for output tokens.
   const spoken = servedDialect(provider, callAs(call, 'speech'), own.name, target);
   if (spoken === undefined) return 'chat';
   return deps.dialect(spoken).inConversation && model.price.output !== undefined ? 'chat' : 'speech';
 }
 
-/** The kind that an image model is sent: the client's own where the model is known to take it, else the provider's. */
+/** The kind of call for an image model: the client's own if the model is known to support it, else the provider's. */
 function imageKind(provider: Provider, call: Call, own: Dialect, target: Target): Kind {
   if (provider.only?.[own.name]?.test(target.model) && servedDialect(provider, call, own.name, target) === own.name)
     return call.kind;

@@ -321,7 +321,7 @@ class Connection implements Source, ReplySink {
     (receiver ?? current)?.broke(cause);
   }
 
-  /** Closes the connection without telling its exchange. */
+  /** Closes the connection without a report to its exchange. */
   drop(): void {
     this.current = undefined;
     this.receiver = undefined;

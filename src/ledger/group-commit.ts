@@ -9,7 +9,7 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 
 type LedgerMark = Extract<LedgerStep, { type: 'mark' }>;
 
-/** A step and who is told its end. `done` and `failed` do not throw, because they are called for one step of a batch after the other. */
+/** A step and the callbacks for its end. `done` and `failed` do not throw, because they are called for one step of a batch after the other. */
 export interface PendingStep {
   readonly step: LedgerStep;
   /** The batch is committed. */
@@ -26,7 +26,7 @@ export interface GroupCommit {
   submit(step: LedgerStep): Promise<LedgerOutcome>;
   /** The same without a promise: the steps of every call go this way. */
   add(pending: PendingStep): void;
-  /** Records a checkpoint without waiting: after a pause only the newest of each call is written. Failures are tried again. */
+  /** Records a checkpoint without waiting: after a pause only the newest of each call is written. Failures are retried. */
   note(step: LedgerMark): void;
   /** Drops the checkpoint of a call that has ended. */
   forget(callId: string): void;

@@ -87,7 +87,7 @@ function namespace(kind: 'pid' | 'time'): string {
   }
 }
 
-/** Asks the system with a signal first: `/proc` may hide processes of other users. */
+/** Checks with a signal first: `/proc` may hide processes of other users. */
 function look(pid: number): Looked {
   try {
     process.kill(pid, 0);

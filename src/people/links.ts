@@ -57,7 +57,7 @@ export async function ensureOwner(
   return owner;
 }
 
-/** The link of a first start is read once by whoever installs; one that is asked for is used at once. */
+/** The link of a first start is read later by the person who installs; a requested one is used at once. */
 export const FIRST_LINK_MS = 24 * 3_600_000;
 export const LINK_MS = 15 * 60_000;
 export const INVITATION_MS = 7 * 86_400_000;

@@ -25,7 +25,7 @@ export interface OidcProvider {
 
 export type OidcProblem = 'provider_unavailable' | 'sign_in_failed';
 
-/** A sign-in that ended at the provider or on the way to it. */
+/** A sign-in that failed at the provider or before it was reached. */
 export class OidcFailure extends Error {
   override name = 'OidcFailure';
   readonly problem: OidcProblem;
@@ -48,7 +48,7 @@ export interface OidcProviderDeps {
 const TIMEOUT_MS = 10_000;
 /** Of discovery, keys, tokens and claims. */
 const MOST_BYTES = 1_000_000;
-/** A provider that is down is asked once in this time. */
+/** A provider that is down is requested once in this time. */
 const RETRY_MS = 3000;
 /** Endpoints of a provider change rarely. */
 const KNOWN_MS = 3_600_000;
@@ -83,7 +83,7 @@ export function createOidcProvider(settings: OidcSettings, { guard, now }: OidcP
     const withSecret = clientAuth === 'basic' ? client.ClientSecretBasic : client.ClientSecretPost;
     const auth = clientSecret === undefined ? client.None() : withSecret(clientSecret);
     const execute = [client.enableNonRepudiationChecks];
-    // The settings accept http for the loopback address alone.
+    // The settings accept http only for the loopback address.
     if (issuer.startsWith('http:')) execute.push(client.allowInsecureRequests);
     return client.discovery(new URL(issuer), clientId, undefined, auth, { execute, [client.customFetch]: request });
   }
@@ -103,13 +103,13 @@ export function createOidcProvider(settings: OidcSettings, { guard, now }: OidcP
     }
   }
 
-  /** Some providers have e-mail address and groups in the userinfo response alone. */
+  /** Some providers have e-mail address and groups only in the userinfo response. */
   async function claimsOf(config: Configuration, token: string, own: Claims, subject: string): Promise<Claims> {
     const needed = ['email', ...(settings.roles.length > 0 ? [settings.roleClaim] : [])];
     const isComplete = needed.every((name) => claimNamed(own, name) !== undefined);
     if (isComplete || config.serverMetadata().userinfo_endpoint === undefined) return own;
     const more = await (await library()).fetchUserInfo(config, token, subject);
-    // Whether an address is verified is said beside that address.
+    // Whether an address is verified is in the same response as the address.
     const { email, email_verified } = own.email === undefined ? (more as Claims) : own;
     return { ...more, ...own, email, email_verified };
   }

@@ -16,7 +16,7 @@ import {
 } from './oidc-provider.ts';
 import { roleOf } from './sessions.ts';
 
-/** Why nobody was signed in: the end of `#error=` on the sign-in page. */
+/** Why a sign-in failed: the value of `#error=` on the sign-in page. */
 export type OidcError = OidcProblem | 'not_allowed' | 'email_taken' | 'last_owner';
 
 export type OidcOutcome =
@@ -70,7 +70,7 @@ async function personOf(settings: OidcSettings, deps: OidcDeps, identity: Identi
   return { error: 'not_allowed', ...(known && { about: known.id }) };
 }
 
-/** An identity that nobody has yet: of an invited person who was never here, or of a new one. */
+/** An unknown identity: of an invited person without a sign-in, or of a new one. */
 async function newcomer(
   settings: OidcSettings,
   deps: OidcDeps,
@@ -84,7 +84,7 @@ async function newcomer(
     const about = sameEmail.id;
     const role = roleFromClaims(claims, settings, roleOf(sameEmail));
     if (!role || sameEmail.disabledAt !== undefined) return { error: 'not_allowed', about };
-    // People write their own address into their profile, and nobody checks it there: it may be somebody else's.
+    // People write their own address into their profile without a check: it may be the address of another person.
     if (!(await isUnused(deps, sameEmail))) return { error: 'email_taken', about };
     return withChange(deps, sameEmail, { role, oidc });
   }
@@ -108,7 +108,7 @@ async function newcomer(
   }
 }
 
-/** Invited with this address by an operator, and never signed in: nobody but the operator can have set it. */
+/** Invited with this address by an operator, and never signed in: only the operator can have set it. */
 async function isUnused({ store }: OidcDeps, person: PersonRow): Promise<boolean> {
   const { seenAt, passwordHash, oidc, id } = person;
   const isFresh = seenAt === undefined && passwordHash === undefined && oidc === undefined;
@@ -129,7 +129,7 @@ async function withChange(
     );
     return changed ? { person: changed } : { error: 'not_allowed' };
   } catch (thrown) {
-    // Without an owner nobody could repair it: the role stays, and the sign-in is refused.
+    // One owner must remain: the role stays, and the sign-in is refused.
     if (thrown instanceof GatewayError && thrown.code === 'conflict') return { error: 'last_owner', about: person.id };
     throw thrown;
   }

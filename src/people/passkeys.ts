@@ -18,7 +18,7 @@ import type { ExpectedAnswer } from './webauthn-worker.ts';
 
 export interface Ceremony<Options> {
   options: Options;
-  /** Names the ceremony when its response is given. Only who asked for the options has it. It works once. */
+  /** Identifies the ceremony of a response. Only the requester of the options has it. It works once. */
   ceremony: string;
 }
 
@@ -124,7 +124,7 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
         user: { id: handleOf(person.id), name: person.email ?? person.name, displayName: person.name },
         pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
         excludeCredentials: known.filter(({ host }) => host === at.host).map(describe),
-        // Found without a name, and the person is verified: it stands for a password and a second factor.
+        // Found without a name, and the person is verified: it replaces a password and a second factor.
         authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification },
         attestation: 'none',
       };
@@ -153,7 +153,7 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
       if (!expected) throw signInFailed();
       const passkey = await people.passkeyOf(response.id);
       const person = passkey && (await people.person(passkey.person));
-      // Without a name, the authenticator must tell whose passkey it is.
+      // Without a name, the authenticator must identify the person.
       const isWhole = response.response.userHandle != null && person?.disabledAt === undefined;
       if (passkey && person && isWhole && (await verifyUse(expected, passkey, response))) return { person, passkey };
       await failed?.(person);

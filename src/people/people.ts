@@ -27,11 +27,11 @@ export interface People {
   readonly throttle: Throttle;
   /** Absent: there is no OIDC provider. */
   readonly oidc?: Oidc;
-  /** Absent: nobody registers. */
+  /** Absent: registration is off. */
   readonly registration?: Registration;
   /** The person of a link, which is used up. Throws `sign_in_failed`. */
   openLink(token: string): Promise<{ person: PersonRow; way: Way }>;
-  /** A link for a person, or for the first owner. `actor`: the admin key, or the person who asks. */
+  /** A link for a person, or for the first owner. `actor`: the admin key, or the person who requests it. */
   createLink(person: string | undefined, actor: string): Promise<LoginLink>;
   /** A new person, and the link by which it signs in for the first time. */
   invite(person: PersonRow, audit: Audit<PersonRow>): Promise<LoginLink>;
@@ -44,7 +44,7 @@ export interface SignInWays {
   oidc?: { name: string };
 }
 
-/** Sends mail, and tells the operator where it could not. */
+/** Sends mail, and reports failures to the operator. */
 export type MailDeps = Pick<RegistrationDeps, 'sendMail' | 'reportError'>;
 
 /** What the module needs. `now` returns milliseconds since 1970. */
@@ -56,7 +56,7 @@ export interface PeopleDeps {
   /** Absent: there is no OIDC provider. */
   oidc?: OidcSettings | undefined;
   guard: Pick<GuardedFetch, 'send'>;
-  /** Absent: nobody registers. */
+  /** Absent: registration is off. */
   registration?: RegistrationSettings | undefined;
   mail: MailDeps;
   now(): number;

@@ -29,7 +29,10 @@ export interface Registration {
   readonly credit: Money;
   /** Whether there is a channel of alerts that sends mail. */
   isOpen(): Promise<boolean>;
-  /** Sends a mail to the address, whoever has it: neither the answer nor its time tells whether it is known. Throws `not_found`, `invalid_request`, `rate_limited`. */
+  /**
+   * Sends a mail to the address, known or not: neither the response nor its time reveals which.
+   * Throws `not_found`, `invalid_request`, `rate_limited`.
+   */
   ask(written: string, language: MailLanguage, from: string): Promise<void>;
   /** Makes the person. Throws `sign_in_failed`, `rate_limited`. */
   confirm(token: string, chosen: { name: string; password: string }): Promise<PersonRow>;
@@ -62,7 +65,7 @@ const MAIL_MS = 15_000;
 
 export function createRegistration(settings: RegistrationSettings, deps: RegistrationDeps): Registration {
   const { store, now } = deps;
-  /** A stop does not wait for mails: who gets none asks again. */
+  /** A stop does not wait for mails: people without one request it again. */
   const never = new AbortController().signal;
   let sending = 0;
 

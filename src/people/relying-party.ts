@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
 
 export interface RelyingParty {
-  /** The name of the host. A passkey counts for this host alone. */
+  /** The name of the host. A passkey is valid only for this host. */
   host: string;
   origin: string;
 }
@@ -11,7 +11,7 @@ export interface RelyingParty {
 type OriginHeaders = Pick<globalThis.Headers, 'get' | 'has'>;
 
 /**
- * The relying party is the page that asks. With `publicUrl` only its pages count, whatever the request says. Without it the page's origin
+ * The relying party is the requesting page. With `publicUrl` only its pages count, whatever the request contains. Without it the page's origin
  * counts, which was compared with the host before (`refuseOtherOrigin`). Throws `invalid_request`.
  */
 export function relyingPartyOf(headers: OriginHeaders, publicUrl: string | undefined): RelyingParty {

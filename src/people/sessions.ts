@@ -20,12 +20,12 @@ export interface Origin {
   agent: string;
 }
 
-/** How a session began. Shown in the list of sessions. */
+/** How a session was opened. Shown in the list of sessions. */
 export type Way = 'link' | 'password' | 'passkey' | 'oidc' | 'invitation' | 'registration';
 
 /** Times are milliseconds since 1970. */
 export interface Sessions {
-  /** Every sign-in begins a session with a new secret, so that one that was planted before is worth nothing. */
+  /** Every sign-in opens a session with a new secret, so that one that was planted before is useless. */
   begin(person: Pick<PersonRow, 'id'>, way: Way, from: Origin): Promise<{ secret: string; session: SessionRow }>;
   /** The session of this secret, unless it or its person has ended. Read from the database each time: an ended session ends everywhere at once. */
   find(secret: string): Promise<SignedIn | undefined>;

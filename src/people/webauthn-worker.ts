@@ -90,7 +90,7 @@ async function verify(asked: PasskeyCheck): Promise<NewCredential | UsedCredenti
   return { counter: newCounter, isSynced: credentialBackedUp };
 }
 
-/** None is asked for. To verify one, the library would fetch lists of revoked certificates from URLs that the client chooses. */
+/** None is requested. To verify one, the library would fetch lists of revoked certificates from URLs that the client chooses. */
 function withoutAttestation(response: RegistrationResponseJSON): RegistrationResponseJSON {
   const written = new Uint8Array(Buffer.from(response.response.attestationObject, 'base64url'));
   const bare = new Map<string, string | Map<string, string> | Uint8Array>([

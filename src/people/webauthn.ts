@@ -1,4 +1,4 @@
-/** Verifies what authenticators answer, in a worker thread that exists only while needed. */
+/** Verifies responses of authenticators, in a worker thread that exists only while needed. */
 import { startThread, workerProgram } from '../canonical/worker-program.ts';
 import type {
   NewCredential,
@@ -9,9 +9,9 @@ import type {
 } from './webauthn-worker.ts';
 
 export interface Webauthn {
-  /** What a new passkey consists of. `undefined`: something of the answer is wrong. Rejects if the thread fails. */
+  /** The data of a new passkey. `undefined`: the response is invalid. Rejects if the thread fails. */
   verifyNew(asked: Omit<Extract<PasskeyCheck, { kind: 'new' }>, 'kind'>): Promise<NewCredential | undefined>;
-  /** The state of the passkey after its use. `undefined`: something of the answer is wrong. Rejects if the thread fails. */
+  /** The state of the passkey after its use. `undefined`: the response is invalid. Rejects if the thread fails. */
   verifyUse(asked: Omit<Extract<PasskeyCheck, { kind: 'used' }>, 'kind'>): Promise<UsedCredential | undefined>;
   /** Whether the thread is running. */
   readonly isLoaded: boolean;

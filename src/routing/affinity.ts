@@ -1,9 +1,9 @@
 /** Calls of one conversation go to one target, whose prompt cache knows it: the key of a conversation, and what is bound to it. */
 import type { Call, ChatCall } from '../canonical/call.ts';
 
-/** Providers keep prompts for five minutes to an hour; a binding that nobody has used for so long is worth nothing. */
+/** Providers cache prompts for five minutes to an hour; after that time without use a binding has no value. */
 const KEPT_MS = 30 * 60_000;
-/** Conversations that are bound at once: about 10 MB. The one that was used longest ago makes way. */
+/** The maximum of bindings: about 10 MB. The least recently used one is removed. */
 const MOST_BOUND = 50_000;
 
 /** Headers that name a session: of anybody, of Claude Code, of Codex. */
@@ -11,7 +11,7 @@ const SESSION_HEADERS = ['x-session-id', 'x-claude-code-session-id', 'session_id
 /** Longer names of sessions are cut: what is kept is bounded. */
 const LONGEST_NAME = 200;
 
-/** Formats whose name of the user is a session: in `metadata.user_id` Claude Code says one. In others it is a person with many. */
+/** Formats whose user id names a session: Claude Code sends it in `metadata.user_id`. In others it is a person with many sessions. */
 const USER_IS_SESSION: { readonly [format: string]: true } = { 'anthropic-messages': true };
 
 /** A request's headers. */
@@ -30,7 +30,7 @@ export function affinityKey(call: Call, account: string, headers: SessionHeaders
   return keyOf(account, call.model, key);
 }
 
-/** The key of what goes on from a reply that the gateway keeps. */
+/** The key of conversations that continue a stored reply. */
 export function replyKey(call: Call, account: string): string | undefined {
   const id = call.kind === 'chat' ? call.thread?.replyId : undefined;
   return id === undefined ? undefined : keyOf(account, call.model, id);

@@ -7,12 +7,12 @@ const LONGEST_MS = 30_000;
 const SHORTEST_MS = 5000;
 /** Fewer samples say nothing of the slowest of a hundred. */
 const FEWEST_SAMPLES = 20;
-/** A response that comes whole takes as long as its generation: a few are enough to know how long that is. */
+/** A non-streaming response takes as long as its generation: a few samples are enough. */
 const FEWEST_WHOLE_SAMPLES = 3;
 
 /**
  * Milliseconds from sending until the first token of a stream, or until the headers of a whole response; `undefined`: only the general
- * limits. `set`: what the model's row says. Twice what 99 of 100 took, from 5 to 30 seconds. Whole responses may take longer where those
+ * limits. `set`: the limit of the model. Twice what 99 of 100 took, from 5 to 30 seconds. Whole responses may take longer where those
  * of this model did. Images, audio and videos are not limited: providers make them in minutes, and another attempt costs as much again.
  */
 export function answerLimitMs(

@@ -15,9 +15,9 @@ export interface Entering {
 /** A call that waits for a place at one of these credentials. */
 export interface Waiter extends Entering {
   credentials: readonly string[];
-  /** Called once: with the credential when the call may go on; with `undefined` when its time is over. */
+  /** Called once: with the credential when the call may continue; with `undefined` when its time is over. */
   settle(credential: string | undefined): void;
-  /** It is the next one now: it asks again when enough tokens have flowed in. */
+  /** It is the next one now: it retries when enough tokens are available. */
   wake?(): void;
 }
 
@@ -52,7 +52,7 @@ function bucketOf({ tokensPerMinute }: BulkheadLimits, now: number): TokenBucket
   return tokensPerMinute === undefined ? undefined : new TokenBucket(tokensPerMinute, now);
 }
 
-/** What is under way with one credential. */
+/** The active calls with one credential. */
 interface Pool {
   calls: number;
   bucket: TokenBucket | undefined;

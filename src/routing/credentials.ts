@@ -15,7 +15,7 @@ export interface Unusable {
   until: number;
   /** Rate limits are the reason, of every credential; else at least one was refused. */
   limited: boolean;
-  /** The provider did not name the time of a rate limit: the target is only put behind the others. */
+  /** The provider did not name the time of a rate limit: the target is only tried after the others. */
   guessed?: true;
 }
 
@@ -38,10 +38,10 @@ export interface Credentials {
   ): string | undefined;
   /** Counts a request against what the provider last reported as left, until its next report. */
   spend(target: Credentialed, credential: string | undefined, tokens: number): void;
-  /** Cools the credential down where the error is about it; says whether it is. */
+  /** Starts a cooldown of the credential if the error concerns it; returns whether it does. */
   failed(target: Credentialed, credential: string | undefined, error: GatewayError, now: number): boolean;
   succeeded(target: Credentialed, credential: string | undefined, now: number): void;
-  /** A response says what is left of the provider's rate limits. */
+  /** A response reports the remaining limits of the provider. */
   remains(target: Credentialed, credential: string | undefined, left: RemainingLimits, now: number): void;
   /** Where every credential is cooling down: until when; `undefined` where one may be used. */
   unusable(target: Credentialed, now: number): Unusable | undefined;
@@ -68,7 +68,7 @@ interface Allowance {
   since: number;
   /** What comes back each millisecond. */
   perMs: number;
-  /** From then on the limit is unknown, and bars nobody. */
+  /** From then on the limit is unknown, and blocks no call. */
   until: number;
 }
 
@@ -77,14 +77,14 @@ interface Allowances {
   tokens: Allowance | undefined;
 }
 
-/** A credential that was refused, or whose account is empty, is tried again after so long: by one call, which has others to go on with. */
+/** A credential that was refused, or whose account is empty, is tried again after this time: by one call, which can continue with others. */
 const REFUSED_FIRST_MS = 10_000;
 /** One that is limited, where the provider does not say for how long. */
 const LIMITED_FIRST_MS = 1000;
 const LIMITED_LONGEST_MS = 10_000;
-/** No cooldown is longer, whatever the provider asks for. */
+/** The maximum of a cooldown, whatever the provider requests. */
 const LONGEST_MS = 60_000;
-/** While one call tries a credential again, the others go on without it. */
+/** While one call tries a credential again, the others continue without it. */
 const PROBE_MS = 10_000;
 
 /** Notifications. They are called during a call and must not throw. */
@@ -99,7 +99,7 @@ export interface CredentialsOptions {
 export function createCredentials({ refused, cooldown: reportCooldown }: CredentialsOptions = {}): Credentials {
   /** By `ownKey` what concerns the credential as such, by `limitKey` its rate limit on one model. Empty while all is well. */
   const cooldowns = new Map<string, Cooldown>();
-  /** By `limitKey`. Empty while no provider says that little is left. */
+  /** By `limitKey`. Empty while no provider reports that little is left. */
   const allowances = new Map<string, Allowances>();
   /** How many credentials each provider has handed out. */
   const turns = new Map<string, number>();
@@ -182,7 +182,7 @@ export function createCredentials({ refused, cooldown: reportCooldown }: Credent
       const ms = limited ? limitedMs(error, failures) : backOff(REFUSED_FIRST_MS, LONGEST_MS, failures);
       const isFromProvider = limited && (error.retryAfterSeconds ?? 0) > 0;
       cooldowns.set(key, { failures, until: now + ms, limited, isFromProvider });
-      // The wait that it asks for says more than its remaining limits do.
+      // The requested wait is more exact than the remaining limits.
       if (isFromProvider) allowances.delete(key);
       const place = credential === undefined ? 0 : target.credentials.indexOf(credential) + 1;
       if (!limited && !before) refused?.(target.provider, place, ms / 1000);
@@ -202,7 +202,7 @@ export function createCredentials({ refused, cooldown: reportCooldown }: Credent
     succeeded(target, credential, now) {
       if (cooldowns.size === 0) return;
       cooldowns.delete(ownKey(target, credential));
-      // A wait that the provider asked for lasts its time.
+      // A wait that the provider requested lasts its time.
       const limit = limitKey(target, credential);
       if ((cooldowns.get(limit)?.until ?? 0) <= now) cooldowns.delete(limit);
     },
@@ -287,7 +287,7 @@ function isOver(allowance: Allowance | undefined, now: number): boolean {
   return !allowance || allowance.until <= now || allowance.until - now > LONGEST_MS;
 }
 
-/** When so much is left; at the latest when the limit is whole again. */
+/** When so much is left; at the latest when the whole limit is available again. */
 function reaches(allowance: Allowance | undefined, amount: number, now: number): number {
   if (!allowance || isOver(allowance, now)) return 0;
   const { left, since, perMs, until } = allowance;

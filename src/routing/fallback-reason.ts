@@ -27,7 +27,7 @@ const FILTER_SENTENCES: readonly RegExp[] = [
   /safety (?:system|filter)/i,
 ];
 
-/** `undefined`: another model would fail alike, or what was asked for may be done all the same. */
+/** `undefined`: another model would fail as well, or the request may have been executed. */
 export function fallbackReason(error: GatewayError): FallbackReason | undefined {
   if (error.inDoubt || error.billed) return undefined;
   if (isRefusal(error)) {

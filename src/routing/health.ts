@@ -12,13 +12,13 @@ const FAILURES_IN_RAMP = 2;
 /** Between two probes: 1, 2, 4, then every 5 seconds. */
 const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 5000;
-/** A probe that has not been answered for so long makes way for the next. */
+/** After this time without an answer a probe is replaced by the next one. */
 const LEASE_MS = 10_000;
 /** Shares of the calls that a target gets after a successful probe, each for so long; then all. */
 const RAMP_SHARES = [0.1, 0.3] as const;
 const RAMP_STEP_MS = 2000;
 
-/** The state of a target in reports and metrics. `half-open`: it is open and a probe is under way. */
+/** The state of a target in reports and metrics. `half-open`: it is open and a probe is active. */
 export type Phase = 'closed' | 'open' | 'half-open' | 'ramp';
 
 /**
@@ -29,7 +29,7 @@ export type Standing = 'ready' | 'probe' | 'ramp' | 'open';
 
 /** Decides over all processes who may probe; absent: each process for itself. */
 export interface ProbeLease {
-  /** `true`: nobody else has had it within the last `ms`. */
+  /** `true`: no other process has had it within the last `ms`. */
   take(target: string, ms: number): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export class TargetHealth {
   /** Milliseconds until the whole response of calls that are not streamed. */
   readonly whole = new MovingAverage();
   readonly firstTokens = new TimeHistogram();
-  /** Attempts under way. */
+  /** Active attempts. */
   inFlight = 0;
   private isOpen = false;
   private failuresInARow = 0;
@@ -87,7 +87,7 @@ export class TargetHealth {
     return this.isProbeDue(now) && !this.isLeased(now) ? 'probe' : 'open';
   }
 
-  /** An attempt is over. One that began before the target was taken out and put in again is not counted. */
+  /** An attempt has ended. One that started before the target was disabled and enabled again is not counted. */
   left(): void {
     if (this.inFlight > 0) this.inFlight--;
   }
@@ -129,7 +129,7 @@ export class TargetHealth {
     this.leaseUntil = 0;
   }
 
-  /** `isProbe`: the attempt was acquired while the target was open. Others that began earlier neither close nor open it anew. */
+  /** `isProbe`: the attempt was acquired while the target was open. Others that started earlier neither close nor reopen it. */
   succeeded(now: number, isProbe: boolean): void {
     this.failuresInARow = 0;
     this.window.add(true, now);
@@ -146,7 +146,7 @@ export class TargetHealth {
     this.worsen(now, isProbe);
   }
 
-  /** A stream that had begun broke off. */
+  /** A started stream broke off. */
   brokeOff(now: number): void {
     this.window.spoil(now);
     this.worsen(now, false);
@@ -160,7 +160,7 @@ export class TargetHealth {
     this.changed?.('admin', until - now);
   }
 
-  /** An operator says that it is well. */
+  /** An operator resets it. */
   reset(): void {
     if (this.isOpen) this.changed?.('recovered', 0);
     this.isOpen = this.isCooledDown = false;
@@ -269,7 +269,7 @@ export class OutcomeWindow {
     const second = Math.floor(now / SLOT_MS);
     const passed = second - this.at;
     if (passed !== 0) {
-      // A clock that was set back says nothing about the age of what was counted.
+      // After a clock was set back the age of earlier samples is unknown.
       if (passed < 0 || passed >= SLOTS) this.clear();
       else for (let one = this.at + 1; one <= second; one++) this.forget(one % SLOTS);
       this.at = second;

@@ -1,4 +1,4 @@
-/** How long a call waits for its first target before a second one is asked beside it. Pure. */
+/** How long a call waits for its first target before a second one is called too. Pure. */
 import type { Call } from '../canonical/call.ts';
 import type { TimeHistogram } from './timings.ts';
 
@@ -12,7 +12,7 @@ const USUAL_WHOLE_MS = 15_000;
 /** A second request costs more than it gains where answers take less. */
 const SHORTEST_MS = 20;
 
-/** `firstTokens`: of the target; `wholes`: whole responses of the model, which come when their generation is over. */
+/** `firstTokens`: of the target; `wholes`: non-streaming responses of the model, which arrive when their generation has ended. */
 export function hedgeDelayMs(
   { stream }: Pick<Call, 'stream'>,
   firstTokens: TimeHistogram,

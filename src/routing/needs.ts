@@ -9,7 +9,7 @@ export type InputKind = (typeof INPUTS)[number];
 export const DATA_POLICIES = ['none', 'retained', 'training'] as const;
 export type DataPolicy = (typeof DATA_POLICIES)[number];
 
-/** What an operator says of a target; what is absent is unknown and excludes nothing. */
+/** Configured capabilities of a target; an absent one is unknown and excludes nothing. */
 export interface Capabilities {
   inputs?: readonly InputKind[];
   tools?: boolean;
@@ -57,7 +57,7 @@ function addInput(found: Set<InputKind>, kind: string): void {
   if (input) found.add(input);
 }
 
-/** What this target lacks, in the caller's words; `undefined`: it has all that is known to be needed. */
+/** What this target lacks, for the error message; `undefined`: it has everything that is known to be needed. */
 export function lacks(capabilities: Capabilities, needs: Needs): string | undefined {
   const { inputs, tools, structuredOutput, contextTokens, dataPolicy } = capabilities;
   const missing = inputs && needs.inputs.find((kind) => !inputs.includes(kind));
@@ -70,7 +70,7 @@ export function lacks(capabilities: Capabilities, needs: Needs): string | undefi
   return undefined;
 }
 
-/** A policy that nobody has stated is taken for the loosest. */
+/** Without a stated policy the least strict one is assumed. */
 function isLooser(policy: DataPolicy = 'training', accepted: DataPolicy): boolean {
   return DATA_POLICIES.indexOf(policy) > DATA_POLICIES.indexOf(accepted);
 }

@@ -14,7 +14,7 @@ export interface Ranked {
   weight: number;
 }
 
-/** What an order asks about targets. */
+/** The data about targets that an order uses. */
 export interface OrderQuestions<T extends Ranked> {
   strategy: Strategy;
   /** The target that the conversation is bound to. */
@@ -29,7 +29,7 @@ export interface OrderQuestions<T extends Ranked> {
   random(): number;
 }
 
-/** A target and why it stands where it stands. */
+/** A target and the reason for its place. */
 export interface Choice<T> {
   target: T;
   reason: string;
@@ -42,7 +42,7 @@ export interface Decision<T> {
   ready: number;
   /** Cannot serve the call, with what they lack. */
   excluded: Choice<T>[];
-  /** Have to be left alone until a rate limit ends. */
+  /** Must not be called until a rate limit ends. */
   limited: T[];
 }
 
@@ -132,7 +132,7 @@ function ordered<T>(targets: readonly T[], score: (target: T) => number | undefi
   return scored.sort((a, b) => (a.score === b.score ? 0 : a.score - b.score)).map(({ target }) => target);
 }
 
-/** The better of two that are picked at random comes first, so that calls do not all run to the target that was best a moment ago. */
+/** The better of two random ones comes first, so that not all calls use the target that was best a moment ago. */
 function betterOfTwo<T extends Ranked>(group: readonly T[], ask: OrderQuestions<T>): T[] {
   const weighed = group.filter(({ weight }) => weight > 0);
   const unweighed = group.filter(({ weight }) => weight === 0);

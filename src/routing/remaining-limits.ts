@@ -1,10 +1,10 @@
-/** What a provider says is left of its rate limits, in the headers of its responses. */
+/** The remaining rate limits that a provider reports in its response headers. */
 import { waitMs } from '../canonical/retry-after.ts';
 
 /** What is left of one limit. */
 export interface Remaining {
   left: number;
-  /** In how many milliseconds the limit is whole again. */
+  /** Milliseconds until the whole limit is available again. */
   resetMs: number;
   /** The limit itself, where the provider refills it steadily. Without it nothing comes back before the reset. */
   limit?: number;

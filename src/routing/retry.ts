@@ -1,25 +1,25 @@
 /** When a call is sent to the same target again, and how long it waits before: pure rules, and the budget of each provider. */
 import type { GatewayError } from '../canonical/errors.ts';
 
-/** Where a model says nothing: tries more at the last target. */
+/** The default of a model: additional attempts at the last target. */
 export const DEFAULT_RETRIES = 2;
-/** Full jitter: at random up to so long, doubling. */
+/** Full jitter: a random time up to this limit, which doubles. */
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8000;
-/** A rate limit that ends later is the caller's to wait for. */
+/** If a rate limit ends later, the caller has to wait for it. */
 const SHORT_WAIT_MS = 5000;
 /** Calls that got the same `retry-after` do not return in the same moment. */
 const SPREAD_MS = 250;
 
-/** The status of a response that tells of trouble at the provider; `undefined`: there was no response. */
+/** The status of a response for a temporary failure of the provider; `undefined`: there was no response. */
 function statusOf({ cause }: GatewayError): number | undefined {
   const status = (cause as { status?: unknown } | undefined)?.status;
   return typeof status === 'number' ? status : undefined;
 }
 
 /**
- * Whether the same target may be asked again: a connection that was lost before any byte of a response, a rate limit that ends soon,
- * 500, 502, 503, 529. Not what may have been carried out and was broken off, what took too long, and what it refuses for good.
+ * Whether the same target may be called again: after a connection that was lost before any byte of a response, a rate limit that ends soon,
+ * 500, 502, 503, 529. Not after a reply that broke off (it may have been billed), a timeout, or a refusal of the request.
  */
 export function isRepeatable(error: GatewayError): boolean {
   if (!error.retryable || error.credentialRefused || error.partlyAnswered) return false;
@@ -44,15 +44,15 @@ export function retryDelayMs(error: GatewayError, retry: number, random: () => n
 const MINUTE_MS = 60_000;
 /** Of the calls of a minute. */
 const SHARE = 0.1;
-/** With little traffic there is no storm to fear. */
+/** With little traffic more retries do no harm. */
 const FEWEST_RETRIES = 10;
 
-/** At most a tenth of a provider's calls of a minute are retries: a provider in trouble is not asked twice for everything. */
+/** At most a tenth of a provider's calls of a minute are retries: a failing provider does not get every call twice. */
 export class RetryBudget {
   private since = 0;
   private calls = 0;
   private retries = 0;
-  /** Of the minute before, for the beginning of a minute. */
+  /** Of the previous minute, for the start of a minute. */
   private earlierCalls = 0;
 
   called(now: number): void {

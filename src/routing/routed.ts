@@ -15,7 +15,7 @@ export interface RoutedTarget extends Credentialed, Ranked {
   /** Absent: nothing is known, so nothing excludes it. */
   capabilities?: Capabilities;
   limits?: ProviderLimits;
-  /** Callers make it fail by asking for it: a failure says nothing of the next call, so it has no health. */
+  /** Callers request its failures, which predict nothing about the next call: it has no health. */
   failsOnRequest?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface RoutedModel<T extends RoutedTarget> {
   affinity: boolean;
   /** How long a target may take to its first token while another is free; absent: as it usually takes. */
   firstTokenMs?: number | undefined;
-  /** A second target is asked where the first is slow. */
+  /** A second target is called if the first is slow. */
   hedge?: boolean | undefined;
   /** The route of every call, where there is one target that takes all. */
   onlyRoute?: Route<T> | undefined;

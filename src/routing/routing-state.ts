@@ -88,7 +88,7 @@ export class RoutingState<T extends RoutedTarget> {
     return madeOnce(this.wholes, targets[0]?.id ?? '', TimeHistogram);
   }
 
-  /** Forgets what is no longer available, and limits that may have changed. Calls under way leave their places unseen. */
+  /** Removes what is no longer available, and limits that may have changed. Active calls end without a change to the new ones. */
   keepOnly(models: readonly RoutedModel<T>[]): void {
     const targets = models.flatMap((model) => model.targets);
     const ids = new Set(targets.map(({ id }) => id));
@@ -166,7 +166,7 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     this.measure(attempt, attempt.answeredAt);
   }
 
-  /** The time until the first token, or of a whole response. */
+  /** The time until the first token, or of a non-streaming response. */
   private measure({ target, startedAt }: TrackedAttempt<T>, now: number): void {
     const { state, call } = this;
     const health = state.health(target);
@@ -207,7 +207,7 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     else if (this.call.stream && output > 1) health.perToken.add((now - attempt.answeredAt) / output, now);
   }
 
-  /** What goes on from this reply, too, belongs to the target that made it. */
+  /** Calls that continue this reply are bound to its target too. */
   private bind(key: string, { id }: T, hasFailed: boolean, now: number): void {
     const { affinity } = this.state;
     if (hasFailed) {
@@ -228,7 +228,7 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
     if (attempt.isProbe) health.giveBack();
   }
 
-  /** It would have taken longer still. Without its time the figures would have no slow calls, and more and more would be hedged. */
+  /** It would have taken even longer. Without its time the figures would have no slow calls, and more and more would be hedged. */
   outrun(attempt: TrackedAttempt<T>): void {
     this.dropped(attempt);
     if (!attempt.target.failsOnRequest) this.measure(attempt, this.state.now());
@@ -239,7 +239,7 @@ class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
   }
 }
 
-/** The value of this key, made when it is first asked for. It takes the class and not a function: every call asks several times. */
+/** The value of this key, created on first use. It takes the class and not a function: every call uses it several times. */
 function madeOnce<V>(all: Map<string, V>, key: string, Kind: new () => V): V {
   let found = all.get(key);
   if (!found) {

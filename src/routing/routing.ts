@@ -10,7 +10,7 @@ import type { Route, RoutedModel, RoutedTarget } from './routed.ts';
 import { type RoutingOptions, RoutingState } from './routing-state.ts';
 import { Trial, type TrialCall, type TrialOptions } from './trial.ts';
 
-/** A call that asks where to go. */
+/** A call to be routed. */
 export interface RouteAsked<T extends RoutedTarget> {
   /** Absent for tasks: they are no conversations, and nothing is known of their needs. */
   call?: Call | undefined;
@@ -193,7 +193,7 @@ const unscored = () => undefined;
 /** At an error rate of 50 % a target counts as six times as slow. */
 const FAILURE_WEIGHT = 10;
 
-/** How long the beginning of the answer takes: the first token of a stream, else the whole response. */
+/** The time until the first token of a stream, or of a complete non-streaming response. */
 function timesOf(call: Call | undefined, { firstToken, whole }: TargetHealth): TargetHealth['firstToken'] {
   return call?.stream ? firstToken : whole;
 }

@@ -15,10 +15,10 @@ export interface AttemptRecord {
     readonly type?: string;
     readonly model?: string;
   };
-  /** Secret: never shown whole. */
+  /** Secret: never shown completely. */
   readonly credential: string | undefined;
   readonly startedAt: number;
-  /** The first token of a stream, or the whole response. */
+  /** The first token of a stream, or the complete response. */
   readonly answeredAt: number;
   readonly endedAt: number;
   /** The HTTP status of the response; 0: none came. */
@@ -48,9 +48,9 @@ export interface AttemptWatcher<T extends RoutedTarget> {
   ended(attempt: TrackedAttempt<T>, error: GatewayError | undefined, output: number, tokens: number | undefined): void;
   /** Its response has these headers. */
   saw(attempt: TrackedAttempt<T>, response: HasHeaders): void;
-  /** Nothing came of it, and that says nothing of the target: the client left. */
+  /** It has no result and does not count for the target: the client disconnected. */
   dropped(attempt: TrackedAttempt<T>): void;
-  /** The same, because another target answered first, although this one was asked earlier. */
+  /** The same, because another target answered first, although this one was called earlier. */
   outrun(attempt: TrackedAttempt<T>): void;
 }
 
@@ -63,12 +63,12 @@ export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
   readonly credential: string | undefined;
   /** Until the first token, or the headers of a whole response; `undefined`: the general limits alone. */
   readonly limitMs: number | undefined;
-  /** The target was open when it began. */
+  /** The target was open when it started. */
   readonly isProbe: boolean;
   /** What the call may take of the provider's limits; absent: it takes no place. */
   readonly place: { account: string; tokens: number } | undefined;
   readonly startedAt: number;
-  /** When the answer began; 0: not yet. */
+  /** When the response started; 0: not yet. */
   beganAt = 0;
   answeredAt = 0;
   endedAt = 0;
@@ -113,7 +113,7 @@ export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
     if (this.beganAt === 0) this.watcher.began(this);
   }
 
-  /** The first token, or the whole response, is here. */
+  /** The first token, or the complete response, has arrived. */
   answered(): void {
     if (this.isOver || this.answeredAt !== 0) return;
     this.watcher.answered(this);
@@ -128,7 +128,7 @@ export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
     this.listener?.attemptEnded(this);
   }
 
-  /** Nothing came of it, and that says nothing of the target. */
+  /** It has no result and does not count for the target. */
   dropped(): void {
     if (this.isOver) return;
     this.over('cancelled');
@@ -136,7 +136,7 @@ export class TrackedAttempt<T extends RoutedTarget> implements AttemptRecord {
     this.listener?.attemptEnded(this);
   }
 
-  /** A target that was asked later answered first. */
+  /** A target that was called later answered first. */
   outrun(): void {
     if (this.isOver) return;
     this.over('cancelled');

@@ -60,7 +60,7 @@ export class Trial<T extends RoutedTarget> {
   private tried: (string | undefined)[] = [];
   private retries = 0;
   private error: GatewayError | undefined;
-  /** A target that was asked beside another. */
+  /** A target that was called concurrently with another. */
   private hedged: T | undefined;
   /** Targets that had no place, and those that somebody else was trying. */
   private full: T[] = [];
@@ -103,14 +103,14 @@ export class Trial<T extends RoutedTarget> {
     this.error = error;
   }
 
-  /** Milliseconds until a second target may be asked beside this one. Counts the call: a share of the calls may be hedged. */
+  /** Milliseconds until a second target may be called too. Counts the call: a share of the calls may be hedged. */
   hedgeAfterMs({ target }: TrackedAttempt<T>): number {
     const { state, asked } = this;
     state.hedgeBudget(asked.model).called(state.now());
     return hedgeDelayMs(asked.call, state.health(target).firstTokens, state.wholeTimes(asked.model));
   }
 
-  /** An attempt beside `first`: at the next target that is free now, else with another credential. `undefined`: there is none. */
+  /** An attempt concurrent with `first`: at the next target that is free now, else with another credential. `undefined`: there is none. */
   hedge(first: TrackedAttempt<T>): TrackedAttempt<T> | undefined {
     const { state, asked } = this;
     const { targets, ready } = asked.route;
@@ -140,7 +140,7 @@ export class Trial<T extends RoutedTarget> {
     return this.tracked(target, credential, false, now);
   }
 
-  /** Whether somebody else may answer. Where nobody may, the long limits hold. */
+  /** Whether another target may answer. If not, the long limits apply. */
   private get hasOther(): boolean {
     return this.index < this.asked.route.ready || this.asked.hasFallback === true;
   }
@@ -298,7 +298,7 @@ export class Trial<T extends RoutedTarget> {
     const queueMs = Math.min(target.limits?.queueMs ?? DEFAULT_QUEUE_MS, options.leftMs());
     if (queueMs <= 0) return undefined;
     this.waitedFor = target;
-    // A credential that is refused or limited often has places, because nobody uses it.
+    // A credential that is refused or limited often has free places, because it is not used.
     const credentials = state.credentials.usable(target, state.now());
     const credential = await waitForPlace(bulkhead, credentials, asked, queueMs, options, state.now);
     if (credential === undefined) return undefined;
@@ -318,7 +318,7 @@ export class Trial<T extends RoutedTarget> {
     return this.attempt(target, credential === '' ? undefined : credential, isProbe, now);
   }
 
-  /** No target is left: the last one may be asked again. */
+  /** No target is left: the last one may be called again. */
   private lastRetry(now: number): Promise<Next<T>> | undefined {
     const { current, error, asked } = this;
     if (!current || !error) return undefined;
@@ -363,7 +363,7 @@ async function waitForPlace<T extends RoutedTarget>(
       bulkhead.giveUp(waiter);
       break;
     }
-    // A place may become free by a call that ends, which settles, or by tokens that flow in: the next call alone asks for the time, since
+    // A place may become free by a call that ends, which settles, or by new tokens: only the next call has a timer, since
     // a thousand that wait would keep the processor busy with it.
     isWoken = false;
     const woken = new Promise<void>((resolve) => {

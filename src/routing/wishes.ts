@@ -17,13 +17,13 @@ export interface MaxPrice {
 
 /** The checked members of `provider`. An absent member restricts nothing. */
 export interface Wishes {
-  /** Providers by name or type, in lower case: these first, these alone, all but these. */
+  /** Providers by name or type, in lower case: these first, only these, all but these. */
   order?: readonly string[];
   only?: readonly string[];
   ignore?: readonly string[];
-  /** `false`: none beside those in `order`, or beside the first. */
+  /** `false`: none besides those in `order`, or besides the first. */
   allowFallbacks: boolean;
-  /** The provider must understand everything the request says. */
+  /** The provider must support every parameter of the request. */
   requireParameters: boolean;
   sort?: Sort;
   maxPrice?: MaxPrice;
@@ -100,7 +100,7 @@ const MOST_MODELS = 9;
 /** Suffixes of a model's name, and the order they ask for. */
 const SUFFIXES: { readonly [suffix: string]: Sort } = { ':nitro': 'throughput', ':floor': 'price' };
 
-/** A name without its suffix, and what that asks for; `undefined` where it has none. */
+/** A name without its suffix, and the suffix's meaning; `undefined` if it has none. */
 export function suffixOf(name: string): { name: string; sort: Sort } | undefined {
   const at = name.lastIndexOf(':');
   const sort = at > 0 ? SUFFIXES[name.slice(at)] : undefined;
@@ -112,7 +112,7 @@ interface Wished {
   readonly type: string;
   readonly settings: { readonly [name: string]: string };
   readonly priority: number;
-  /** What the operator says of it: a policy that nobody has stated is taken for the loosest. */
+  /** Its configured properties: without a stated policy the least strict one is assumed. */
   readonly capabilities?: { readonly dataPolicy?: string };
 }
 

@@ -94,7 +94,7 @@ export async function conclude(
   if (call.outcome === 'disputed') deps.events.disputed(call);
 }
 
-/** The record of a task that goes on. */
+/** The record of a task that continues. */
 export type RunningCall = Omit<CallRow, 'outcome'> & { outcome: 'running' };
 
 /** `undefined`: the task has ended. */

@@ -28,7 +28,7 @@ const OUT_OF_REACH: TaskError = {
 /** With the delays between them, these attempts take more than an hour. */
 const MOST_FETCHES = 20;
 
-/** Asks the provider for progress. At the deadline it asks a last time: what is finished by then is kept. */
+/** Polls the provider for progress. At the deadline it polls a last time: a finished result is kept. */
 export async function look(deps: TaskDeps, held: Held): Promise<void> {
   const videoTarget = videoTargetOf(deps, held.task);
   if (!videoTarget) return fail(deps, held, REMOVED);

@@ -73,7 +73,7 @@ export async function start(
   return refusal ?? new GatewayError('upstream_failed', 'The model has no provider that generates videos.');
 }
 
-/** If the provider can be asked, or recognises a repeated start, the task continues; otherwise it is abandoned. */
+/** If the provider can be queried, or recognises a repeated start, the task continues; otherwise it is abandoned. */
 async function doubt(
   deps: TaskDeps,
   held: Held,

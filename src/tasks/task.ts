@@ -41,7 +41,7 @@ export interface Task extends TaskCourse {
   attempts: number;
   /** The attempts to start it, for its receipt. Their credentials are masked. */
   tried?: readonly AttemptRecord[];
-  /** What its sender says about it. */
+  /** Metadata of the request. */
   labels?: CallLabels;
   /** The trace that it belongs to: headers of its request. */
   parent?: { readonly [header: string]: string };

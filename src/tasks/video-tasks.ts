@@ -32,7 +32,7 @@ export interface Submission {
   idempotencyKey?: string;
   /** Refuse what the provider's format cannot express. */
   strict: boolean;
-  /** Of the request: the trace that it belongs to, and what its sender says about it. */
+  /** Of the request: its trace and its metadata. */
   headers?: RequestHeaders;
   /** Told the id of the task when its hold is taken: then it has a record of its own, also if it is refused. */
   held?(id: string): void;
@@ -44,7 +44,7 @@ export interface VideoTasks {
   create(submission: Submission): Promise<Task>;
   /** Throws `not_found` if it does not exist or belongs to another account. */
   find(caller: Caller, id: string): Promise<Task>;
-  /** The record of a task that goes on. `undefined`: there is none, or it has ended and `calls` has its record. */
+  /** The record of a task that continues. `undefined`: there is none, or it has ended and `calls` has its record. */
   running(id: string): Promise<RunningCall | undefined>;
   list(caller: Caller, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<Task[]>;
   /** Cancels a running task if its provider can; otherwise throws `conflict`. */

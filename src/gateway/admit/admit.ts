@@ -38,7 +38,7 @@ export function admission(deps: GatewayDeps, pending: PendingCall): Admission | 
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
   const { model, wishes } = askedModel(deps, caller, asked.model, pending.requestedRouting, at);
   const origin = wishes ? { caller, at, dialect: pending.dialect, wishes, headers: pending.headers } : pending;
-  // What can fail without side effects comes first: from `access.admit` on the call holds a place that must be given back.
+  // Checks without side effects come first: after `access.admit` the call has a place that must be released.
   const named = callNamed(asked, model.name);
   const chain = model.fallbacks ? new FallbackChain(deps, origin, named, model) : undefined;
   const ready = chain ? chain.start() : readyFor(deps, origin, candidateFor(deps, origin, named, model));
@@ -72,7 +72,7 @@ async function withMedia(
   }
 }
 
-/** The call under way, once its hold is taken. */
+/** The active call, once its hold is taken. */
 export function begin(
   { pending, ready, pace, media, chain }: Admission,
   hold: Hold,

@@ -41,7 +41,7 @@ export interface RequestOrigin {
   /** The caller's preferences for providers. */
   readonly wishes?: Wishes | undefined;
   readonly caller: Caller;
-  /** When the call began, in milliseconds since 1970: its price is that of this time. */
+  /** Start of the call in milliseconds since 1970: the prices of this time apply. */
   readonly at: number;
   readonly dialect: Dialect;
   /** The headers of the request. Some name the session that the call belongs to. */
@@ -140,7 +140,7 @@ function destinationsOf(deps: GatewayDeps, { dialect }: RequestOrigin, call: Cal
   });
 }
 
-/** Image models can be called in conversations; speech models too, where the call asks for audio. */
+/** Image models can be called in conversations; speech models too, if the call requests audio. */
 function alsoConverses({ kind }: Model, call: ChatCall): boolean {
   // A text completion has no place for an image.
   return (kind === 'image' && !call.completion) || (kind === 'speech' && call.modalities?.includes('audio') === true);
@@ -282,7 +282,7 @@ export function checkMaxPrice(model: Model, most: MaxPrice, call: Call, input: n
   if (!isWithin(model.price, most, call, input)) throw nobody(model, 'its price is above `provider.max_price`');
 }
 
-/** Compares the caller's limit with what this call is charged: long inputs and large images may cost more than the first row says. */
+/** Compares the caller's limit with what this call is charged: long inputs and large images may cost more than the first row of the price. */
 function isWithin(price: Price, most: MaxPrice, call: Call, input: number): boolean {
   const rates = ratesFor(price, input);
   const output = Math.max(Number(rates.output ?? 0n), Number(rates.reasoning ?? 0n));

@@ -12,7 +12,7 @@ export interface ExplainedCheck {
   readonly window?: keyof Budget;
   /** A number, or an amount in nano-USD. */
   readonly limit?: number | Money;
-  /** What is used of it: by calls of the last minute, calls under way, or spent and held. */
+  /** How much of it is used: by calls of the last minute, by active calls, or spent and held. */
   readonly used?: number | Money;
   /** What the call needs of it. */
   readonly needs?: number | Money;

@@ -68,7 +68,7 @@ export interface Explanation {
   /** The hold: the most that any of them costs, or the price of a stored reply. */
   readonly hold?: Money;
   readonly available: Money;
-  /** Of a key with a cache; `hit`: a stored reply answers, and no target is asked. */
+  /** Of a key with a cache; `hit`: a stored reply answers, and no target is called. */
   readonly cache?: CacheStatus;
   /** What the key, its limits, the balance and the budgets say, in the order in which the call meets them. */
   readonly checks: readonly ExplainedCheck[];

@@ -17,7 +17,7 @@ import {
   USUAL_TOOL_CALLS,
 } from './extra-members.ts';
 
-/** Where a call may be sent: the provider's type, and the format spoken there. */
+/** Where a call may be sent: the provider's type and API format. */
 export interface Destination {
   readonly type: string;
   readonly dialect: string;
@@ -36,7 +36,7 @@ export interface ExtrasPolicy {
 
 const ROWS: ReadonlyMap<string, readonly MemberRow[]> = Map.groupBy(EXTRA_MEMBERS, ({ member }) => member);
 
-/** Whether `extrasOf` has anything to do. Cheap, because every call is asked. */
+/** Whether `extrasOf` applies. Cheap, because it runs for every call. */
 export function mayCostExtra(call: Call): boolean {
   for (const dialect in call.extras) {
     for (const member in call.extras[dialect]) if (member === 'extra_body' || ROWS.has(member)) return true;

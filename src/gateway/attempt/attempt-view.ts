@@ -7,7 +7,7 @@ import type { CallContext } from '../call-context.ts';
 /** What differs from the call itself. */
 type Own = Partial<Pick<CallContext, 'call' | 'media' | 'meter'>>;
 
-/** Its cancellation ends this attempt alone. */
+/** Its cancellation ends only this attempt. */
 export function viewOf(context: CallContext, attempt: TrackedAttempt<ModelTarget>, own: Own = {}): CallContext {
   const view = Object.create(context) as CallContext;
   const cancellation = new Cancellation(context.cancellation);
@@ -32,7 +32,7 @@ export function viewOf(context: CallContext, attempt: TrackedAttempt<ModelTarget
   return view;
 }
 
-/** The call goes on with this attempt. */
+/** The call continues with this attempt. */
 export function adopt(context: CallContext, view: CallContext): void {
   context.attempt = view.attempt;
   context.ownCancellation = view.cancellation;

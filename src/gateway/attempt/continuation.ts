@@ -27,7 +27,7 @@ import { sendTo } from './send.ts';
 import type { Attempt } from './trial-of.ts';
 import type { Upstream } from './upstream.ts';
 
-/** Formats in which a reply can be begun for the model. */
+/** Formats in which a request can contain the start of the reply. */
 const FORMATS: ReadonlySet<string> = new Set(['openai-chat', 'anthropic-messages', 'bedrock-converse']);
 
 const NO_BYTES = new Uint8Array();
@@ -40,7 +40,7 @@ export function mayContinue({ call, model }: CallContext): boolean {
   return !mayCostExtra(call);
 }
 
-/** Sends the call so that this attempt can be cancelled alone. */
+/** Sends the call so that this attempt can be cancelled separately. */
 export async function sendInView(
   deps: GatewayDeps,
   context: CallContext,
@@ -65,7 +65,7 @@ export class ContinuedUpstream implements Upstream {
   readonly #trial: Trial<ModelTarget>;
   readonly #joined = new JoinedReply();
   #upstream: Upstream;
-  /** An error that came behind events that were handed over first. */
+  /** An error after events that were passed on before it. */
   #failure: GatewayError | undefined;
   /** What the targets before this one used. */
   #earlier: Usage | undefined;
@@ -122,7 +122,7 @@ export class ContinuedUpstream implements Upstream {
     return { type: 'usage', usage: addUsage(this.#earlier, event.usage) };
   }
 
-  /** Throws `failure` where nobody goes on. */
+  /** Throws `failure` if no target continues. */
   async #continue(failure: GatewayError): Promise<void> {
     const context = this.#context;
     const isOver = context.cancellation.cancelled || context.isAbandoned || context.concluded !== undefined;
@@ -154,7 +154,7 @@ export class ContinuedUpstream implements Upstream {
     return (await disputedUsage(this.#deps, this.#context, used, cost)) !== undefined;
   }
 
-  /** The next target that goes on; `undefined`: none does. */
+  /** The next target that continues; `undefined`: there is none. */
   async #ask(call: ChatCall): Promise<Upstream | undefined> {
     const context = this.#context;
     const own = { call, media: context.media?.of(call) };
@@ -231,7 +231,7 @@ function continuedCall({ call, model }: CallContext, prefix: string, { output }:
   return { ...continued, messages: withPrefix(call.messages, prefix), isEdited: true, isPrefilled: true };
 }
 
-/** The client itself may have begun the reply. */
+/** The request of the client itself may contain the start of the reply. */
 function withPrefix(messages: readonly Message[], prefix: string): Message[] {
   const last = messages.at(-1);
   const begun = last?.role === 'assistant' ? last.parts : [];

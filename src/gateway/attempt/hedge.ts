@@ -1,5 +1,5 @@
 /**
- * Hedging (`hedge: on`): where the first target is slower than usual a second one is asked too, if the balance covers both. The first of
+ * Hedging (`hedge: on`): if the first target is slower than usual a second one is called too, if the balance covers both. The first of
  * them with content answers, the other is cancelled. What the other costs is charged with the call.
  */
 import { GatewayError } from '../../canonical/errors.ts';
@@ -16,7 +16,7 @@ import { sendTo } from './send.ts';
 import { type Attempt, pauseOf } from './trial-of.ts';
 import type { Upstream } from './upstream.ts';
 
-/** One of the targets that are asked at the same time. */
+/** One of the two targets that are called concurrently. */
 interface Contender {
   readonly attempt: Attempt;
   /** What the attempt sets in the call. */
@@ -27,12 +27,12 @@ interface Contender {
 
 type Result = { upstream: Upstream } | { thrown: unknown };
 
-/** Members with which a provider does more than answer. */
+/** Members that make a provider run tools or store data. */
 const ACTING = ['mcp_servers', 'container'] as const;
 
 /**
- * Whether a second target may be asked for the call. Not where each request makes something (images, speech, videos, transcriptions), or
- * where the provider runs tools: it would run them twice.
+ * Whether a second target may be called. Not if each request generates a paid result (images, speech, videos, transcriptions), or
+ * if the provider runs tools: it would run them twice.
  */
 export function mayHedge({ call, model }: CallContext): boolean {
   if (call.kind !== model.kind) return false;
@@ -66,7 +66,7 @@ export class Hedging {
     this.errors = errors;
   }
 
-  /** Resolves with the answer that begins first, as the context's attempt. Throws the error of `attempt` where neither answers. */
+  /** Resolves with the reply that starts first, as the context's attempt. Throws the error of `attempt` if neither answers. */
   async send(attempt: Attempt): Promise<Upstream> {
     const first = this.start(attempt);
     adopt(this.context, first.view);
@@ -87,13 +87,13 @@ export class Hedging {
     }
   }
 
-  /** `undefined`: the first has a result in time, nobody else is free, or the balance does not cover both. */
+  /** `undefined`: the first has a result in time, no other target is free, or the balance does not cover both. */
   private async second(first: Contender): Promise<Contender | undefined> {
     const { context, deps, trial } = this;
     const pause = pauseOf(deps, trial.hedgeAfterMs(first.attempt), context.cancellation);
     const early = await Promise.race([first.result, pause.over]);
     pause.stop();
-    // With `continuation: buffer` the answer may have begun without a result.
+    // With `continuation: buffer` the reply may have started without a result.
     if (early || first.attempt.beganAt > 0 || context.cancellation.cancelled || context.isAbandoned) return undefined;
     const attempt = trial.hedge(first.attempt);
     if (!attempt) return undefined;
@@ -105,12 +105,12 @@ export class Hedging {
     }
     context.asks(attempt);
     const second = this.start(attempt);
-    // Until one of them answers the client may leave: then both are charged.
+    // If the client disconnects before one of them answers, both are charged.
     context.rival = { asked: second.view, beside: first.view };
     return second;
   }
 
-  /** The hold covers the call twice before the second request leaves; after a crash the input is charged twice. */
+  /** The hold covers the call twice before the second request is sent; after a crash the input is charged twice. */
   private async enlarge(): Promise<boolean> {
     const { context, deps } = this;
     const { caller, covered: by, model, estimatedInput: input } = context;
@@ -149,7 +149,7 @@ export class Hedging {
     return view === first.view && !thrown.retryable;
   }
 
-  /** One of them failed while the other may still answer. What failed is not charged. */
+  /** One of them failed while the other may still answer. The failed one is not charged. */
   private failed({ attempt, view }: Contender, thrown: unknown, other: Contender): void {
     const { context } = this;
     context.rival = undefined;
@@ -164,7 +164,7 @@ export class Hedging {
     this.errors.push(error);
   }
 
-  /** The slower one is cancelled. That is no failure of its target. */
+  /** The slower one is cancelled. That is not a failure of its target. */
   private outrun({ attempt, view }: Contender, first: Contender): void {
     if (attempt === first.attempt) attempt.outrun();
     else attempt.dropped();
@@ -172,7 +172,7 @@ export class Hedging {
     this.context.cancellation.delete(view.cancellation);
   }
 
-  /** The call goes on with this attempt. */
+  /** The call continues with this attempt. */
   private taken({ view }: Contender, result: Result): Upstream {
     adopt(this.context, view);
     if ('thrown' in result) throw result.thrown;

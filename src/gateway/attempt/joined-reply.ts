@@ -1,9 +1,9 @@
-/** What was delivered of a reply, and how the events of another target go on from it. Pure. */
+/** The delivered part of a reply, and how the events of another target continue it. Pure. */
 import type { ReplyEvent } from '../../canonical/reply.ts';
 
 type PlacedEvent = Extract<ReplyEvent, { part: number }>;
 
-/** The same length as `tail`, or less: how much of it `text` begins with. */
+/** How much of `tail` is at the start of `text`: at most the length of `tail`. */
 function overlap(tail: string, text: string): number {
   let length = 0;
   while (length < tail.length && length < text.length && tail[length] === text[length]) length++;
@@ -20,14 +20,14 @@ export class JoinedReply {
   private open = -1;
   /** Parts of the present target by its own numbers; -1: left out. */
   private places: Map<number, number> | undefined;
-  /** What the target repeats before it goes on, and what of that has come. */
+  /** The text that the target repeats before it continues, and how much of it has arrived. */
   private echo = '';
   private held: PlacedEvent | undefined;
   private heldText = '';
   /** White space that was delivered and not sent. The target may begin with it. */
   private tail = '';
 
-  /** Whether another target may go on. */
+  /** Whether another target may continue. */
   get canContinue(): boolean {
     return this.isPlain;
   }
@@ -37,7 +37,7 @@ export class JoinedReply {
     return this.text.trimEnd();
   }
 
-  /** Another target goes on from here. `echoes`: it repeats the prefix first. */
+  /** Another target continues from here. `echoes`: it repeats the prefix first. */
   goOn(echoes: boolean): void {
     this.places = new Map();
     this.echo = echoes ? this.prefix : '';
@@ -139,7 +139,7 @@ export class JoinedReply {
     return text.slice(known);
   }
 
-  /** A text that began like the prefix and was not. */
+  /** A text that only started like the prefix. */
   private released(): readonly ReplyEvent[] {
     const { held, heldText } = this;
     this.echo = this.heldText = '';

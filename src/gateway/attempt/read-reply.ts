@@ -18,13 +18,13 @@ const MAX_EMPTY_BYTES = 1024 * 1024;
 
 const JSON_TYPE = 'application/json';
 
-/** The error that a status of 300 or more means, in the member names of the caller's format. */
+/** The error for a status of 300 or more, in the member names of the caller's format. */
 export async function refusalOf({ route, context, isSame }: TargetCall, exchange: Exchange): Promise<unknown> {
   const refusal = route.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   return isSame ? refusal : errorInCallerNames(refusal, context.dialect.name);
 }
 
-/** As much of the body as arrives. If it breaks off the status still counts. */
+/** As much of the body as arrives. If it is incomplete the status still counts. */
 async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -40,7 +40,7 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
 }
 
-/** The reader of the format, inside the provider's own framing where it has one. */
+/** The reader of the format, inside the provider's own framing if it has one. */
 export function openReader({ route, context }: TargetCall, call: Call, contentType: string): Reader {
   const { provider, dialect, quirks } = route;
   const framing = provider.framings?.[dialect.name];
@@ -56,13 +56,13 @@ export function passesBytes({ route, isSame }: TargetCall, call: Call): boolean 
   return isSame && (route.quirks.supportsFreeTextTools || !hasFreeTextTools(call));
 }
 
-/** Such a provider was given functions in their place, and answers with calls of functions. */
+/** Such a provider got functions instead, and answers with function calls. */
 function hasFreeTextTools(call: Call): boolean {
   if (call.kind === 'chat') for (const { type } of call.tools) if (type === 'custom') return true;
   return false;
 }
 
-/** A reply that has arrived whole. Nothing of it was delivered, so an error anywhere in it lets another target be tried. */
+/** A complete reply. Nothing of it was delivered, so after an error anywhere in it another target is tried. */
 export function readWhole(reader: Reader, body: Uint8Array, same: boolean): Upstream {
   const frames = allOf(reader, body);
   for (const frame of frames) {
@@ -78,7 +78,7 @@ function allOf(reader: Reader, body: Uint8Array): Frame[] {
   return frames;
 }
 
-/** A whole reply of one text that may pass as it is (`Dialect.plainReply`). Whoever takes its frames has it read in full. */
+/** A complete reply with one text that may pass unchanged (`Dialect.plainReply`). Its frames are read only when they are used. */
 export class PlainUpstream extends WholeUpstream {
   readonly body: Uint8Array;
   readonly plain: PlainReply;
@@ -115,7 +115,7 @@ export function readPlain(
 }
 
 /**
- * Reads a stream to the end of its reply. Nothing of it was delivered, so an error anywhere in it lets another target be tried.
+ * Reads a stream to the end of its reply. Nothing of it was delivered, so after an error anywhere in it another target is tried.
  */
 export async function readStream(
   exchange: Exchange,
@@ -156,10 +156,10 @@ export async function readStream(
 
 const NO_FRAMES: Frame[] = [];
 
-/** What comes after the end of a reply means nothing. */
+/** Bytes after the end of a reply are ignored. */
 const NOBODY: ByteTaker = { bytes() {}, end() {}, failed() {} };
 
-/** Reads a stream until its first frame with content: an error before that lets another target be tried. */
+/** Reads a stream until its first frame with content: after an error before that another target is tried. */
 export async function readStart(
   exchange: Exchange,
   reader: Reader,

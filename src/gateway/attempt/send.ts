@@ -1,11 +1,11 @@
 /**
- * One attempt at one target, from the admitted call to an answer that has begun:
+ * One attempt at one target, from the admitted call to the start of its reply:
  *
  *   routeTo         provider, address, format, quirks
  *   runSteps        what some calls need first (`prepare/steps.ts`)
  *   buildRequest    the client's own bytes or a translation, adjusted by quirks; headers; signed
  *   transport.send  connects, sends, waits for the answer's head
- *   read-reply.ts   a non-streaming answer whole, a stream up to its first frame with content
+ *   read-reply.ts   a complete non-streaming reply, or a stream up to its first frame with content
  *
  * What throws here is an error of this target: `attempt.ts` decides whether another is tried.
  */
@@ -63,7 +63,7 @@ async function withImages({ deps, context }: TargetCall, starting: Promise<Upstr
   return deliverImages(deps, await starting, context.call);
 }
 
-/** Sends one request and waits until its answer has begun. */
+/** Sends one request and waits until its reply has started. */
 async function sendOne(prepared: TargetCall, call: Call, cancellation: Cancellation): Promise<Upstream> {
   const { deps, context, route } = prepared;
   const { limits, maxReplyBytes } = deps.settings;
@@ -158,7 +158,7 @@ async function encodedLate({ deps, route }: TargetCall, request: Outgoing, late:
   return request;
 }
 
-/** The boundary is random: an uploaded file that contained it could add fields that nobody has priced. */
+/** The boundary is random: an uploaded file that contained it could add fields without a price. */
 function putForm(request: Outgoing, form: Form): void {
   const boundary = newId('modelport-form-');
   request.headers['content-type'] = formType(boundary);

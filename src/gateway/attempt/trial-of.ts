@@ -16,7 +16,7 @@ export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTar
   return deps.catalog.routing.trial(terms, terms);
 }
 
-/** Both what is asked of the routing and what it may ask: one object instead of two and a function for each question. */
+/** The request to the routing and its callbacks: one object instead of two, without a function for each callback. */
 class Terms implements TrialCall<ModelTarget>, TrialOptions {
   readonly model: Model;
   readonly route: Route<ModelTarget>;

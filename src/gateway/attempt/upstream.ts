@@ -1,4 +1,4 @@
-/** An answer that has begun: from one upstream request, from several, or from a task. */
+/** A started reply: from one upstream request, from several, or from a task. */
 import { asGatewayError, type GatewayError } from '../../canonical/errors.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 
@@ -14,7 +14,7 @@ export interface Upstream {
   pour?(taker: FrameTaker): Flow;
 }
 
-/** A reply that has arrived whole. */
+/** A complete reply. */
 export class WholeUpstream implements Upstream {
   readonly same: boolean;
   private readonly frames: readonly Frame[] | undefined;

@@ -106,7 +106,7 @@ export class AddressedMedia {
   }
 }
 
-/** `undefined`: the call names no media by URL, as most do. A conversation of texts alone is not asked. */
+/** `undefined`: the call names no media by URL, as most do. A conversation with texts only is not searched. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
   const found: Named[] = [];
   if (call.kind === 'chat') for (const message of call.messages) collect(message.parts, found);

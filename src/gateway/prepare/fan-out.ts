@@ -68,7 +68,7 @@ export function merge(upstreams: readonly Upstream[], width: number, meter: Piec
     }
   }
 
-  /** Choices beyond `width` go behind all others: in their own place they would overwrite those of the next call. */
+  /** Choices above `width` are numbered after all others: their own numbers belong to the next call. */
   function placeOf(choice: number, index: number): number {
     const round = Math.floor(choice / width);
     return (round * upstreams.length + index) * width + (choice % width);

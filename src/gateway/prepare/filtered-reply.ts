@@ -1,10 +1,10 @@
-/** A reply that the provider's content filter has refused whole: nothing was delivered, so another model may answer. */
+/** A reply that the provider's content filter has refused completely: nothing was delivered, so another model may answer. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 import type { Upstream } from '../attempt/upstream.ts';
 import { ReadAhead } from './read-ahead.ts';
 
-/** Reads until there is content. Throws `upstream_refused` where the filter refused everything. */
+/** Reads until there is content. Throws `upstream_refused` if the filter refused everything. */
 export async function unlessFiltered(upstream: Upstream): Promise<Upstream> {
   const read: (readonly Frame[])[] = [];
   for (let frames = await upstream.next(); frames; frames = await upstream.next()) {

@@ -46,7 +46,7 @@ export function finishTask(
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 3000;
 const GROWTH = 1.4;
-/** Polls in a row that may fail: the task goes on all the same. */
+/** Polls in a row that may fail while the task continues. */
 const MOST_FAILURES = 5;
 
 /** The body of the last answer. Throws `upstream_failed` or `upstream_timeout`. */

@@ -8,7 +8,7 @@ import type { Memory } from '../../conversations/conversations.ts';
 import type { Dialect, Keeping, KeptTurn } from '../../dialects/dialect.ts';
 import type { ResponseRow } from '../../store/kept.ts';
 
-/** Throws `not_found` where the previous response is not stored for the account. */
+/** Throws `not_found` if the previous response is not stored for the account. */
 export async function loadConversation(
   memory: Memory,
   mostBytes: number,

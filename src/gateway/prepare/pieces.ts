@@ -15,12 +15,12 @@ export function mayBeSplit(call: Call, { quirks }: TargetRoute, own: boolean): b
   return call.kind === 'image' && call.n > quirks.maxImagesPerCall;
 }
 
-/** The calls that together answer `call`; mostly the call itself. `own`: the target speaks the client's format. */
+/** The calls that together answer `call`; usually the call itself. `own`: the target has the client's format. */
 export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: boolean): Call[] {
   switch (call.kind) {
     case 'chat':
       if (own) return [call];
-      // Models that generate images in conversations give one image a conversation.
+      // Models that generate images in conversations return one image per conversation.
       return fanOut(call, call.modalities?.includes('image') ? { ...dialect, singleChoice: true } : dialect);
     case 'embed':
       return batches(call, quirks.maxInputsPerCall);
@@ -65,12 +65,12 @@ export async function sendPieces(context: CallContext, calls: readonly Call[], s
   }
 }
 
-/** Whether every piece sends the whole input: the choices of one prompt hold the very same messages. */
+/** Whether every piece sends the whole input: the choices of one prompt share the same messages object. */
 function sharesInput([first, ...others]: readonly Call[]): boolean {
   return first?.kind === 'chat' && others.every((one) => one.kind === 'chat' && one.messages === first.messages);
 }
 
-/** How many non-streaming pieces of a call are under way at once. */
+/** The maximum of concurrent non-streaming pieces of a call. */
 const PIECES_AT_ONCE = 8;
 
 /** Streams start together, because they are read together. Non-streaming pieces are sent a few at a time. */
@@ -85,12 +85,12 @@ async function startAll(calls: readonly Call[], start: (call: Call) => Promise<U
   return upstreams;
 }
 
-/** The answers to `calls`, in their order, as one; `meter` learns what each consumes. */
+/** The answers to `calls`, in their order, as one; `meter` counts the usage of each. */
 export function joinPieces(calls: readonly Call[], upstreams: readonly Upstream[], meter: PieceMeter): Upstream {
   const [first] = calls;
   if (first?.kind === 'embed') return joinVectors(upstreams, first.inputs.length);
   const width = first?.kind === 'chat' ? (first.sampling.n ?? 1) : first?.kind === 'image' ? first.n : 1;
-  // The choices of one prompt hold the very same messages.
+  // The choices of one prompt share the same messages object.
   const prompts = new Set(calls.map((call) => (call.kind === 'chat' ? call.messages : call)));
   meter.split(calls.length, width, prompts.size);
   return merge(upstreams, width, meter);

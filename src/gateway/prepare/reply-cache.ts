@@ -22,7 +22,7 @@ const KINDS: ReadonlySet<Call['kind']> = new Set(['chat', 'embed', 'rerank', 'mo
 const MOST_REQUEST_BYTES = 4 * 1024 * 1024;
 
 /**
- * Members that do not change the answer: how it is sent, who asks, what it is filed under. The model is part of the hash by what its name
+ * Members that do not change the answer: how it is sent, the user, labels. The model is part of the hash by what its name
  * means.
  */
 const LEFT_OUT = {
@@ -78,17 +78,17 @@ export async function lookUp(
   return { hash, isStorable, stored };
 }
 
-/** Whether the reply depends on the request alone, and leaves nothing at the provider. */
+/** Whether the reply depends only on the request, and stores nothing at the provider. */
 function isCacheable(deps: GatewayDeps, { call, requestedRouting }: CacheLookup, { form, body }: WireRequest): boolean {
   if (form || body.length > MOST_REQUEST_BYTES || !KINDS.has(call.kind)) return false;
   // Who demands that providers keep nothing does not expect it of a gateway.
   if (requestedRouting?.wishes?.dataPolicy) return false;
   if (Object.values(call.extras).some(({ store }) => store === true)) return false;
-  // What is behind a URL may change.
+  // The content of a URL may change.
   if (addressedMedia(call, deps.guard, deps.settings.maxMediaBytes)) return false;
   if (call.kind !== 'chat') return true;
   const { thread } = call;
-  // Where nothing is stored here, the provider may be asked to store it.
+  // If nothing is stored here, the provider may store it.
   if (thread && (thread.store || thread.previous !== undefined || thread.references.length > 0)) return false;
   // Tools and files at the provider: what they contain may change.
   return !readsMore(call);

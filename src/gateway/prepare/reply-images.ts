@@ -82,7 +82,7 @@ async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<Rep
   }
 }
 
-/** In a non-streaming reply each image is whole in one frame. */
+/** In a non-streaming reply each image is complete in one frame. */
 async function withUrls(deps: GatewayDeps, imageStore: ImageStore, { events }: Frame): Promise<Frame> {
   const images = events.filter(isImage).filter(isInlineImage);
   const kept = await Promise.all(images.map((image) => keptImage(deps, imageStore, image, events)));

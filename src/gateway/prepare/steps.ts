@@ -17,12 +17,12 @@ import { hasUploads, withInlineUploads } from './uploaded-images.ts';
 
 const NO_LOSSES: readonly string[] = [];
 
-/** A call on its way to one target, as the steps change it. */
+/** A call for one target, as the steps change it. */
 export class TargetCall {
   readonly deps: GatewayDeps;
   readonly context: CallContext;
   readonly route: TargetRoute;
-  /** The target speaks the client's format. */
+  /** The target has the client's format. */
   readonly isSame: boolean;
   /** What is sent: the client's call, until a step puts another in its place. */
   call: Call;
@@ -40,7 +40,7 @@ export class TargetCall {
   }
 }
 
-/** `applies` is cheap, because every call is asked. `run` is called only where it applies. */
+/** `applies` is cheap, because it runs for every call. `run` is called only if it applies. */
 interface Step {
   applies(prepared: TargetCall): boolean;
   run(prepared: TargetCall): void | Promise<void>;

@@ -29,7 +29,7 @@ export class ReplyRecorder {
   readonly #events: ReplyEvent[] = [];
   #bytes = 0;
   #isComplete = false;
-  /** Choices that have begun and have not ended. */
+  /** Choices that have started and not ended. */
   readonly #open = new Set<number>();
   #hasEnded = false;
   #isRefused = false;
@@ -48,7 +48,7 @@ export class ReplyRecorder {
   write(usage: Usage, warnings: readonly string[]): string | undefined {
     if (!this.#isComplete || !this.#hasEnded || this.#open.size > 0) return undefined;
     if (this.#isRefused || usage.serverToolCalls) return undefined;
-    // A slower target that was asked as well was paid for once.
+    // A slower concurrent target was charged once.
     const { hedge: _, ...own } = usage;
     const text = JSON.stringify({ version: VERSION, usage: own, warnings, events: this.#events });
     return Buffer.byteLength(text) > MOST_BYTES ? undefined : text;

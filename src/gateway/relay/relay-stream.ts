@@ -1,4 +1,4 @@
-/** Sends a stream to the client frame by frame, at the client's pace, and settles the call before the last bytes leave. */
+/** Sends a stream to the client frame by frame, at the client's pace, and settles the call before the last bytes are sent. */
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
 import { warningComment } from '../../dialects/chat/reply/losses.ts';
 import type { Frame, Writer } from '../../dialects/dialect.ts';
@@ -15,7 +15,7 @@ import { costSoFar } from '../settle/rival.ts';
 import type { IdleStreams } from './idle-streams.ts';
 import { addReplyWarnings, attemptsComment, costComment, replyHeaders, skipWarning } from './relay-reply.ts';
 
-/** A target that has begun to answer, or the search for one. */
+/** A target that has started to answer, or the search for one. */
 type Starting = Upstream | Promise<Upstream>;
 
 const NO_BYTES = new Uint8Array();
@@ -37,21 +37,21 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private writer: Writer;
   private readonly starting: Starting;
   private sink: ByteSink | undefined;
-  /** The upstream speaks the client's format: frames pass instead of being written from their meaning. */
+  /** The upstream has the client's format: frames pass instead of being written from their events. */
   private isSame = false;
   private flow: Flow | undefined;
   private isOpening = false;
-  /** The client has not read all that was sent to it. */
+  /** The client has not read everything that was sent. */
   private isBehind = false;
   private clientLeft = false;
   /** The bytes of the reply's last frame, sent after the settlement. */
   private last: Uint8Array = NO_BYTES;
-  /** A usage report has come that may be disputed. What follows is held back until the settlement shows what is charged. */
+  /** A usage report has arrived that may be disputed. Later frames wait until the settlement shows what is charged. */
   private isDoubted = false;
   private readonly heldBack: Uint8Array[] = [];
-  /** The last frame, where it can be written only once the usage that is billed is known. */
+  /** The last frame, if it can be written only after the billed usage is known. */
   private unbilled: Frame | undefined;
-  /** `finish` has begun. The upstream may still report its end. */
+  /** `finish` has started. The upstream may still report its end. */
   private isFinishing = false;
   /** The number of attempts that the headers name. */
   private reportedAttempts = 0;
@@ -85,7 +85,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
     this.open();
   }
 
-  /** Begins to take the upstream's frames, now or once a target answers. */
+  /** Starts to read the upstream's frames, now or when a target answers. */
   private open(): void {
     if (this.isOpening) return;
     this.isOpening = true;
@@ -98,7 +98,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   private openFlow(upstream: Upstream): void {
-    // Another model may have taken over, whose name the reply bears.
+    // A fallback model may answer: the reply has its name.
     if (this.context.chain) this.writer = this.context.dialect.writer(this.context.call);
     this.isSame = upstream.same;
     this.flow = flowOf(upstream, this);
@@ -130,7 +130,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
     this.flow?.resume();
   }
 
-  /** The client has left. As its model says, the upstream is cancelled now or read to its end within a limit, to learn its usage. */
+  /** The client has disconnected. Depending on the model, the upstream is cancelled now or read to its end within a limit for its usage. */
   cancel(): void {
     if (this.clientLeft || this.context.concluded) return;
     this.clientLeft = true;
@@ -144,7 +144,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
     this.open();
   }
 
-  /** Sends a keep-alive where nothing was sent for a while, and writes down what the call has cost so far. */
+  /** Sends a keep-alive if nothing was sent for a while, and records what the call has cost so far. */
   tick(now: number, keepAliveMs: number): void {
     if (this.context.meter.delivered) {
       this.deps.ledger.checkpoint(this.context.hold, costSoFar(this.context));
@@ -164,7 +164,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
     let only: Uint8Array = NO_BYTES;
     for (const frame of frames) {
       const { like } = frame;
-      // Nothing but text, which neither ends the reply nor reports anything.
+      // Only text, which neither ends the reply nor reports usage.
       if (like && !this.isDoubted && !this.context.meter.thinks) {
         this.context.meter.seeText(like.choice, like.part, frame.text ?? '');
         const bytes = this.isSame ? this.writer.pass(frame) : this.writer.write(frame);
@@ -237,13 +237,13 @@ export class StreamRelay implements ByteSource, FrameTaker {
     }
   }
 
-  /** What the headers could not say yet: a comment before the last frame, in the formats that have comments. */
+  /** What was not known for the headers: a comment before the last frame, in formats with comments. */
   private tell(comment: string): void {
     if (this.writer.refusesComments || !this.writer.contentType.startsWith('text/event-stream')) return;
     this.last = joinBytes([Buffer.from(comment), this.last]);
   }
 
-  /** What is still to be sent, up to `ending`, with the usage that was charged where the provider's report was disputed. */
+  /** The remaining bytes up to `ending`, with the charged usage if the provider's report was disputed. */
   private lastBytes(ending: Uint8Array): Uint8Array {
     if (!this.isDoubted) return ending.length > 0 ? joinBytes([this.last, ending]) : this.last;
     const bytes = joinBytes([...this.heldBack, this.last, ending]);
@@ -297,7 +297,7 @@ function audioType(upstream: Starting): string | undefined {
   return type?.startsWith('audio/') ? type : undefined;
 }
 
-/** A client that stays connected and never reads would keep its hold for ever. */
+/** A client that stays connected and never reads would keep its hold forever. */
 function notRead(): GatewayError {
   return new GatewayError('upstream_timeout', 'The call took longer than a whole call may take.', { retryable: false });
 }

@@ -34,7 +34,7 @@ export class Meter {
   /** Parts whose deltas are not text, by choice and part. */
   private media: Map<string, 'audio' | 'image'> | undefined;
   private inputOfEach: number;
-  /** Another upstream call goes on where the first one broke off. */
+  /** Another upstream call continues where the first one broke off. */
   isContinued = false;
   /** The upstream call that continues the reply was sent: its input is charged whether it answers or not. */
   isAsked = false;
@@ -56,7 +56,7 @@ export class Meter {
     const before = new UsageCounter();
     before.fixed = used;
     const after = new UsageCounter();
-    // It goes on in the text that is open: no start of a part comes that would show it.
+    // It continues in the open text: no start of a part shows it.
     after.speaks = true;
     this.use([before, after]);
     this.isContinued = true;
@@ -101,7 +101,7 @@ export class Meter {
     else this.seeDelta(choice, part, text);
   }
 
-  /** A whole reply of one text, whose provider reports this usage. */
+  /** A complete reply of one text, whose provider reports this usage. */
   seePlain(usage: Usage, finish: FinishReason): void {
     this.counters[0].fixed = usage;
     this.finish = finish;

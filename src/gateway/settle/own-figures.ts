@@ -1,4 +1,4 @@
-/** Replaces the usage in a reply by our own count, where the provider's report was disputed. */
+/** Replaces the usage in a reply by our own count if the provider's report was disputed. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Usage } from '../../canonical/usage.ts';
 

@@ -1,4 +1,4 @@
-/** What a call's other request costs: that of the target which was asked at the same time and was slower (`attempt/hedge.ts`). */
+/** The cost of a call's other request: that of the slower concurrent target (`attempt/hedge.ts`). */
 import type { Call } from '../../canonical/call.ts';
 import { type Money, writeMoney } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';

@@ -188,7 +188,7 @@ function quoteTranscription(call: TranscriptionCall, price: Price, { text, audio
 /** All output counts against the ceiling, so all of it may have the highest rate. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
   const text = highest(rates.output ?? 0n, rates.reasoning);
-  // An image model may generate images without being asked.
+  // An image model may generate images that were not requested.
   if (!call.modalities) return highest(text, rates.imageOutput);
   const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
   return highest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
