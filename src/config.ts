@@ -17,6 +17,7 @@ import {
   LONGEST_MS,
   readAddress,
   readAmount,
+  readInteger,
   readKey,
   readListen,
   readMs,
@@ -24,7 +25,6 @@ import {
   readSandbox,
   readSecretKey,
   readSetting,
-  readWhole,
   readWord,
   readWords,
 } from './config/read-settings.ts';
@@ -194,13 +194,13 @@ export function loadConfig(
   const publicUrl = readAddress(env, 'MODELPORT_PUBLIC_URL', ['http:', 'https:'], 'https://models.example.com');
   return freeze({
     host: readSetting(env, 'HOST'),
-    port: readWhole(env, 'PORT', 0, 65_535),
+    port: readInteger(env, 'PORT', 0, 65_535),
     ...(tls && { tls }),
     processes: readProcesses(env),
     dataDir: resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR')),
     ...(databaseUrl && { databaseUrl }),
-    databaseConnections: readWhole(env, 'MODELPORT_DATABASE_CONNECTIONS', 2, 1000),
-    keepCallsDays: readWhole(env, 'MODELPORT_KEEP_CALLS_DAYS', 0, 36_500),
+    databaseConnections: readInteger(env, 'MODELPORT_DATABASE_CONNECTIONS', 2, 1000),
+    keepCallsDays: readInteger(env, 'MODELPORT_KEEP_CALLS_DAYS', 0, 36_500),
     sqliteSync: readWord(env, 'MODELPORT_SQLITE_SYNC', ['normal', 'full'] as const),
     ...(redisUrl && { redisUrl }),
     redisPrefix: readSetting(env, 'MODELPORT_REDIS_PREFIX'),
@@ -212,32 +212,32 @@ export function loadConfig(
     sandbox: readSandbox(env),
     timeLimits: readTimeLimits(env),
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
-    maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
-    memoryBytes: readWhole(env, 'MODELPORT_MEMORY_BYTES', 0, 2 ** 48),
-    accountCalls: readWhole(env, 'MODELPORT_ACCOUNT_CALLS', 1, 1_000_000),
-    accountBytes: readWhole(env, 'MODELPORT_ACCOUNT_BYTES', 0, 2 ** 48),
+    maxBodyBytes: readInteger(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    memoryBytes: readInteger(env, 'MODELPORT_MEMORY_BYTES', 0, 2 ** 48),
+    accountCalls: readInteger(env, 'MODELPORT_ACCOUNT_CALLS', 1, 1_000_000),
+    accountBytes: readInteger(env, 'MODELPORT_ACCOUNT_BYTES', 0, 2 ** 48),
     bodyMs: readMs(env, 'MODELPORT_BODY_TIMEOUT_MS'),
-    bodyBytesPerSecond: readWhole(env, 'MODELPORT_BODY_MIN_RATE', 0, 2 ** 31),
+    bodyBytesPerSecond: readInteger(env, 'MODELPORT_BODY_MIN_RATE', 0, 2 ** 31),
     jsonBounds: {
       depth: MAX_JSON_DEPTH,
-      values: readWhole(env, 'MODELPORT_MAX_JSON_VALUES', 1000, 2 ** 31),
-      members: readWhole(env, 'MODELPORT_MAX_JSON_MEMBERS', 1000, 2 ** 31),
+      values: readInteger(env, 'MODELPORT_MAX_JSON_VALUES', 1000, 2 ** 31),
+      members: readInteger(env, 'MODELPORT_MAX_JSON_MEMBERS', 1000, 2 ** 31),
       membersOfOne: MOST_MEMBERS_OF_ONE,
     },
     ...readAskable(env),
     fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
-    maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
+    maxFetchBytes: readInteger(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
     ...(videoModel && { videoModel }),
     ...(publicUrl && { publicUrl: publicUrl.replace(/\/+$/, '') }),
-    keepImagesMs: readWhole(env, 'MODELPORT_IMAGES_KEEP_HOURS', 1, 87_600) * 3_600_000,
+    keepImagesMs: readInteger(env, 'MODELPORT_IMAGES_KEEP_HOURS', 1, 87_600) * 3_600_000,
     ...readVideoTimes(env),
     files: filesPlace((setting) => readSetting(env, setting), folder),
-    keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
-    maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
-    leaseMs: readWhole(env, 'MODELPORT_LEASE_MS', SHORTEST_LEASE_MS, LONGEST_MS),
-    drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
-    stallMs: readWhole(env, 'MODELPORT_STALL_MS', 0, LONGEST_MS),
+    keepFilesMs: readInteger(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
+    maxFileBytes: readInteger(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
+    leaseMs: readInteger(env, 'MODELPORT_LEASE_MS', SHORTEST_LEASE_MS, LONGEST_MS),
+    drainMs: readInteger(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
+    stallMs: readInteger(env, 'MODELPORT_STALL_MS', 0, LONGEST_MS),
     onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
@@ -304,14 +304,14 @@ function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtr
   return {
     showProvider: readWord(env, 'MODELPORT_SHOW_PROVIDER', ['true', 'false'] as const) === 'true',
     showAttempts: readWord(env, 'MODELPORT_SHOW_ATTEMPTS', ['true', 'false'] as const) === 'true',
-    maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
+    maxImages: readInteger(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
     unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'tools', 'allow'] as const),
   };
 }
 
 function readVideoTimes(env: Environment): Pick<Config, 'videoMs' | 'videoPollMs'> {
   const videoMs = readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS');
-  return { videoMs, videoPollMs: readWhole(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS) };
+  return { videoMs, videoPollMs: readInteger(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS) };
 }
 
 /** Settings that have a value, in the order of SETTINGS. Secrets are marked and must not be shown completely. */
@@ -380,7 +380,7 @@ const MOST_PROCESSES = 256;
 
 function readProcesses(env: Environment): number | 'auto' {
   if (readSetting(env, 'MODELPORT_PROCESSES') === 'auto') return 'auto';
-  return readWhole(env, 'MODELPORT_PROCESSES', 1, MOST_PROCESSES);
+  return readInteger(env, 'MODELPORT_PROCESSES', 1, MOST_PROCESSES);
 }
 
 function freeze<T>(value: T): T {

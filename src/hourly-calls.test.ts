@@ -11,10 +11,10 @@ import { openFiles } from './files/open-files.ts';
 import {
   CATCH_UP_MS,
   createHourlyCalls,
+  HOURLY_LEASE_MS,
   type HourlySettings,
-  LEASE_MS,
+  hourFileName,
   MARGIN_MS,
-  nameOf,
   startHourlyTimer,
 } from './hourly-calls.ts';
 import { callPieces, exportCalls } from './http/routes/admin/call-export.ts';
@@ -193,24 +193,24 @@ describe.each(ENGINES)('$name:', (engine) => {
     const { store } = await withCalls(engine, [['call_4', FOUR]]);
     const files = openFiles({ folder: folder() });
     const hour = FOUR / HOUR_MS;
-    const name = nameOf(hour, 'ndjson');
-    expect(await store.hourlyFiles.takeHour(hour, 'killed', DUE, DUE + LEASE_MS)).toBe(1);
+    const name = hourFileName(hour, 'ndjson');
+    expect(await store.hourlyFiles.takeHour(hour, 'killed', DUE, DUE + HOURLY_LEASE_MS)).toBe(1);
     // It was killed after the file was complete and before that was recorded.
     await files.write(name, exportOfHour(store), Number.MAX_SAFE_INTEGER);
     const before = await bytesOf(files, name);
     const { hourly, clock, errors, outcomes } = writerOf(store, files);
     await hourly.turn();
-    clock.now = DUE + LEASE_MS - 1;
+    clock.now = DUE + HOURLY_LEASE_MS - 1;
     await hourly.turn();
     expect(outcomes()).not.toHaveProperty('written');
-    clock.now = DUE + LEASE_MS;
+    clock.now = DUE + HOURLY_LEASE_MS;
     await hourly.turn();
     expect(outcomes()).toMatchObject({ written: 1 });
     expect(errors).toEqual([]);
     expect(await bytesOf(files, name)).toEqual(before);
     // What was thought to be killed changes nothing any more, unless its write fails: then the file is written again.
     expect(await store.hourlyFiles.hourWritten(hour, 'killed', { calls: 0, bytes: 0, at: DUE })).toBe(false);
-    expect(await store.hourlyFiles.takeHour(hour, 'late', clock.now, clock.now + LEASE_MS)).toBeUndefined();
+    expect(await store.hourlyFiles.takeHour(hour, 'late', clock.now, clock.now + HOURLY_LEASE_MS)).toBeUndefined();
     await files.remove(name);
     await store.hourlyFiles.hourFailed(hour, 'broken off', clock.now);
     await hourly.turn();
@@ -288,19 +288,21 @@ test.each(['2', 'last', 'whole'])(
     const argv = [process.execPath, program, settings.dataDir, place, point, String(DUE)];
     const { signalCode, stderr } = Bun.spawnSync(argv, { stderr: 'pipe' });
     expect([signalCode, stderr.toString()]).toEqual(['SIGKILL', '']);
-    const name = nameOf(FOUR / HOUR_MS, 'csv');
+    const name = hourFileName(FOUR / HOUR_MS, 'csv');
     const filter = { from: FOUR, to: FOUR + HOUR_MS };
     const exported = await (await exportCalls(exportOf(store, filter), 'csv', {})).bytes();
     expect(await files.size(name)).toBe(point === 'whole' ? exported.length : undefined);
     const { hourly, clock, errors, outcomes } = writerOf(store, files, { format: 'csv', keepCallsMs: 3 * HOUR_MS });
     await hourly.turn();
     expect(outcomes().written ?? 0).toBe(0);
-    clock.now += LEASE_MS;
+    clock.now += HOURLY_LEASE_MS;
     await hourly.turn();
     expect(errors).toEqual([]);
     expect(outcomes().written).toBe(1);
     expect(Buffer.compare(await bytesOf(files, name), exported)).toBe(0);
-    expect(readdirSync(join(place, 'calls'))).toEqual([`${nameOf(FOUR / HOUR_MS, 'csv').slice('calls/'.length)}`]);
+    expect(readdirSync(join(place, 'calls'))).toEqual([
+      `${hourFileName(FOUR / HOUR_MS, 'csv').slice('calls/'.length)}`,
+    ]);
     await store.close();
   },
 );

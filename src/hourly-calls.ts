@@ -44,7 +44,7 @@ export const MARGIN_MS = 600_000;
 /** A clock that is set more than this between two turns was changed, not corrected. */
 const STEADY_MS = 60_000;
 /** A process that does not renew its lease for so long was killed: another takes the hour over. */
-export const LEASE_MS = 600_000;
+export const HOURLY_LEASE_MS = 600_000;
 const RENEW_MS = 60_000;
 const STALL_MS = 300_000;
 const FIRST_PAUSE_MS = 60_000;
@@ -118,7 +118,7 @@ export function createHourlyCalls(settings: HourlySettings): HourlyCalls {
     for (const hour of unwritten) {
       outcomes.add('lost', 1);
       reportError(
-        `The calls of an hour are not written to a file any more: ${nameOf(hour, settings.format)}.`,
+        `The calls of an hour are not written to a file any more: ${hourFileName(hour, settings.format)}.`,
         undefined,
       );
     }
@@ -128,7 +128,7 @@ export function createHourlyCalls(settings: HourlySettings): HourlyCalls {
   async function writeHour(hour: number): Promise<boolean> {
     // Of this try, not of this process: a try that has stalled may go on beside the next.
     const writer = newId('writer_', 12);
-    const tries = await hourlyFiles.takeHour(hour, writer, now(), now() + LEASE_MS);
+    const tries = await hourlyFiles.takeHour(hour, writer, now(), now() + HOURLY_LEASE_MS);
     if (tries === undefined) return true;
     try {
       const file = await writeFile(settings, hour, writer);
@@ -137,7 +137,7 @@ export function createHourlyCalls(settings: HourlySettings): HourlyCalls {
       return true;
     } catch (thrown) {
       outcomes.add('failed', 1);
-      reportError(`The calls of an hour could not be written to ${nameOf(hour, settings.format)}.`, thrown);
+      reportError(`The calls of an hour could not be written to ${hourFileName(hour, settings.format)}.`, thrown);
       await hourlyFiles.hourFailed(hour, messageOf(thrown), now() + pauseAfter(tries));
       return false;
     }
@@ -171,7 +171,7 @@ export const hourlyFamilies = (outcomes = new Counter()): MetricFamily[] => [
 ];
 
 /** In UTC, so that names sort by time: `calls/2026-11-23T04.ndjson`. */
-export const nameOf = (hour: number, format: CallFormat): string =>
+export const hourFileName = (hour: number, format: CallFormat): string =>
   `calls/${new Date(hour * HOUR_MS).toISOString().slice(0, '2026-11-23T04'.length)}.${format}`;
 
 /** Throws if the storage or the database fails, or the storage takes nothing for some time. */
@@ -196,12 +196,12 @@ async function writeFile(
       // A lost lease ends nothing: the same bytes are written again, and to break off would remove what another has written.
       if (now() - renewedAt >= RENEW_MS) {
         renewedAt = now();
-        await store.hourlyFiles.renewHour(hour, writer, renewedAt + LEASE_MS);
+        await store.hourlyFiles.renewHour(hour, writer, renewedAt + HOURLY_LEASE_MS);
       }
       yield piece;
     }
   }
-  const name = nameOf(hour, format);
+  const name = hourFileName(hour, format);
   const writing = files.write(name, pieces(), Number.MAX_SAFE_INTEGER);
   try {
     const bytes = await Promise.race([writing, stall.stalled]);

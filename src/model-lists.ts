@@ -5,7 +5,7 @@ import { listedPrice, PRICE_LIST } from './catalog/price-list.ts';
 import type { Config } from './config.ts';
 import { type ListingTarget, listUrl, targetOf } from './found-providers.ts';
 import { createSigning } from './gateway/attempt/tokens.ts';
-import type { FoundModel, HttpDeps, ModelList } from './http/http-deps.ts';
+import type { HttpDeps, ListedModel, ModelList } from './http/http-deps.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing } from './providers/provider.ts';
 import type { ProviderRow } from './store/store.ts';
@@ -57,7 +57,7 @@ async function listModels(target: ListingTarget, transport: Transport, limits: T
   try {
     const refused = await checkCredential(target, transport, bounds);
     if (refused) return listed({ hasMore: false, problem: refused });
-    let next: Next | undefined;
+    let next: NextPage | undefined;
     for (let page = 0; page < MOST_PAGES; page++) {
       const { status, body } = await ask(target, listUrl(target), next, transport, bounds);
       const list = status === 200 ? readList(body) : undefined;
@@ -91,12 +91,18 @@ interface Bounds {
 }
 
 /** The query parameter that asks for the next page. */
-interface Next {
+interface NextPage {
   parameter: string;
   value: string;
 }
 
-async function ask(target: ListingTarget, url: string, next: Next | undefined, transport: Transport, bounds: Bounds) {
+async function ask(
+  target: ListingTarget,
+  url: string,
+  next: NextPage | undefined,
+  transport: Transport,
+  bounds: Bounds,
+) {
   const page = next ? `${url.includes('?') ? '&' : '?'}${next.parameter}=${encodeURIComponent(next.value)}` : '';
   const outgoing: Outgoing = { method: 'GET', url: url + page, headers: {}, body: undefined };
   const signing = createSigning(transport, Date.now);
@@ -111,7 +117,7 @@ async function ask(target: ListingTarget, url: string, next: Next | undefined, t
  * The lists that there are: `data` with `id` (OpenAI; Anthropic with `has_more` and `last_id`), `models` with `name` (Google with
  * `nextPageToken`, Cohere with `next_page_token`), and an array (Together). `undefined`: it is none.
  */
-function readList(body: Uint8Array): { ids: string[]; next: Next | undefined } | undefined {
+function readList(body: Uint8Array): { ids: string[]; next: NextPage | undefined } | undefined {
   const read = parsed(body);
   const list: JsonObject = isObject(read) ? read : { data: read as JsonObject['data'] };
   const rows = Array.isArray(list.data) ? list.data : list.models;
@@ -135,7 +141,7 @@ function idOf(row: unknown): string[] {
   return bare.length <= LONGEST_ID && ID.test(bare) ? [bare] : [];
 }
 
-function nextOf(list: JsonObject): Next | undefined {
+function nextOf(list: JsonObject): NextPage | undefined {
   if (list.has_more === true && isText(list.last_id)) return { parameter: 'after_id', value: list.last_id };
   if (isText(list.nextPageToken)) return { parameter: 'pageToken', value: list.nextPageToken };
   if (isText(list.next_page_token)) return { parameter: 'page_token', value: list.next_page_token };
@@ -145,7 +151,7 @@ function nextOf(list: JsonObject): Next | undefined {
 /** A token for the next page, short enough for an address. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 1000;
 
-function described(id: string, type: string): FoundModel {
+function described(id: string, type: string): ListedModel {
   const row = PRICE_LIST.models.find((one) => one.type === type && one.model === id);
   if (!row) return { id };
   const { kind, contextTokens, maxOutputTokens } = row;

@@ -17,11 +17,11 @@ export const HEAD_BYTES = 4096;
 
 /** A file that is already in memory. */
 export function uploadOf(bytes: Uint8Array): Upload {
-  return { ...joined([bytes]), head: bytes.subarray(0, HEAD_BYTES) };
+  return { ...joinedUpload([bytes]), head: bytes.subarray(0, HEAD_BYTES) };
 }
 
 /** Concatenates pieces. */
-export function joined(pieces: readonly (Uint8Array | Streamed)[]): Streamed {
+export function joinedUpload(pieces: readonly (Uint8Array | Streamed)[]): Streamed {
   return {
     size: pieces.reduce((sum, piece) => sum + (piece instanceof Uint8Array ? piece.length : piece.size), 0),
     async *open() {

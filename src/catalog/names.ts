@@ -7,7 +7,7 @@ export interface NamedModel {
 }
 
 /** A model, and what the name put in the place of its `*`; `undefined` where the model is named in full. */
-export interface FoundModel<M> {
+export interface MatchedModel<M> {
   readonly model: M;
   readonly rest: string | undefined;
 }
@@ -44,13 +44,13 @@ export class ModelNames<M extends NamedModel> {
     return this.#byName.get(name) ?? this.#byAlias.get(name);
   }
 
-  find(name: string): FoundModel<M> | undefined {
+  find(name: string): MatchedModel<M> | undefined {
     const model = this.exact(name);
     if (model) return { model, rest: undefined };
     return this.#wildcards.length > 0 ? this.#matched(name) : undefined;
   }
 
-  #matched(name: string): FoundModel<M> | undefined {
+  #matched(name: string): MatchedModel<M> | undefined {
     if (name.length > LONGEST_MATCHED || !MATCHED.test(name) || DOTS.test(name)) return undefined;
     for (const model of this.#wildcards) {
       const start = model.name.slice(0, -1);

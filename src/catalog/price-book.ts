@@ -10,7 +10,7 @@ import type { PriceFile } from './price-schema.ts';
 import { readComponents, writeComponents, writePeoplesPrice } from './price-text.ts';
 
 /** The price file of this release. */
-export const RELEASE = 'release';
+export const RELEASE_SOURCE = 'release';
 
 /** `release`, an http address, or the content of a file, which is called `file`. */
 export interface PriceSource {
@@ -142,11 +142,11 @@ function changedMeanwhile(): GatewayError {
   return new GatewayError('conflict', sentence, { param: 'fingerprint' });
 }
 
-const nameOf = ({ source = RELEASE, prices }: PriceSource) => (prices === undefined ? source : 'file');
+const nameOf = ({ source = RELEASE_SOURCE, prices }: PriceSource) => (prices === undefined ? source : 'file');
 
-async function readSource({ source = RELEASE, prices }: PriceSource, guard: PriceBookSettings['guard']) {
+async function readSource({ source = RELEASE_SOURCE, prices }: PriceSource, guard: PriceBookSettings['guard']) {
   if (prices !== undefined) return checked(prices, 'prices');
-  if (source === RELEASE) return PRICE_LIST;
+  if (source === RELEASE_SOURCE) return PRICE_LIST;
   const { bytes } = await guard.fetch(source, AbortSignal.timeout(FETCH_MS));
   let read: unknown;
   try {

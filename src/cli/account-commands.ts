@@ -46,7 +46,7 @@ const balance: Command = {
     const admin = adminOf(open, given);
     const [name] = given.words;
     const accounts =
-      name === undefined ? await admin.list<ShownAccount>('/accounts') : [await accountNamed(admin, name)];
+      name === undefined ? await admin.list<ShownAccount>('/accounts') : [await findAccount(admin, name)];
     const rows = accounts.map((account) => ({
       account: account.name,
       available: moneyIn(account.available),
@@ -72,7 +72,7 @@ const [disable, enable] = switchCommands('accounts', 'ACCOUNT', changeAccount, {
 });
 
 /** Looks up by id or name. */
-export function accountNamed(admin: AdminClient, idOrName: string): Promise<ShownAccount> {
+export function findAccount(admin: AdminClient, idOrName: string): Promise<ShownAccount> {
   return admin.get(`/accounts/${part(idOrName)}`);
 }
 

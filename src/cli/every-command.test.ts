@@ -7,7 +7,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { startWebhookReceiver } from '../../test/helpers/webhook-receiver.ts';
-import { callRecord, holdRequest } from '../ledger/random-load.ts';
+import { callRecord, loadHold } from '../ledger/random-load.ts';
 import type { CallRow } from '../store/store.ts';
 
 /** Makes a call whose provider claims 9000 tokens after 12 were delivered. */
@@ -16,7 +16,7 @@ async function disputedCall({ store, deps: { ledger } }: Loopback, account: stri
   await store.savePrice(price);
   const claimed = { cost: '0.000009007', usage: { input: 7, output: 9000, source: 'reported' } } as const;
   const usage = { input: 7, output: 5, source: 'counted', claimed } as const;
-  const hold = await ledger.hold({ ...holdRequest(id, 100n), account });
+  const hold = await ledger.hold({ ...loadHold(id, 100n), account });
   await ledger.settle(hold, { ...callRecord(id, 100n, { outcome: 'disputed', usage }), account } as CallRow);
 }
 

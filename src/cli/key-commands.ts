@@ -1,5 +1,5 @@
 /** Commands for keys. */
-import { accountNamed } from './account-commands.ts';
+import { findAccount } from './account-commands.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
@@ -20,7 +20,7 @@ const create: Command = {
     const [accountName = '', name = ''] = given.words;
     const limits = changeBody(withoutNulls(readKeyChanges(given)));
     const admin = adminOf(open, given);
-    const account = await accountNamed(admin, accountName);
+    const account = await findAccount(admin, accountName);
     const kind = given.flag('admin') ? 'admin' : 'caller';
     const { id, key } = await admin.send<ShownKey>('POST', '/keys', { account: account.id, name, kind, ...limits });
     printRow(open, given, { id, account: account.name, name, key });

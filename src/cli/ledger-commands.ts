@@ -6,7 +6,7 @@ import type { Correction } from '../store/verify/repair.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
 import type { CliDeps } from './cli-deps.ts';
 import type { Command } from './command.ts';
-import { audited, migratedStore } from './opened.ts';
+import { commandAudit, migratedStore } from './opened.ts';
 import { printRow } from './printed.ts';
 
 /** After this time the progress is shown. */
@@ -64,7 +64,7 @@ const repair: Command = {
     const store = await migratedStore(open);
     const report = await verified(open, await open.verifier(), given.flag('full'));
     const enter = given.flag('enter');
-    const audit = ({ account }: Correction) => audited(open, 'ledger.repaired', account);
+    const audit = ({ account }: Correction) => commandAudit(open, 'ledger.repaired', account);
     const { corrections, left } = await repairBooks(store, report, enter, audit);
     const lines = corrections.map(writeCorrection);
     if (given.json) {

@@ -4,7 +4,7 @@ import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
 import { type ChargeDifference, enterCorrection, replay } from '../ledger/replay.ts';
-import { accountNamed } from './account-commands.ts';
+import { findAccount } from './account-commands.ts';
 import { moneyIn } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
@@ -65,7 +65,7 @@ async function move(
     throw new UsageError(`"${written}" is not a valid amount: write USD ${right}.`);
   }
   const admin = adminOf(open, given);
-  const account = await accountNamed(admin, name);
+  const account = await findAccount(admin, name);
   const [note, callId, key] = ['note', 'call', 'idempotency-key'].map((option) => given.option(option));
   const body = {
     amount: writeMoney(amount),
@@ -128,7 +128,7 @@ const redeem: Command = {
   async run(open, given) {
     const [name = '', code = ''] = given.words;
     const admin = adminOf(open, given);
-    const account = await accountNamed(admin, name);
+    const account = await findAccount(admin, name);
     const entry = await admin.send<ShownEntry>('POST', `/accounts/${account.id}/redemptions`, { code });
     printEntry(open, given, account.name, entry);
     return 0;

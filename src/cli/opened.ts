@@ -20,7 +20,7 @@ export async function migratedStore(open: CliDeps): Promise<Store> {
 const ACTOR = 'cli';
 
 /** The audit row for a change that a command makes in its local database. */
-export const audited = (open: CliDeps, action: string, subject: string): Audit<object> =>
+export const commandAudit = (open: CliDeps, action: string, subject: string): Audit<object> =>
   auditOf({ actor: ACTOR, action, subject }, open.now());
 
 /** The same for a ledger entry. */

@@ -59,8 +59,3 @@ function plain(_member: string, value: unknown): unknown {
 }
 
 export const timeText = (at: number): string => new Date(at).toISOString();
-
-/** The last four characters: enough to recognise a secret, too few to guess it. */
-export function lastFour(secret: string): string {
-  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
-}

@@ -1,10 +1,12 @@
 /** Commands for the gateway itself: serve, migrate, doctor. */
+
+import { lastFour } from '../access/audit.ts';
 import { asGatewayError } from '../canonical/errors.ts';
 import { leastVersionAfter, linesOf, type SchemaState } from '../store/migration-plan.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 import type { CliDeps, LiveCheck } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
-import { alignedLines, lastFour, type PrintedRow } from './printed.ts';
+import { alignedLines, type PrintedRow } from './printed.ts';
 
 const serve: Command = {
   name: 'serve',

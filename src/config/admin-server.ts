@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readCertificate } from './certificate.ts';
-import { readListen, readSetting, readWhole } from './read-settings.ts';
+import { readInteger, readListen, readSetting } from './read-settings.ts';
 import { secretOf } from './secret-files.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 import { refuseUnknown } from './settings.ts';
@@ -58,7 +58,7 @@ function readUrl(text: string, name: string): string {
 function localServer(env: Environment, folder: string): Pick<AdminServer, 'url' | 'certificate'> {
   const place = readListen(env, 'MODELPORT_ADMIN_LISTEN') ?? {
     host: readSetting(env, 'HOST'),
-    port: readWhole(env, 'PORT', 0, 65_535),
+    port: readInteger(env, 'PORT', 0, 65_535),
   };
   if (place.port === 0)
     throw new SettingError('PORT is 0, any free port: name the URL of the server with --url or MODELPORT_URL.');

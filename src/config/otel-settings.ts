@@ -1,7 +1,7 @@
 /** Where traces are exported to: the environment variables of OpenTelemetry, and one of ours. */
 import { SAMPLERS, type SamplerName } from '../telemetry/traces/sampler.ts';
 import type { TraceSettings } from '../telemetry/traces/tracing.ts';
-import { LONGEST_MS, readMs, readSetting, readWhole, readWord } from './read-settings.ts';
+import { LONGEST_MS, readInteger, readMs, readSetting, readWord } from './read-settings.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 import type { Setting } from './settings.ts';
 
@@ -30,7 +30,7 @@ export function readTraces(env: Environment): TraceSettings | undefined {
     resource: service === '' ? resource : { ...resource, 'service.name': service },
     sampler,
     ratio: readRatio(env, sampler),
-    slowMs: readWhole(env, 'MODELPORT_TRACES_SLOW_MS', 0, LONGEST_MS),
+    slowMs: readInteger(env, 'MODELPORT_TRACES_SLOW_MS', 0, LONGEST_MS),
   };
 }
 

@@ -25,7 +25,7 @@ export function readRanges(env: Environment, setting: Setting): string[] {
   throw new SettingError(`${setting} must list addresses or ranges such as 10.0.0.0/8, not "${wrong}".`);
 }
 
-export function readWhole(env: Environment, setting: Setting, least: number, most: number): number {
+export function readInteger(env: Environment, setting: Setting, least: number, most: number): number {
   const text = readSetting(env, setting);
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
@@ -40,7 +40,7 @@ export function readAmount(env: Environment, setting: Setting): Money {
   throw new SettingError(`${setting} must be an amount in USD such as 10 or 2.50, not "${text}".`);
 }
 
-export const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);
+export const readMs = (env: Environment, setting: Setting) => readInteger(env, setting, 1, LONGEST_MS);
 
 export function readWord<W extends string>(env: Environment, setting: Setting, words: readonly W[]): W {
   const text = readSetting(env, setting);

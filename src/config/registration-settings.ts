@@ -1,6 +1,6 @@
 /** Settings of self-registration. */
 import type { RegistrationSettings } from '../people/registration.ts';
-import { readAmount, readOn, readSetting, readWhole, readWords } from './read-settings.ts';
+import { readAmount, readInteger, readOn, readSetting, readWords } from './read-settings.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 
 /** `undefined`: nobody registers. */
@@ -11,7 +11,7 @@ export function readRegistration(env: Environment): RegistrationSettings | undef
     throw new SettingError('MODELPORT_REGISTRATION needs MODELPORT_PUBLIC_URL too: the mails have a link to it.');
   const credit = readAmount(env, 'MODELPORT_REGISTRATION_CREDIT');
   const daily = {
-    people: readWhole(env, 'MODELPORT_REGISTRATION_DAILY_PEOPLE', 1, 1_000_000),
+    people: readInteger(env, 'MODELPORT_REGISTRATION_DAILY_PEOPLE', 1, 1_000_000),
     credit: readAmount(env, 'MODELPORT_REGISTRATION_DAILY_CREDIT'),
   };
   if (credit > daily.credit)

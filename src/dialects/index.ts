@@ -19,7 +19,7 @@ import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { dashscopeImages, dashscopeImageTasks } from './images/dashscope-images.ts';
 import { imagen } from './images/imagen.ts';
 import { openaiImages } from './images/openai-images/openai-images.ts';
-import { stability } from './images/stability.ts';
+import { stabilityImages } from './images/stability.ts';
 import { openaiModerations } from './moderation/openai-moderations.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/provider-reranks.ts';
 import { rerank } from './rerank/rerank.ts';
@@ -50,7 +50,7 @@ const PROVIDER_ROWS: readonly ProviderDialect[] = [
   imagen,
   dashscopeImages,
   dashscopeImageTasks,
-  stability,
+  stabilityImages,
   cohereEmbed,
   vertexEmbeddings,
   geminiSpeech,

@@ -74,7 +74,7 @@ export interface HttpDeps {
 }
 
 /** A model that a provider lists. All but `id` is from the price list. */
-export interface FoundModel {
+export interface ListedModel {
   id: string;
   kind?: string;
   /** In the form of modelport.yaml. */
@@ -84,7 +84,7 @@ export interface FoundModel {
 }
 
 export interface ModelList {
-  models: FoundModel[];
+  models: ListedModel[];
   /** The provider lists more. */
   hasMore: boolean;
   /** Why there are no models, or not all. */

@@ -4,7 +4,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { offered } from '../catalog/offer.ts';
 import { readComponents } from '../catalog/price-text.ts';
-import { callRecord, holdRequest } from '../ledger/random-load.ts';
+import { callRecord, loadHold } from '../ledger/random-load.ts';
 import { replay } from '../ledger/replay.ts';
 
 const SOURCED = { source: 'https://prices.test', asOf: '2026-11-01' };
@@ -32,7 +32,7 @@ async function call({ deps, account }: Loopback, id: string, at: number, factor?
   const cost = { '150000': 210_000n, '300000': 360_000n }[String(model.price.input)] ?? 0n;
   const charged = group ? (cost * group.millionths) / 1_000_000n : cost;
   const row = { account, model: model.name, priceId: model.priceId, at };
-  const hold = await deps.ledger.hold({ ...holdRequest(id, 1_000_000n), ...row });
+  const hold = await deps.ledger.hold({ ...loadHold(id, 1_000_000n), ...row });
   await deps.ledger.settle(hold, callRecord(id, charged, { ...row, usage }));
 }
 

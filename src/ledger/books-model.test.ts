@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { fc } from '../../test/helpers/property.ts';
-import { type Books, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+import { type Books, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const ACCOUNTS = ['acc_a', 'acc_b'] as const;
 const BUDGET = { total: 3000n };
@@ -73,7 +73,7 @@ function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): P
     const covered = amount <= model.balances[account]! - open(model, account);
     const within = !budgeted || amount <= BUDGET.total - model.spent[account]! - open(model, account, true);
     const request = { account: ACCOUNTS[account]!, key, at: AT, ...(budgeted && { budget: BUDGET }) };
-    const held = ledger.hold(holdRequest(id, amount, request));
+    const held = ledger.hold(loadHold(id, amount, request));
     if (covered && within) {
       model.calls.push({ id, account, budgeted, amount });
       return held;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
-import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ test.each(ENGINES)(
     const fast = await openBooks(settings, 'own_fast', () => slowNow + AHEAD_MS, { monotonic });
     await openAccount(slow, 1000n);
     const budget = { total: 300n, day: 200n };
-    const request = (id: string, at: number) => holdRequest(id, 100n, { at, budget, sentAt: at, checkpoint: 1n });
+    const request = (id: string, at: number) => loadHold(id, 100n, { at, budget, sentAt: at, checkpoint: 1n });
     const early = await slow.ledger.hold(request('call_slow', slowNow));
     const late = await fast.ledger.hold(request('call_fast', slowNow + AHEAD_MS));
 
@@ -51,7 +51,7 @@ test.each(ENGINES)('$name: a clock that jumps an hour ahead ends no other proces
   const jumpy = await openBooks(settings, 'own_2', () => now, { monotonic: () => ms });
   await openAccount(owner, 1000n);
   await owner.ledger.sweep(NOON);
-  const hold = await owner.ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 1n }));
+  const hold = await owner.ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 1n }));
   expect(await jumpy.ledger.sweep(now)).toBe(0);
   now += HOUR_MS;
   ms += 1500;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
-import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await openAccount(owner, amount);
     const provisional = async (checkpoint: bigint | undefined, at = NOON) => {
       const sent = checkpoint === undefined ? {} : { sentAt: at, checkpoint };
-      const hold = await owner.ledger.hold(holdRequest('call_1', 500n, { at, ...sent }));
+      const hold = await owner.ledger.hold(loadHold('call_1', 500n, { at, ...sent }));
       expect(await watcher.ledger.sweep(at, gone)).toBe(1);
       const cost = checkpoint ?? 0n;
       expect(await owner.store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost, provisional: true });
@@ -78,11 +78,11 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test('without enough balance the completion makes it negative', async () => {
     const { owner, provisional, settle, close } = await twoProcesses();
     const hold = await provisional(1n);
-    const other = await owner.ledger.hold(holdRequest('call_2', 999n, { at: NOON }));
+    const other = await owner.ledger.hold(loadHold('call_2', 999n, { at: NOON }));
     await settle(other, 999n);
     await settle(hold, 500n);
     expect(await owner.ledger.balance(ACCOUNT)).toEqual({ available: -499n, held: 0n });
-    await expect(owner.ledger.hold(holdRequest('call_3', 0n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+    await expect(owner.ledger.hold(loadHold('call_3', 0n))).rejects.toMatchObject({ code: 'insufficient_balance' });
     expect((await owner.store.verify()).faults).toEqual([]);
     await close();
   });
@@ -106,7 +106,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const hold = await provisional(300n, NOON - DAY_MS);
     await settle(hold, 100n);
     expect(await owner.store.keySpending(KEY, NOON)).toEqual({ total: 100n, month: 100n, day: 0n });
-    const second = await owner.ledger.hold(holdRequest('call_2', 300n, { at: NOON }));
+    const second = await owner.ledger.hold(loadHold('call_2', 300n, { at: NOON }));
     await settle(second, 50n);
     expect(await owner.store.keySpending(KEY, NOON)).toEqual({ total: 150n, month: 150n, day: 50n });
     expect((await owner.store.verify()).faults).toEqual([]);
@@ -128,7 +128,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
 
   test('a completion in the same batch as the provisional settlement has the same result', async () => {
     const { owner, watcher, expectCost, close } = await twoProcesses();
-    const hold = await owner.ledger.hold(holdRequest('call_1', 500n, { at: NOON }));
+    const hold = await owner.ledger.hold(loadHold('call_1', 500n, { at: NOON }));
     const resolve = (cost: bigint, more: Partial<CallRow>) => ({
       type: 'resolve' as const,
       callId: 'call_1',

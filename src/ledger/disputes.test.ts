@@ -4,7 +4,7 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { type DisputeDecision, disputeOf, settleDispute } from './disputes.ts';
-import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const PRICE = { input: 1000n, output: 1000n };
 const CLAIM: Usage = { input: 7, output: 9000, source: 'reported' };
@@ -18,7 +18,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await openAccount(books, 1000n);
     const { store, ledger } = books;
     await store.savePrice({ id: 'price_1', model: 'm', components: '{}', createdAt: 1 });
-    const hold = await ledger.hold(holdRequest('call_1', 100n));
+    const hold = await ledger.hold(loadHold('call_1', 100n));
     await ledger.settle(hold, callRecord('call_1', 100n, { outcome: 'disputed', usage: USAGE }));
     let audits = 0;
     const audit = (): Audit<EntryRow> => (_, entry) => {
@@ -77,7 +77,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test('calls of one outcome are listed page by page', async () => {
     const { store, ledger } = await disputed();
     for (let i = 2; i <= 6; i++) {
-      const hold = await ledger.hold(holdRequest(`call_${i}`, 10n));
+      const hold = await ledger.hold(loadHold(`call_${i}`, 10n));
       const outcome = i % 2 === 0 ? 'disputed' : 'ok';
       await ledger.settle(hold, callRecord(`call_${i}`, 1n, { outcome, at: 1000 + i }));
     }

@@ -3,7 +3,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { ofLoad } from '../../test/helpers/property.ts';
 import { openStore } from '../store/open-store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+import { callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 
 /** As many as the processes of a large installation, each with its own store and connections. */
 const WRITERS = ofLoad(64, 32);
@@ -34,7 +34,7 @@ describe.each(ENGINES)('$name', (engine) => {
             key: `key_${account}`,
           }));
           const holds = await Promise.all(
-            made.map(({ id, account, key }) => books.hold(holdRequest(id, COST, { account, key }))),
+            made.map(({ id, account, key }) => books.hold(loadHold(id, COST, { account, key }))),
           );
           await Promise.all(
             made.map(({ id, account, key }, at) => {
@@ -46,7 +46,7 @@ describe.each(ENGINES)('$name', (engine) => {
       }),
     );
     for (const account of HOT) expect(await ledger.balance(account)).toEqual({ available: 0n, held: 0n });
-    await expect(ledger.hold(holdRequest('one_more', 1n, { account: HOT[0] }))).rejects.toMatchObject({
+    await expect(ledger.hold(loadHold('one_more', 1n, { account: HOT[0] }))).rejects.toMatchObject({
       code: 'insufficient_balance',
     });
     const report = await ledger.verify();

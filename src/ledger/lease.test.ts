@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
-import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const LEASE_MS = 3000;
@@ -16,7 +16,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const watcher = await openBooks(settings, 'own_2', now, { leaseMs: LEASE_MS, monotonic: () => ms.watcher });
     await openAccount(owner, 1000n);
     await owner.ledger.renew();
-    const hold = (id: string) => owner.ledger.hold(holdRequest(id, 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    const hold = (id: string) => owner.ledger.hold(loadHold(id, 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const close = async () => {
       expect((await owner.store.verify()).faults).toEqual([]);
       await owner.store.close();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { hasPostgres, testPostgres } from '../../test/helpers/postgres.ts';
-import { callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+import { callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const LOCKED_MS = 1500;
 const WITHIN_MS = 500;
@@ -16,7 +16,7 @@ async function lockedBooks(connections: number, accounts: readonly string[]) {
   const call = async (id: string, account: string) => {
     const began = performance.now();
     const key = `${KEY}_${account}`;
-    const hold = await books.ledger.hold(holdRequest(id, 10n, { account, key, sentAt: 1, checkpoint: 1n }));
+    const hold = await books.ledger.hold(loadHold(id, 10n, { account, key, sentAt: 1, checkpoint: 1n }));
     await books.ledger.settle(hold, callRecord(id, 4n, { account, key }));
     return performance.now() - began;
   };
@@ -78,11 +78,11 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   test('checkpoints and marks of calls keep their order', async () => {
     const { ledger, store, lock, unlock, close } = await lockedBooks(5, ['acc_x']);
     const key = KEY;
-    const hold = await ledger.hold(holdRequest('call_1', 10n, { account: 'acc_x', key }));
+    const hold = await ledger.hold(loadHold('call_1', 10n, { account: 'acc_x', key }));
     await lock();
     const sent = ledger.sent(hold, 5, 2n);
     const settled = ledger.settle(hold, callRecord('call_1', 7n, { account: 'acc_x', key }));
-    const next = ledger.hold(holdRequest('call_2', 999_994n, { account: 'acc_x', key }));
+    const next = ledger.hold(loadHold('call_2', 999_994n, { account: 'acc_x', key }));
     await Bun.sleep(100);
     await unlock();
     await Promise.all([sent, settled]);

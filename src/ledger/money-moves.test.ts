@@ -3,7 +3,7 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 import { hashCode, issueCode } from './redemption-code.ts';
 import { type ChargeDifference, enterCorrection, replay } from './replay.ts';
 
@@ -18,7 +18,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await openAccount(opened, amount);
     const { ledger } = opened;
     const call = async (id: string, cost: bigint, more = {}) => {
-      const hold = await ledger.hold(holdRequest(id, cost, { at: NOON }));
+      const hold = await ledger.hold(loadHold(id, cost, { at: NOON }));
       await ledger.settle(hold, callRecord(id, cost, { at: NOON, ...more }));
     };
     return { ...opened, settings, call };
@@ -57,7 +57,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await expect(ledger.topUp(ACCOUNT, 1n, { at: NOON })).rejects.toMatchObject({ code: 'invalid_request' });
     await ledger.topUp(ACCOUNT, -1n, { kind: 'adjustment', note: 'n', at: NOON });
     expect(await ledger.balance(ACCOUNT)).toEqual({ available: 2n ** 62n - 1n, held: 0n });
-    const hold = await ledger.hold(holdRequest('call_1', 500n));
+    const hold = await ledger.hold(loadHold('call_1', 500n));
     await ledger.settle(hold, callRecord('call_1', 2n ** 80n));
     expect((await store.call('call_1'))?.cost).toBe(500n);
     expect((await ledger.verify()).faults).toEqual([]);
@@ -116,7 +116,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await call('call_2', 20_000n);
     await call('call_3', 10_000n);
     await call('call_4', 9n, { usage: undefined });
-    const absurd = await ledger.hold(holdRequest('call_5', 5n, { at: NOON }));
+    const absurd = await ledger.hold(loadHold('call_5', 5n, { at: NOON }));
     const usage: Usage = { input: 1e15, output: 1e15, source: 'reported' };
     await ledger.settle(absurd, callRecord('call_5', 10n ** 17n, { at: NOON, usage }));
     const run = async () => {
@@ -159,9 +159,9 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       },
     };
     const ledger = createLedger({ store: deaf, owner: 'own_deaf', now: () => NOON });
-    const kept = await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    const kept = await ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     answers = false;
-    const lost = ledger.hold(holdRequest('call_2', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    const lost = ledger.hold(loadHold('call_2', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     await expect(lost).rejects.toThrow('connection lost');
     answers = true;
     expect(await store.holds()).toHaveLength(2);
@@ -182,7 +182,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
         away-- > 0 ? Promise.reject(new Error('away')) : store.ledger(steps),
     };
     const ledger = createLedger({ store: flaky, owner: 'own_flaky', now: () => NOON });
-    const hold = await ledger.hold(holdRequest('call_1', 100n, { at: NOON }));
+    const hold = await ledger.hold(loadHold('call_1', 100n, { at: NOON }));
     away = 3;
     await ledger.settle(hold, callRecord('call_1', 60n));
     expect(await store.call('call_1')).toMatchObject({ cost: 60n });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LedgerStep } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-ledger-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,7 +26,7 @@ async function expectSettled({ store, ledger }: Awaited<ReturnType<typeof openBo
 describe('holds', () => {
   test('of 10,000 concurrent holds exactly those that the balance covers succeed', async () => {
     const { ledger, settled } = await books(700_000n);
-    const pending = Array.from({ length: 10_000 }, (_, i) => ledger.hold(holdRequest(`call_${i}`, 1000n)));
+    const pending = Array.from({ length: 10_000 }, (_, i) => ledger.hold(loadHold(`call_${i}`, 1000n)));
     const results = await Promise.allSettled(pending);
     const holds = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     expect(holds).toHaveLength(700);
@@ -43,7 +43,7 @@ describe('holds', () => {
 
   test('a second settlement changes nothing, whatever its amount', async () => {
     const { store, ledger, settled } = await books(1000n);
-    const hold = await ledger.hold(holdRequest('call_1', 500n));
+    const hold = await ledger.hold(loadHold('call_1', 500n));
     await Promise.all([ledger.settle(hold, callRecord('call_1', 300n)), ledger.settle(hold, callRecord('call_1', 0n))]);
     await ledger.settle(hold, callRecord('call_1', 400n));
     expect(await ledger.balance(ACCOUNT)).toEqual({ available: 700n, held: 0n });
@@ -53,17 +53,17 @@ describe('holds', () => {
 
   test('a cost above the hold is charged in full, and a negative balance admits no further call', async () => {
     const { ledger, settled } = await books(1000n);
-    const hold = await ledger.hold(holdRequest('call_1', 1000n));
+    const hold = await ledger.hold(loadHold('call_1', 1000n));
     await ledger.settle(hold, callRecord('call_1', 1250n));
     expect(await ledger.balance(ACCOUNT)).toEqual({ available: -250n, held: 0n });
-    await expect(ledger.hold(holdRequest('call_2', 0n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+    await expect(ledger.hold(loadHold('call_2', 0n))).rejects.toMatchObject({ code: 'insufficient_balance' });
     await settled();
   });
 
   test('negative amounts and unknown accounts are refused', async () => {
     const { ledger, settled } = await books(1000n);
-    await expect(ledger.hold(holdRequest('call_1', -1n))).rejects.toThrow('negative cost');
-    await expect(ledger.hold(holdRequest('call_1', 1n, { account: 'nobody' }))).rejects.toMatchObject({
+    await expect(ledger.hold(loadHold('call_1', -1n))).rejects.toThrow('negative cost');
+    await expect(ledger.hold(loadHold('call_1', 1n, { account: 'nobody' }))).rejects.toMatchObject({
       code: 'not_found',
     });
     await expect(ledger.topUp('nobody', 1n, { at: 1 })).rejects.toMatchObject({ code: 'not_found' });
@@ -80,7 +80,7 @@ describe('budgets of a key', () => {
     let count = 0;
     const call = async (amount: bigint, cost: bigint) => {
       const id = `call_${count++}`;
-      const hold = await ledger.hold(holdRequest(id, amount, { at, budget }));
+      const hold = await ledger.hold(loadHold(id, amount, { at, budget }));
       await ledger.settle(hold, callRecord(id, cost, { at }));
     };
     await call(500n, 400n);
@@ -100,7 +100,7 @@ describe('budgets of a key', () => {
   test('concurrent calls of one key never hold more than its budget', async () => {
     const { ledger, settled } = await books(1_000_000n);
     const pending = Array.from({ length: 100 }, (_, i) =>
-      ledger.hold(holdRequest(`call_${i}`, 10n, { budget: { day: 255n } })),
+      ledger.hold(loadHold(`call_${i}`, 10n, { budget: { day: 255n } })),
     );
     const holds = (await Promise.allSettled(pending)).flatMap((r) => (r.status === 'fulfilled' ? [r.value] : []));
     expect(holds).toHaveLength(25);
@@ -131,7 +131,7 @@ describe('sweep', () => {
   test('a sweep never resolves holds of an owner known to be alive', async () => {
     const { store, ledger } = await books(1000n);
     await ledger.sweep(NOON);
-    await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    await ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     let ms = 0;
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON, monotonic: () => ms });
     expect(await heir.sweep(NOON, () => 'alive')).toBe(0);
@@ -148,7 +148,7 @@ describe('sweep', () => {
       ledger: (steps: readonly LedgerStep[]) => (isFull ? Promise.reject(new Error('disk full')) : store.ledger(steps)),
     };
     const ledger = createLedger({ store: flaky, owner: 'own_flaky', now: () => NOON, patienceMs: 20 });
-    const hold = await ledger.hold(holdRequest('call_1', 100n, { at: NOON }));
+    const hold = await ledger.hold(loadHold('call_1', 100n, { at: NOON }));
     isFull = true;
     await expect(ledger.settle(hold, callRecord('call_1', 60n))).rejects.toThrow('disk full');
     isFull = false;
@@ -159,7 +159,7 @@ describe('sweep', () => {
 
   test('a sweep resolves holds of an owner known to be gone at once, and never its own', async () => {
     const { store, ledger } = await books(1000n);
-    await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    await ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON });
     expect(await ledger.sweep(NOON, () => 'gone')).toBe(0);
     expect(await heir.sweep(NOON, () => 'gone')).toBe(1);
@@ -171,7 +171,7 @@ describe('sweep', () => {
     const { store, ledger } = await books(1000n);
     const later = NOON + 60_000;
     await ledger.sweep(NOON);
-    const [waiting, sent] = [holdRequest('call_1', 100n, { at: NOON }), holdRequest('call_2', 100n, { at: NOON })];
+    const [waiting, sent] = [loadHold('call_1', 100n, { at: NOON }), loadHold('call_2', 100n, { at: NOON })];
     await ledger.hold(waiting);
     const hold = await ledger.hold(sent);
     await ledger.sent(hold, NOON, 7n);

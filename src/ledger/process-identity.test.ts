@@ -11,7 +11,7 @@ import {
   type ProcessIdentity,
   processStatusOf,
 } from './process-identity.ts';
-import { holdRequest, openAccount } from './random-load.ts';
+import { loadHold, openAccount } from './random-load.ts';
 
 const ME: ProcessIdentity = { host: 'localhost', boot: 'boot-1', namespaces: '1.2', pid: 7, start: '100' };
 const other = (change: Partial<ProcessIdentity>) => newOwner({ ...ME, pid: 8, ...change });
@@ -88,7 +88,7 @@ describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID nam
     let ms = 0;
     const ours = createLedger({ store, owner: me, now: Date.now, monotonic: () => ms });
     await openAccount({ store, ledger: theirs }, 1000n);
-    await theirs.hold(holdRequest('call_1', 100n, { sentAt: 1, checkpoint: 7n }));
+    await theirs.hold(loadHold('call_1', 100n, { sentAt: 1, checkpoint: 7n }));
     const now = Date.now();
     expect(await ours.sweep(now, processStatusOf)).toBe(0);
     child.kill('SIGKILL');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { fc } from '../../test/helpers/property.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import { type Books, callRecord, holdRequest, openBooks } from './random-load.ts';
+import { type Books, callRecord, loadHold, openBooks } from './random-load.ts';
 
 const PROCESSES = 3;
 const KEYS = 3;
@@ -121,7 +121,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const id = `${model.account}_call_${model.calls.length}`;
     const checkpoint = amount / 3n;
     const call: ModelCall = { id, key, owner: process, amount, checkpoint, refunded: 0n };
-    const request = holdRequest(call.id, amount, {
+    const request = loadHold(call.id, amount, {
       account: model.account,
       key: model.key(key),
       at: AT,

@@ -33,7 +33,7 @@ export async function openAccount({ store, ledger }: Books, amount: Money, id = 
   if (amount > 0n) await ledger.topUp(id, amount, { at: 1 });
 }
 
-export function holdRequest(callId: string, amount: Money, more: Partial<HoldRequest> = {}): HoldRequest {
+export function loadHold(callId: string, amount: Money, more: Partial<HoldRequest> = {}): HoldRequest {
   return { callId, account: ACCOUNT, key: KEY, amount, model: 'm', priceId: 'price_1', at: Date.now(), ...more };
 }
 
@@ -70,7 +70,7 @@ export const INPUT_COST = 10n;
 async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
   const callId = newId('call_');
   const key = `${KEY}_${Math.floor(Math.random() * KEYS)}`;
-  let hold = await ledger.hold(holdRequest(callId, HELD, { key }));
+  let hold = await ledger.hold(loadHold(callId, HELD, { key }));
   if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { key, outcome: 'failed' }));
   await ledger.sent(hold, Date.now(), INPUT_COST);
   tell('sent', callId, INPUT_COST);

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { ACCOUNT, callRecord, holdRequest, openAccount } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const LEASE_MS = 3000;
@@ -37,7 +37,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await openAccount({ store, ledger }, 1000n);
     await ledger.renew();
     const refused = async (id: string) => {
-      await expect(ledger.hold(holdRequest(id, 100n, SENT))).rejects.toMatchObject({ code: 'database_unavailable' });
+      await expect(ledger.hold(loadHold(id, 100n, SENT))).rejects.toMatchObject({ code: 'database_unavailable' });
       link.state = 'well';
     };
     async function expectFree() {
@@ -75,7 +75,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
 
   test('a hold of a call that continues is not touched', async () => {
     const { store, ledger, link, refused, expectFree } = await brokenOff();
-    const kept = await ledger.hold(holdRequest('call_2', 100n, SENT));
+    const kept = await ledger.hold(loadHold('call_2', 100n, SENT));
     link.state = 'deaf';
     await refused('call_1');
     expect(await ledger.sweep(NOON)).toBe(1);

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import { addressOf, isOfDomain, mailboxOf } from './mailbox.ts';
+import { isOfDomain, mailAddressOf, mailboxOf } from './mailbox.ts';
 
 test('an address has one spelling, and none that a mail program may read as another address or as several', () => {
-  expect(addressOf(' Ann.B+x@Example.test ')).toBe('ann.b+x@example.test');
+  expect(mailAddressOf(' Ann.B+x@Example.test ')).toBe('ann.b+x@example.test');
   const wrong = ['', 'ann', '@example.test', 'ann@', 'ann@localhost', 'a@b@example.test', 'ann@example.test.'];
   const tricks = [
     '<ann@example.test>',
@@ -17,7 +17,7 @@ test('an address has one spelling, and none that a mail program may read as anot
     `${'a'.repeat(65)}@example.test`,
     'änn@example.test',
   ];
-  for (const written of [...wrong, ...tricks, ...more]) expect(addressOf(written)).toBeUndefined();
+  for (const written of [...wrong, ...tricks, ...more]) expect(mailAddressOf(written)).toBeUndefined();
 });
 
 test('a mailbox has one name', () => {

@@ -7,7 +7,7 @@ const LONGEST = 254;
 const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
 /** The address in lower case. `undefined`: it is none. */
-export function addressOf(written: string): string | undefined {
+export function mailAddressOf(written: string): string | undefined {
   const address = written.trim().toLowerCase();
   return address.length <= LONGEST && ADDRESS.test(address) ? address : undefined;
 }

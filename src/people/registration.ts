@@ -7,7 +7,7 @@ import { registrationCredit } from '../ledger/starting-credit.ts';
 import type { PersonRow } from '../store/people.ts';
 import type { AccountRow, Store } from '../store/store.ts';
 import type { SendMail } from '../transport/send-mail.ts';
-import { addressOf, isOfDomain, mailboxOf } from './mailbox.ts';
+import { isOfDomain, mailAddressOf, mailboxOf } from './mailbox.ts';
 import type { Passwords } from './passwords.ts';
 import { confirmationMail, knownMail, type MailLanguage } from './registration-mail.ts';
 import { hashSecret, newSecret } from './secrets.ts';
@@ -105,7 +105,7 @@ export function createRegistration(settings: RegistrationSettings, deps: Registr
       const mailServer = await server();
       if (!mailServer)
         throw new GatewayError('not_found', 'Registration is not open: no channel of alerts sends e-mail.');
-      const email = addressOf(written);
+      const email = mailAddressOf(written);
       if (email === undefined) throw wrongEmail('must be an e-mail address');
       if (!isOfDomain(email, settings.domains))
         throw wrongEmail(`must be an address of ${settings.domains.join(' or ')}`);

@@ -3,12 +3,12 @@ import type { ChatCall, Effort, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import { type AudioData, speak } from './audio.ts';
-import { lastPrompt, mediaNote, mostPlain, signaturesHandedBack, textOf, toolResults } from './conversation.ts';
+import { joinedText, lastPrompt, mediaNote, mostPlain, signaturesHandedBack, toolResults } from './conversation.ts';
 import { readDirectives, withoutDirectives } from './directives.ts';
 import { fitSchema } from './fit-schema.ts';
 import { generateImage, IMAGE_MODEL, imageSize } from './image.ts';
 import { tokensOfAtLeast } from './output.ts';
-import { tokensOf } from './tokens.ts';
+import { tokensIn } from './tokens.ts';
 
 /** The content of one choice. Tokens are generated as they are read, and can be read once. */
 export interface SandboxAnswer {
@@ -44,7 +44,7 @@ export const IMAGE_TOKENS = 1290;
 
 /** `key` identifies the call; ids of tool calls are derived from it. */
 export function answerChat(call: ChatCall, choice: number, key: string): SandboxAnswer {
-  const reasoning = call.model === 'sandbox-reasoner' ? tokensOf(thoughtsOn(call)) : nothing();
+  const reasoning = call.model === 'sandbox-reasoner' ? tokensIn(thoughtsOn(call)) : nothing();
   const answer: SandboxAnswer = {
     reasoning,
     text: nothing(),
@@ -55,7 +55,7 @@ export function answerChat(call: ChatCall, choice: number, key: string): Sandbox
   };
   const prompt = lastPrompt(call);
   const { refuse, words = 0 } = readDirectives(prompt);
-  if (refuse) return { ...answer, refusal: tokensOf(REFUSAL), finish: 'refusal' };
+  if (refuse) return { ...answer, refusal: tokensIn(REFUSAL), finish: 'refusal' };
   if (call.model === IMAGE_MODEL || call.modalities?.includes('image')) return imageOf(call, answer, choice);
   const calls = callsOf(call, choice, key);
   if (calls.length > 0) return { ...answer, calls, finish: 'tool-calls' };
@@ -66,7 +66,7 @@ export function answerChat(call: ChatCall, choice: number, key: string): Sandbox
       audio: { ...speak(spoken, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: spoken },
     };
   }
-  const text = call.output ? tokensOf(valueFor(schemaOf(call))) : tokensOfAtLeast(chatText(call, choice), words);
+  const text = call.output ? tokensIn(valueFor(schemaOf(call))) : tokensOfAtLeast(chatText(call, choice), words);
   return { ...answer, text, stops: call.sampling.stop ?? [] };
 }
 
@@ -84,13 +84,13 @@ export function answerCompletion(call: ChatCall, prompt: string, choice: number)
   };
 }
 
-const nothing = () => tokensOf('');
+const nothing = () => tokensIn('');
 
 function chatText(call: ChatCall, choice: number): string {
   const sentences = [WHO_I_AM];
   const instructions = call.messages.filter(({ role }) => role === 'system');
   if (instructions.length > 0)
-    sentences.push(`My instructions: ${quote(instructions.map(({ parts }) => textOf(parts)).join(' '))}.`);
+    sentences.push(`My instructions: ${quote(instructions.map(({ parts }) => joinedText(parts)).join(' '))}.`);
   const results = toolResults(call)
     .slice(0, QUOTED_RESULTS)
     .map(({ name, text }) => `${name} said ${quote(text)}`);
@@ -213,7 +213,7 @@ function imageOf(call: ChatCall, answer: SandboxAnswer, choice: number): Sandbox
   const size = imageSize(call.image ?? {});
   const image = () => generateImage(`${prompt}${choiceMark(choice)}`, size);
   const wantsWords = call.modalities?.includes('text') === true;
-  const text = wantsWords ? tokensOf(`The sandbox generated a pattern for ${quote(prompt)}.`) : nothing();
+  const text = wantsWords ? tokensIn(`The sandbox generated a pattern for ${quote(prompt)}.`) : nothing();
   return { ...answer, text, image };
 }
 

@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../canonical/errors.ts';
 import { formatHeader } from '../dialects/wire/wave.ts';
-import { tokensOf } from './tokens.ts';
+import { tokensIn } from './tokens.ts';
 
 export interface AudioData {
   /** The bytes in order, generated as they are read: a header if the format has one, then one piece per tone. */
@@ -30,7 +30,7 @@ export function speak(words: string, voice: string, format: string, param = 'aud
     throw new GatewayError('invalid_request', sentence, { param });
   }
   const pitches: number[] = [];
-  for (const token of tokensOf(words))
+  for (const token of tokensIn(words))
     if (/\w/.test(token)) pitches.push(Number(BigInt(Bun.hash(voice + token.trim())) % BigInt(PITCHES)));
   return {
     *pieces() {

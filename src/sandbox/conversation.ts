@@ -6,10 +6,10 @@ import { countTokens } from './tokens.ts';
 
 /** The text of the last user message. */
 export function lastPrompt(call: ChatCall): string {
-  return textOf(call.messages[lastUser(call)]?.parts ?? []);
+  return joinedText(call.messages[lastUser(call)]?.parts ?? []);
 }
 
-export function textOf(parts: readonly Part[]): string {
+export function joinedText(parts: readonly Part[]): string {
   return parts
     .map((part) => (part.type === 'text' ? part.text : ''))
     .filter((text) => text !== '')
@@ -34,7 +34,7 @@ export function toolResults(call: ChatCall): { name: string; text: string }[] {
     .filter((part) => part.type === 'tool-result')
     .map(({ callId, name, parts, failed }) => ({
       name: names.get(callId) ?? name ?? 'a tool',
-      text: failed ? `it failed: ${textOf(parts)}` : textOf(parts),
+      text: failed ? `it failed: ${joinedText(parts)}` : joinedText(parts),
     }));
 }
 
@@ -49,7 +49,7 @@ export function signaturesHandedBack({ messages }: ChatCall): number {
 const SIGNATURE_PREFIX = 'sandbox:';
 
 /** In base64, because some client libraries decode it. */
-export function chatSignature(key: string): string {
+export function sandboxSignature(key: string): string {
   return Buffer.from(SIGNATURE_PREFIX + key).toString('base64');
 }
 

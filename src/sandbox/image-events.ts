@@ -18,7 +18,7 @@ const MOST_IMAGES = 10;
 const SKETCH_SCALE = 8;
 
 /** Validates the call at once; each image is generated when it is read. */
-export function imageEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEvent[]> {
+export function sandboxImageEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEvent[]> {
   const size = sizeOf(call);
   if (call.n > MOST_IMAGES)
     throw new GatewayError('invalid_request', `\`n\` must be from 1 to ${MOST_IMAGES}.`, { param: 'n' });

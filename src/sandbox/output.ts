@@ -1,5 +1,5 @@
 /** Limits output while it is read, token by token: stop sequences and the token limit. */
-import { tokensOf } from './tokens.ts';
+import { tokensIn } from './tokens.ts';
 
 /** The maximum of output tokens of a choice, as in the catalogue. */
 export const MOST_OUTPUT_TOKENS = 4096;
@@ -13,7 +13,7 @@ export function ceilingOf(asked: number | undefined, choices: number): number {
 
 /** The tokens of the text, continued until it has this many words. */
 export function* tokensOfAtLeast(text: string, words: number): Generator<string> {
-  yield* tokensOf(text);
+  yield* tokensIn(text);
   for (let word = text.split(/\s+/).length + 1; word <= words; word++) {
     yield ' word';
     yield ` ${word}`;
@@ -35,7 +35,7 @@ export function* untilStop(tokens: Iterable<string>, stops: readonly string[]): 
     text += token;
     const met = firstOf(stops, text);
     if (met) {
-      yield* tokensOf(text.slice(0, met.at));
+      yield* tokensIn(text.slice(0, met.at));
       return met.stop;
     }
     while (text.length - (held[0]?.length ?? 0) >= longest) {

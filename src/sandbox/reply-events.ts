@@ -3,9 +3,9 @@ import type { ChatCall } from '../canonical/call.ts';
 import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { IMAGE_TOKENS, type SandboxAnswer } from './answer.ts';
-import { chatSignature, countInput } from './conversation.ts';
+import { countInput, sandboxSignature } from './conversation.ts';
 import { ceilingOf, OutputTokens, untilStop } from './output.ts';
-import { tokensOf } from './tokens.ts';
+import { tokensIn } from './tokens.ts';
 
 /** The parts of a reply. */
 interface ReplyPlan extends ReplyHead {
@@ -123,7 +123,9 @@ function* thoughts(
   const { choice, part } = parts;
   const { dialect } = call.origin;
   if (SIGNING_FORMATS.has(dialect))
-    yield [{ type: 'part-signature', choice, part, signature: { dialect, value: chatSignature(`${key}${choice}`) } }];
+    yield [
+      { type: 'part-signature', choice, part, signature: { dialect, value: sandboxSignature(`${key}${choice}`) } },
+    ];
   yield [parts.end()];
 }
 
@@ -161,7 +163,7 @@ function* audioOf({ key, createdSeconds }: ReplyPlan, audio: NonNullable<Sandbox
   const expiresAtSeconds = createdSeconds + AUDIO_SECONDS;
   yield [parts.open({ type: 'audio', id: `audio_${key}${choice}`, mimeType, expiresAtSeconds })];
   yield [{ type: 'part-transcript' as const, choice, part: parts.part, delta: words }];
-  for (const piece of inPieces(audio.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
+  for (const piece of piecesOf(audio.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
   yield [parts.end()];
 }
 
@@ -172,7 +174,7 @@ function* callEvents(calls: SandboxAnswer['calls'], parts: Parts, allowance: Out
       return;
     }
     yield [parts.open({ type: 'tool-call', id, name, ...(custom && { custom }) })];
-    for (const token of allowance.take(tokensOf(input))) yield [parts.delta(token)];
+    for (const token of allowance.take(tokensIn(input))) yield [parts.delta(token)];
     yield [parts.end()];
   }
 }
@@ -199,7 +201,7 @@ const AUDIO_SECONDS = 3600;
 const PIECE_BYTES = 30_000;
 
 /** Splits the bytes into pieces of this length; the last may be shorter. */
-export function* inPieces(bytes: Iterable<Uint8Array>, length: number): Generator<Uint8Array> {
+export function* piecesOf(bytes: Iterable<Uint8Array>, length: number): Generator<Uint8Array> {
   let held = new Uint8Array(length);
   let filled = 0;
   for (const piece of bytes) {

@@ -12,7 +12,7 @@ import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
 import { IMAGE_MODEL } from './image.ts';
-import { imageEvents } from './image-events.ts';
+import { sandboxImageEvents } from './image-events.ts';
 import { MODERATION_MODEL, moderationReply, readModeration } from './moderation.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
@@ -242,7 +242,7 @@ function eventsFor(
   call: ChatCall | ImageCall | SpeechCall,
   head: ReplyHead,
 ): { events: Iterable<ReplyEvent[]>; contentType?: string } {
-  if (call.kind === 'image') return { events: imageEvents(call, head) };
+  if (call.kind === 'image') return { events: sandboxImageEvents(call, head) };
   if (call.kind === 'chat') return { events: replyEvents({ call, ...head, answers: answersTo(call, head.key) }) };
   const audio = audioOf(call);
   return { events: audioEvents(call, audio), ...(call.mute && { contentType: audio.mimeType }) };

@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import { charactersIn } from '../dialects/audio/speech-count.ts';
 import { type AudioData, SAMPLE_RATE, speak } from './audio.ts';
-import { inPieces } from './reply-events.ts';
+import { piecesOf } from './reply-events.ts';
 
 export const SPEECH_MODEL = 'sandbox-speech';
 const PIECE_BYTES = (SAMPLE_RATE * 2) / 10;
@@ -20,7 +20,7 @@ export function audioOf({ input, voice = '', format = 'wav' }: SpeechCall): Audi
 }
 
 export function* audioEvents(call: SpeechCall, audio: AudioData): Generator<ReplyEvent[]> {
-  for (const bytes of inPieces(audio.pieces(), PIECE_BYTES))
+  for (const bytes of piecesOf(audio.pieces(), PIECE_BYTES))
     yield [{ type: 'result', result: { type: 'audio', bytes } }];
   const { tokens, seconds } = audio;
   const characters = charactersIn(call.input);

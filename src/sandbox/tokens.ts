@@ -3,7 +3,7 @@
 const TOKEN = /\s?[\p{L}\p{N}_]{1,12}|\s?[^\s\p{L}\p{N}_]|\s+/gu;
 
 /** The tokens of a text, one at a time. Joined they are the text. */
-export function* tokensOf(text: string): Generator<string> {
+export function* tokensIn(text: string): Generator<string> {
   for (const [token] of text.matchAll(TOKEN)) yield token;
 }
 

@@ -7,7 +7,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
 import type { CallTrace } from '../telemetry/events.ts';
 import { receiptOf } from '../telemetry/receipt.ts';
-import { siblingsOf, together } from './group.ts';
+import { mergedTask, siblingsOf } from './group.ts';
 import { type Held, save } from './held-task.ts';
 import { afterFailure } from './pace.ts';
 import type { Task } from './task.ts';
@@ -21,7 +21,7 @@ export async function settle(deps: TaskDeps, held: Held): Promise<void> {
   if (!task.due) return;
   const now = deps.now();
   const { cost, usage, disputed } = task.due;
-  await conclude(deps, task, cost, disputed ? 'disputed' : 'ok', { usage });
+  await concludeTask(deps, task, cost, disputed ? 'disputed' : 'ok', { usage });
   held.task = { ...end(task, 'completed', now), expiresAt: now + deps.settings.keepMs };
   await save(deps, held, now);
   await rest(deps, held);
@@ -37,7 +37,7 @@ export async function fail(deps: TaskDeps, held: Held, error: TaskError): Promis
 }
 
 async function release(deps: TaskDeps, held: Held): Promise<void> {
-  await conclude(deps, held.task, 0n, 'failed', { error: held.task.error });
+  await concludeTask(deps, held.task, 0n, 'failed', { error: held.task.error });
   held.task = { ...held.task, released: true };
 }
 
@@ -56,7 +56,7 @@ export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
   if (held.task.state === 'failed' && !held.task.released) await release(deps, held);
   const { webhook } = held.task;
   if (webhook && !webhook.told) {
-    const order = together(held.task, await siblingsOf(deps, held.task));
+    const order = mergedTask(held.task, await siblingsOf(deps, held.task));
     // An order ends when all its videos have ended.
     if (!isOver(order)) return void (await save(deps, held, now + SIBLINGS_MS));
     held.task = { ...held.task, webhook: await tellWebhook(deps, order, webhook) };
@@ -80,7 +80,7 @@ interface Ending {
 }
 
 /** Settles the hold and records the call. Idempotent. */
-export async function conclude(
+export async function concludeTask(
   deps: TaskDeps,
   task: Payable,
   cost: Money,

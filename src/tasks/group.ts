@@ -40,7 +40,7 @@ export async function siblingsOf(deps: TaskDeps, { siblings = [] }: Task): Promi
 }
 
 /** The order as the client sees it: ended when all have ended, completed if at least one is. */
-export function together(first: Task, siblings: readonly Task[]): Task {
+export function mergedTask(first: Task, siblings: readonly Task[]): Task {
   if (siblings.length === 0) return first;
   const all = [first, ...siblings];
   const completed = all.filter(({ state }) => state === 'completed');

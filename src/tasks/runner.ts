@@ -5,7 +5,7 @@ import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
 import type { TaskRow } from '../store/tasks.ts';
-import { conclude, type Payable } from './finish.ts';
+import { concludeTask, type Payable } from './finish.ts';
 import { type Held, holding, LEASE_MS, save } from './held-task.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
@@ -107,7 +107,7 @@ export async function releaseOrphans(deps: TaskDeps, now: number): Promise<void>
   const open = await deps.store.holds({ owners: [LASTING_OWNER] });
   const old = open.filter(({ at }) => now - at >= YOUNG_MS);
   const known = await deps.store.tasks.known(old.map(({ callId }) => callId));
-  for (const hold of old) if (!known.has(hold.callId)) await conclude(deps, taskless(hold), 0n, 'interrupted');
+  for (const hold of old) if (!known.has(hold.callId)) await concludeTask(deps, taskless(hold), 0n, 'interrupted');
 }
 
 function taskless({ callId: id, account, key, at: createdAt, priceId, amount: held, model }: HoldRow): Payable {

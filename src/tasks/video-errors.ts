@@ -1,7 +1,7 @@
 /** Why a video cannot be found or remixed. */
 import { GatewayError } from '../canonical/errors.ts';
 
-export function unknown(id: string): GatewayError {
+export function unknownVideo(id: string): GatewayError {
   return new GatewayError('not_found', `There is no video \`${id}\`: the response that created a video has its id.`, {
     param: 'task_id',
   });

@@ -12,13 +12,13 @@ import { unknownModel } from '../gateway/admit/unknown-model.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { labelsOf, NO_LABELS, type RequestHeaders } from '../telemetry/events.ts';
 import { cancel } from './cancel.ts';
-import { conclude, fail, type RunningCall, runningCall } from './finish.ts';
-import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
+import { concludeTask, fail, type RunningCall, runningCall } from './finish.ts';
+import { groupFor, mergedTask, SIBLING, siblingsOf, tasksFor } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
 import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
-import { noRemix, unfinished, unknown } from './video-errors.ts';
+import { noRemix, unfinished, unknownVideo } from './video-errors.ts';
 import { quoteVideo } from './video-price.ts';
 import { withQuality, withTakenSize } from './video-quality.ts';
 import { nameOf, type VideoTarget, videoTargetAt, videoTargetOf } from './video-targets.ts';
@@ -103,7 +103,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const { code, message, status } = asGatewayError(refused.reason);
     for (const [place, hold] of holds.entries())
       if (hold.status === 'fulfilled')
-        await conclude(deps, group[place]!, 0n, 'refused', { error: { code, message, status } });
+        await concludeTask(deps, group[place]!, 0n, 'refused', { error: { code, message, status } });
     throw refused.reason;
   }
 
@@ -130,7 +130,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
       // The row may exist nevertheless; if it does not, the hold is released as an orphan.
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
     if (inserted.id !== task.id) {
-      for (const one of group) await conclude(deps, one, 0n, 'refused');
+      for (const one of group) await concludeTask(deps, one, 0n, 'refused');
       return whole(sameAs(readTask(inserted), fingerprint));
     }
     for (const one of siblings) await insertSibling(one, request);
@@ -138,7 +138,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     const refusal = await holding(deps, held, () => start(deps, held, request, targets)).catch(asGatewayError);
     if (!refusal) {
       for (const one of siblings) await hand(one);
-      return together(held.task, siblings);
+      return mergedTask(held.task, siblings);
     }
     // If it may have been started, the row stays and the runner continues with it.
     if (refusal.inDoubt || held.task.sent) throw inDoubt(refusal);
@@ -178,16 +178,16 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
       // The runner will find the task and start it.
       throw inDoubt(asGatewayError(thrown));
     }
-    await conclude(deps, task, 0n, 'refused', { error: { code, message, status } });
+    await concludeTask(deps, task, 0n, 'refused', { error: { code, message, status } });
   }
 
   async function whole(task: Task): Promise<Task> {
-    return task.siblings ? together(task, await siblingsOf(deps, task)) : task;
+    return task.siblings ? mergedTask(task, await siblingsOf(deps, task)) : task;
   }
 
   async function find(caller: Caller, id: string): Promise<Task> {
     const row = await deps.store.tasks.task(id);
-    if (row?.account !== caller.account || id.startsWith(SIBLING)) throw unknown(id);
+    if (row?.account !== caller.account || id.startsWith(SIBLING)) throw unknownVideo(id);
     return whole(readTask(row));
   }
 
@@ -290,7 +290,7 @@ interface RemixSource {
 async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<RemixSource | undefined> {
   if (remixOf === undefined) return undefined;
   const row = await deps.store.tasks.task(remixOf);
-  if (row?.account !== caller.account) throw unknown(remixOf);
+  if (row?.account !== caller.account) throw unknownVideo(remixOf);
   const first = readTask(row);
   const videoTarget = videoTargetOf(deps, first);
   if (!videoTarget?.video.remix) throw noRemix();

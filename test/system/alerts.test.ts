@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOf } from '../../src/hourly-calls.ts';
+import { hourFileName } from '../../src/hourly-calls.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callRow } from '../helpers/call-row.ts';
 import { chatRequest, errorAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
@@ -129,7 +129,7 @@ test('a stop does not wait for a receiver that never answers; the next start wri
     environment: { ...environment, MODELPORT_HOURLY_CALLS: 'ndjson' },
     dataFolder: gateway.dataFolder,
   });
-  const file = join(gateway.dataFolder, 'files', nameOf(hour, 'ndjson'));
+  const file = join(gateway.dataFolder, 'files', hourFileName(hour, 'ndjson'));
   await until(() => existsSync(file), 'the hourly file was not written');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ id: 'call_earlier' });
   // The other account is low too, and its alert may come first.

@@ -7,7 +7,7 @@ import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
 import type { ProviderDialect } from '../dialect.ts';
 import { dashscopeImages, dashscopeImageTasks } from './dashscope-images.ts';
 import { imagen } from './imagen.ts';
-import { stability } from './stability.ts';
+import { stabilityImages } from './stability.ts';
 
 const IMAGE = { kind: 'image', source: { type: 'inline', base64: 'AAAA' }, mimeType: 'image/png' } as const;
 const written = (dialect: ProviderDialect<ImageCall>, members: Partial<ImageCall> = {}, model = 'm') => {
@@ -132,7 +132,7 @@ describe('Stability', () => {
       images: [IMAGE, IMAGE],
       edit: true,
     });
-    const { form, warnings } = stability.writeCall(call, 'sd3.5-large', {});
+    const { form, warnings } = stabilityImages.writeCall(call, 'sd3.5-large', {});
     expect(form?.files).toMatchObject([{ name: 'image', contentType: 'image/png', upload: { size: 3 } }]);
     expect(Object.fromEntries(form?.fields ?? [])).toEqual({
       prompt: 'A cat',
@@ -146,14 +146,14 @@ describe('Stability', () => {
   });
 
   test('its image, its filter, its errors', () => {
-    expect(read(stability, encode({ image: 'iVBORw', finish_reason: 'SUCCESS', seed: 1 }))).toMatchObject({
+    expect(read(stabilityImages, encode({ image: 'iVBORw', finish_reason: 'SUCCESS', seed: 1 }))).toMatchObject({
       choices: [{ parts: [{ content: 'iVBORw' }] }],
     });
-    expect(read(stability, encode({ image: 'iVBORw', finish_reason: 'CONTENT_FILTERED' }))).toMatchObject({
+    expect(read(stabilityImages, encode({ image: 'iVBORw', finish_reason: 'CONTENT_FILTERED' }))).toMatchObject({
       code: 'upstream_refused',
     });
     const refusal = encode({ id: 'x', name: 'bad_request', errors: ['prompt: too long', 'seed: no number'] });
-    expect(stability.readError(400, new Headers(), refusal)).toMatchObject({
+    expect(stabilityImages.readError(400, new Headers(), refusal)).toMatchObject({
       code: 'upstream_refused',
       message: 'prompt: too long seed: no number',
     });

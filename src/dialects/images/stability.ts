@@ -21,7 +21,7 @@ const NAMED = /^sd3/;
 /** How far the result may differ from the given image (0 to 1). */
 const STRENGTH = '0.7';
 
-export const stability = providerDialect<ImageCall>({
+export const stabilityImages = providerDialect<ImageCall>({
   name: 'stability',
   kind: 'image',
   takesUploads: () => true,

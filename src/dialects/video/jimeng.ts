@@ -7,7 +7,7 @@ import { JimengRequest } from './request-schemas.ts';
 import {
   defined,
   FieldReader,
-  readImage,
+  readTaskImage,
   type TaskView,
   type VideoFormat,
   type VideoFormatRequest,
@@ -51,7 +51,7 @@ function readAsk({ fields }: VideoFormatRequest): VideoAsk {
   const ask = {
     model,
     images: images.map((one, place) =>
-      readImage(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
+      readTaskImage(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
     ),
     metadata: reader.rest(),
     words: jimengVideos.name,

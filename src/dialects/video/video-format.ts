@@ -69,7 +69,7 @@ export class FieldReader {
   image(role: TaskImage['role'], ...names: string[]): TaskImage[] {
     const used = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
-    return value === undefined ? [] : [readImage(value, used, role)];
+    return value === undefined ? [] : [readTaskImage(value, used, role)];
   }
 
   text(...names: string[]): string | undefined {
@@ -109,7 +109,7 @@ const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]*)*;base64,/;
 const BASE64 = /^[A-Za-z0-9+/_\s-]+={0,2}\s*$/;
 
 /** An image as a URL, a data URL, or base64. */
-export function readImage(value: Json, param: string, role: TaskImage['role']): TaskImage {
+export function readTaskImage(value: Json, param: string, role: TaskImage['role']): TaskImage {
   const text = isObject(value) ? (value.image_url ?? value.url ?? value.uri) : value;
   if (typeof text !== 'string') throw wrong(param, 'must be an image: an address, or base64');
   if (/^https?:\/\//i.test(text)) return { role, source: { type: 'url', url: text } };

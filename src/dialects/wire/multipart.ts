@@ -1,5 +1,5 @@
 /** Multipart forms: parses a complete body, and writes one. Parts are not copied until they are read. */
-import { joined, type Streamed, type Upload, uploadOf } from '../../canonical/upload.ts';
+import { joinedUpload, type Streamed, type Upload, uploadOf } from '../../canonical/upload.ts';
 import { createFormCutter, type PartHead } from './form-cutter.ts';
 
 export interface FormPart extends PartHead {
@@ -60,7 +60,7 @@ export function formIn(body: Uint8Array, boundary: string): Form {
  */
 export function streamForm({ fields, files }: Form, boundary: string): Streamed {
   const end = Buffer.from('\r\n');
-  return joined([
+  return joinedUpload([
     ...fields.flatMap(([name, value]) => [writeHead({ name }, boundary), Buffer.from(value), end]),
     ...files.flatMap(({ upload, ...head }) => [writeHead(head, boundary), upload, end]),
     ending(boundary),

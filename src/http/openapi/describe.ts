@@ -6,7 +6,7 @@ import { errorWriterFor } from '../families.ts';
 import type { Documented } from '../route.ts';
 import { ACCOUNT_OPERATIONS } from './account-operations.ts';
 import { CHAT_OPERATIONS } from './chat-operations.ts';
-import { ERRORS } from './errors.ts';
+import { ERROR_SCHEMAS } from './errors.ts';
 import { ERROR_HEADERS, HEADER_COMPONENTS, headerParameters, responseHeaders } from './headers.ts';
 import { MEDIA_OPERATIONS } from './media-operations.ts';
 import { type Operation, type Operations, TAGS } from './operation.ts';
@@ -39,7 +39,7 @@ export function describeRoutes(rows: readonly Documented[], { version, url }: Ab
   }
   const responses = Object.fromEntries(
     [...FAMILIES.values()].map((family) => {
-      const { description, schema, example } = ERRORS[family];
+      const { description, schema, example } = ERROR_SCHEMAS[family];
       const content = contentOf(schemas.write(schema), example);
       return [family, { description, headers: ERROR_HEADERS, content }];
     }),
@@ -78,7 +78,7 @@ const SECURITY_SCHEMES = {
   googleQuery: { type: 'apiKey', in: 'query', name: 'key', description: "A caller's key." },
 };
 
-type Family = keyof typeof ERRORS;
+type Family = keyof typeof ERROR_SCHEMAS;
 const FAMILIES: ReadonlyMap<ErrorWriter, Family> = new Map([
   [openaiError, 'OpenAiError'],
   [anthropicError, 'AnthropicError'],

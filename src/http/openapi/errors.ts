@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description });
 
-export const ERRORS = {
+export const ERROR_SCHEMAS = {
   OpenAiError: {
     description: 'An error in the OpenAI format.',
     schema: Type.Object(

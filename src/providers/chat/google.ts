@@ -1,6 +1,6 @@
 /** Google's Gemini API (AI Studio). */
 import type { Kind } from '../../canonical/call.ts';
-import { googleModelsUrl, googleUrl, isStreamed } from '../clouds/google-url.ts';
+import { asksForStream, googleModelsUrl, googleUrl } from '../clouds/google-url.ts';
 import type { Provider } from '../provider.ts';
 import { googleVideo } from '../video/google-video.ts';
 
@@ -14,7 +14,7 @@ export const google: Provider = {
   speaks: { chat: ['gemini'], image: ['imagen'], embed: ['gemini-batch-embed'], speech: ['gemini-speech'] },
   only: { imagen: /^(models\/)?imagen/ },
   url({ baseUrl, model }, _dialect, call) {
-    const action = ACTIONS[call.kind] ?? generateAction(isStreamed(call, model));
+    const action = ACTIONS[call.kind] ?? generateAction(asksForStream(call, model));
     return googleUrl(baseUrl, model, action);
   },
   modelsUrl: googleModelsUrl,

@@ -51,7 +51,7 @@ export const OPENAI_ONLY = {
 };
 
 /** The image sizes and members of OpenAI's models. */
-export const OPENAI_IMAGES = {
+export const OPENAI_IMAGE_MODELS = {
   supportsMediaUrls: ['image'],
   requiresEditForm: 'files',
   models: [

@@ -3,7 +3,13 @@
 import type { Provider } from '../provider.ts';
 import { openaiVideo } from '../video/openai-video.ts';
 import { authorizeByBearer, openaiCompatibleProvider } from './openai-compatible.ts';
-import { OPENAI_IMAGES, OPENAI_MODELS, OPENAI_ONLY, OPENAI_SPEECH, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import {
+  OPENAI_IMAGE_MODELS,
+  OPENAI_MODELS,
+  OPENAI_ONLY,
+  OPENAI_SPEECH,
+  OPENAI_UNTHINKING_TOOLS,
+} from './openai-models.ts';
 
 export const openai: Provider = {
   ...openaiCompatibleProvider({
@@ -13,7 +19,7 @@ export const openai: Provider = {
     completions: true,
     responses: true,
     compacts: true,
-    images: OPENAI_IMAGES,
+    images: OPENAI_IMAGE_MODELS,
     embeddings: {},
     speech: OPENAI_SPEECH,
     transcription: {},

@@ -2,7 +2,7 @@
 
 import { joinUrl, openaiCompatibleProvider, pathOf } from '../chat/openai-compatible.ts';
 import {
-  OPENAI_IMAGES,
+  OPENAI_IMAGE_MODELS,
   OPENAI_MODELS,
   OPENAI_ONLY,
   OPENAI_SPEECH,
@@ -39,7 +39,7 @@ export const azure: Provider = {
     completions: true,
     responses: true,
     compacts: true,
-    images: { ...OPENAI_IMAGES, requiresEditForm: true },
+    images: { ...OPENAI_IMAGE_MODELS, requiresEditForm: true },
     embeddings: {},
     speech: OPENAI_SPEECH,
     transcription: {},

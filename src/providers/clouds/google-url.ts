@@ -23,6 +23,6 @@ function versioned(baseUrl: string): string {
 }
 
 /** Some calls are not streamed by the provider although the client streams. */
-export function isStreamed(call: Call, model: string): boolean {
+export function asksForStream(call: Call, model: string): boolean {
   return call.kind === 'speech' ? speaksInPieces(call, model) : call.stream;
 }

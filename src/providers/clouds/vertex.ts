@@ -8,7 +8,7 @@ import type { Provider } from '../provider.ts';
 import { CLOUD_STORAGE, veoAt } from '../video/google-video.ts';
 import { jsonRequest } from '../video/json-requests.ts';
 import { googleAccount, googleExchange } from './google-token.ts';
-import { isStreamed } from './google-url.ts';
+import { asksForStream } from './google-url.ts';
 
 const MESSAGES = 'anthropic-messages';
 const CHAT = 'openai-chat';
@@ -41,7 +41,7 @@ export const vertex: Provider = {
   only: { gemini: /^(?!.*(claude|imagen))/, [IMAGEN]: /imagen/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
   serves: ({ model }, dialect) => (dialect === CHAT) === OPEN_MODEL.test(model),
   url(target, dialect, call) {
-    const stream = isStreamed(call, target.model);
+    const stream = asksForStream(call, target.model);
     switch (dialect) {
       case MESSAGES:
         return address(target, 'v1', `anthropic/models/${target.model}:${stream ? 'streamRawPredict' : 'rawPredict'}`);

@@ -6,8 +6,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
-import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped, type Loss } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -53,7 +53,7 @@ export const dashscopeVideo: VideoAdapter = {
   },
   readStart(answered) {
     const members = membersIn(answered);
-    return { handle: requiredText(memberOf(members, 'output').task_id), seen: seenIn(members) };
+    return { handle: requiredId(memberOf(members, 'output').task_id), seen: seenIn(members) };
   },
   poll: (handle, { baseUrl }) => plainRequest(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => seenIn(membersIn(answered)),
@@ -63,7 +63,7 @@ export const dashscopeVideo: VideoAdapter = {
 
 function newer(ask: VideoAsk): OwnRequest {
   const framed = imageOf(ask, 'first') !== undefined;
-  const media = ask.images.map((image) => ({ type: MEDIA[image.role], url: addressOf(image) }));
+  const media = ask.images.map((image) => ({ type: MEDIA[image.role], url: imageAddress(image) }));
   return {
     kind: 'video-generation',
     input: media.length === 0 ? {} : { media },
@@ -76,7 +76,10 @@ function older(ask: VideoAsk, takesLast: boolean): OwnRequest {
   const first = imageOf(ask, 'first');
   const last = imageOf(ask, 'last');
   if (takesLast) {
-    const input = defined({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
+    const input = defined({
+      first_frame_url: first && imageAddress(first),
+      last_frame_url: last && imageAddress(last),
+    });
     return {
       kind: 'image2video',
       input,
@@ -86,7 +89,7 @@ function older(ask: VideoAsk, takesLast: boolean): OwnRequest {
   }
   return {
     kind: 'video-generation',
-    input: first ? { img_url: addressOf(first) } : {},
+    input: first ? { img_url: imageAddress(first) } : {},
     parameters: first ? defined({ resolution: classOf(ask) }) : defined({ size: sizeOf(ask) }),
     lost: ['last', 'reference', ...(isShaped(ask) && !first ? [] : (['aspectRatio'] as const))],
   };

@@ -8,7 +8,7 @@ import type { FoundOutput, TaskImage, TaskProgress } from '../../canonical/task.
 import { googleUrl } from '../clouds/google-url.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -56,7 +56,7 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
         warnings: dropped(ask, 'fps'),
       };
     },
-    readStart: (answered) => ({ handle: requiredText(membersIn(answered).name), seen: { state: 'in_progress' } }),
+    readStart: (answered) => ({ handle: requiredId(membersIn(answered).name), seen: { state: 'in_progress' } }),
     poll: (handle, target) => askAfter(String(handle), target),
     readPoll: (answered, _handle, target) => seenIn(membersIn(answered), bucketsAt?.(target) ?? CLOUD_STORAGE),
     ...(bucketsAt && { filesAt: bucketsAt }),

@@ -6,7 +6,7 @@ export function imageOf({ images }: VideoAsk, role: TaskImage['role']): TaskImag
 }
 
 /** A URL or a data URL. */
-export function addressOf({ source }: TaskImage): string {
+export function imageAddress({ source }: TaskImage): string {
   return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
 }
 

@@ -9,7 +9,7 @@ import { authorizeByBearer } from '../chat/openai-compatible.ts';
 import { signForVolcengine } from '../clouds/volcengine-signature.ts';
 import type { Outgoing } from '../outgoing.ts';
 import { ratioOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, membersIn, refusalIn, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, membersIn, refusalIn, requiredId } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
@@ -55,7 +55,7 @@ const video: VideoAdapter = {
       warnings: dropped(ask, 'negativePrompt', 'fps', 'resolution', 'n', ...shapeLosses(framed)),
     };
   },
-  readStart: (answered) => ({ handle: requiredText(dataIn(answered).task_id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(dataIn(answered).task_id), seen: { state: 'queued' } }),
   poll: (handle, { baseUrl, model }) =>
     acting(baseUrl, 'CVSync2AsyncGetResult', { req_key: model, task_id: String(handle) }),
   readPoll: (answered) => verdictIn(answered) ?? seenIn(dataIn(answered)),

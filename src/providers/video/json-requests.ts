@@ -3,7 +3,7 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { readOpenaiError } from '../../dialects/shared/openai-errors.ts';
 import type { Outgoing } from '../outgoing.ts';
-import { type ProviderAnswer, unreadable } from './video.ts';
+import { type ProviderAnswer, unreadableAnswer } from './video.ts';
 
 export function jsonRequest(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
   const body = new TextEncoder().encode(JSON.stringify(members));
@@ -23,7 +23,7 @@ export function membersIn({ status, headers, body }: ProviderAnswer): JsonObject
   } catch {
     // Reported below.
   }
-  throw unreadable();
+  throw unreadableAnswer();
 }
 
 /** An error in a response with status 200. */
@@ -36,10 +36,10 @@ export function memberOf(members: JsonObject, name: string): JsonObject {
   return isObject(member) ? member : {};
 }
 
-export function requiredText(value: Json | undefined): string {
+export function requiredId(value: Json | undefined): string {
   if (typeof value === 'string' && value !== '') return value;
   if (typeof value === 'number') return String(value);
-  throw unreadable();
+  throw unreadableAnswer();
 }
 
 /** Removes members without a value. */

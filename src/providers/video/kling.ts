@@ -9,7 +9,7 @@ import type { TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import { imageOf, ratioOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredId } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
@@ -134,7 +134,7 @@ function taskIn(answered: ProviderAnswer): JsonObject {
 /** The kind of a task is part of its URL: the handle is the end of the URL. */
 function startedIn(answered: ProviderAnswer, kind: string): { handle: Json; seen: TaskProgress } {
   const task = taskIn(answered);
-  return { handle: `${kind}/${requiredText(task.task_id)}`, seen: seenIn(task) };
+  return { handle: `${kind}/${requiredId(task.task_id)}`, seen: seenIn(task) };
 }
 
 function seenIn(task: JsonObject): TaskProgress {

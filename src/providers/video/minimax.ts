@@ -6,8 +6,8 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
-import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredText } from './json-requests.ts';
+import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, refusalIn, requiredId } from './json-requests.ts';
 import { dropped, shapeLosses } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
@@ -58,15 +58,15 @@ const video: VideoAdapter = {
       prompt: ask.prompt,
       duration: ask.seconds,
       resolution: resolutionOf(ask, HAILUO.test(target.model) ? HAILUO_CLASSES : undefined)?.toUpperCase(),
-      first_frame_image: first && addressOf(first),
-      last_frame_image: last && addressOf(last),
+      first_frame_image: first && imageAddress(first),
+      last_frame_image: last && imageAddress(last),
     });
     return {
       outgoing: jsonRequest(joinUrl(target.baseUrl, '/video_generation'), members),
       warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'sizeShape', 'aspectRatio', 'reference'),
     };
   },
-  readStart: (answered) => ({ handle: requiredText(replyIn(answered).task_id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(replyIn(answered).task_id), seen: { state: 'queued' } }),
   poll(handle, { baseUrl, model }) {
     if (isObject(handle))
       return plainRequest(joinUrl(baseUrl, `/files/retrieve?file_id=${encodeURIComponent(String(handle.file))}`));
@@ -96,7 +96,7 @@ function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
   const text = ask.prompt === undefined ? [] : [{ type: 'text', text: ask.prompt }];
   const images = ask.images.map((image) => ({
     type: 'image_url',
-    image_url: { url: addressOf(image) },
+    image_url: { url: imageAddress(image) },
     role: ROLES[image.role],
   }));
   const members = defined({
@@ -132,7 +132,7 @@ function seenIn({ task, status, file_id: file }: JsonObject): TaskProgress {
   if (isObject(task)) return secondSeen(task);
   const state = stateOf(WORDS, status);
   // The next poll asks for the file's URL.
-  if (state === 'completed') return { state: 'in_progress', handle: { file: requiredText(file) } };
+  if (state === 'completed') return { state: 'in_progress', handle: { file: requiredId(file) } };
   return { state };
 }
 

@@ -6,11 +6,11 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
-import { addressOf, imageOf } from './images-and-sizes.ts';
+import { imageAddress, imageOf } from './images-and-sizes.ts';
 import { jsonRequest, membersIn, plainRequest } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
-import { type StartRequest, unreadable, type VideoAdapter } from './video.ts';
+import { type StartRequest, unreadableAnswer, type VideoAdapter } from './video.ts';
 
 /** `addressAt`: returns the URL of a path of this format at a target. */
 export function openaiVideoAt(addressAt: (target: Target, path: string) => string): VideoAdapter {
@@ -22,7 +22,7 @@ export function openaiVideoAt(addressAt: (target: Target, path: string) => strin
     start: (ask, target, id) => startAt(addressAt(target, '/videos'), ask, target.model, id),
     readStart(answered) {
       const video = membersIn(answered);
-      if (typeof video.id !== 'string' || video.id === '') throw unreadable();
+      if (typeof video.id !== 'string' || video.id === '') throw unreadableAnswer();
       return { handle: video.id, seen: seenIn(video) };
     },
     poll: (handle, target) => plainRequest(videoAt(handle, target)),
@@ -42,7 +42,7 @@ function startAt(url: string, ask: VideoAsk, model: string, id: string): StartRe
   const warnings = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'resolution', 'last', 'reference', ...shape);
   const first = imageOf(ask, 'first');
   if (first?.source.type !== 'inline') {
-    if (first) members.input_reference = { image_url: addressOf(first) };
+    if (first) members.input_reference = { image_url: imageAddress(first) };
     return { outgoing: jsonRequest(url, members), warnings };
   }
   const boundary = `modelport-${id}`;

@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
-import { addressOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress } from './images-and-sizes.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -22,10 +22,10 @@ export const openrouterVideo: VideoAdapter = {
     const { width, height } = ask;
     const frames = ask.images
       .filter(({ role }) => role !== 'reference')
-      .map((one) => ({ type: 'image_url', image_url: { url: addressOf(one) }, frame_type: `${one.role}_frame` }));
+      .map((one) => ({ type: 'image_url', image_url: { url: imageAddress(one) }, frame_type: `${one.role}_frame` }));
     const references = ask.images
       .filter(({ role }) => role === 'reference')
-      .map((one) => ({ type: 'image_url', image_url: { url: addressOf(one) } }));
+      .map((one) => ({ type: 'image_url', image_url: { url: imageAddress(one) } }));
     const members = defined({
       ...ask.metadata,
       model,
@@ -43,7 +43,7 @@ export const openrouterVideo: VideoAdapter = {
       warnings: dropped(ask, 'negativePrompt', 'fps', 'n'),
     };
   },
-  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(membersIn(answered).id), seen: { state: 'queued' } }),
   poll: (handle, { baseUrl }) => plainRequest(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => seenIn(membersIn(answered)),
 };

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
-import { addressOf, imageOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress, imageOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -48,8 +48,8 @@ const video: VideoAdapter = {
     const size = width !== undefined && height !== undefined ? `${width}:${height}` : SHAPES[ask.aspectRatio ?? ''];
     const isVeo = VEO.test(model);
     const frames = [
-      ...(first ? [{ uri: addressOf(first), position: 'first' }] : []),
-      ...(last ? [{ uri: addressOf(last), position: 'last' }] : []),
+      ...(first ? [{ uri: imageAddress(first), position: 'first' }] : []),
+      ...(last ? [{ uri: imageAddress(last), position: 'last' }] : []),
     ];
     const members = defined({
       ...ask.metadata,
@@ -67,7 +67,7 @@ const video: VideoAdapter = {
       warnings: dropped(ask, isVeo ? 'seed' : 'negativePrompt', 'fps', 'resolution', 'n', 'reference'),
     };
   },
-  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(membersIn(answered).id), seen: { state: 'queued' } }),
   poll: (handle, target) => plainRequest(taskAt(handle, target)),
   readPoll: (answered) => seenIn(membersIn(answered)),
   cancel: (handle, target) => plainRequest(taskAt(handle, target), 'DELETE'),

@@ -61,7 +61,7 @@ export interface VideoAdapter {
 }
 
 /** The error for an unreadable success response. The task may have started, so it is not tried elsewhere. */
-export function unreadable(): GatewayError {
+export function unreadableAnswer(): GatewayError {
   const sentence = 'The provider sent an answer that could not be read.';
   return new GatewayError('upstream_failed', sentence, { inDoubt: true });
 }

@@ -3,8 +3,8 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
-import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped, type Loss } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -33,7 +33,7 @@ const video: VideoAdapter = {
       ...ask.metadata,
       model,
       prompt: ask.prompt,
-      images: images.length === 0 ? undefined : images.map(addressOf),
+      images: images.length === 0 ? undefined : images.map(imageAddress),
       duration: ask.seconds,
       seed: ask.seed,
       resolution: resolutionOf(ask),
@@ -49,7 +49,7 @@ const video: VideoAdapter = {
   },
   readStart(answered) {
     const task = membersIn(answered);
-    return { handle: requiredText(task.task_id), seen: { state: 'queued' } };
+    return { handle: requiredId(task.task_id), seen: { state: 'queued' } };
   },
   poll: (handle, target) => plainRequest(`${taskAt(handle, target)}/creations`),
   readPoll: (answered) => seenIn(membersIn(answered)),

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskImage, TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
-import { addressOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { VideoAdapter } from './video.ts';
@@ -34,7 +34,7 @@ export const volcengineVideo: VideoAdapter = {
     const text = prompt === undefined ? [] : [{ type: 'text', text: prompt }];
     const images = ask.images.map((image) => ({
       type: 'image_url',
-      image_url: { url: addressOf(image) },
+      image_url: { url: imageAddress(image) },
       role: ROLES[image.role],
     }));
     const members = defined({
@@ -56,7 +56,7 @@ export const volcengineVideo: VideoAdapter = {
       ],
     };
   },
-  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(membersIn(answered).id), seen: { state: 'queued' } }),
   poll: (handle, target) => plainRequest(taskAt(handle, target)),
   readPoll: (answered) => seenIn(membersIn(answered)),
   cancel: (handle, target) => plainRequest(taskAt(handle, target), 'DELETE'),

@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
-import { addressOf, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
-import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredText } from './json-requests.ts';
+import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
+import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
 import { dropped } from './losses.ts';
 import { failure, stateOf, statesFrom } from './task-states.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
@@ -27,15 +27,15 @@ export const xaiVideo: VideoAdapter = {
       duration: ask.seconds,
       aspect_ratio: ratioOf(ask),
       resolution: resolutionOf(ask),
-      image: first && { url: addressOf(first) },
-      reference_images: references.length === 0 ? undefined : references.map((one) => ({ url: addressOf(one) })),
+      image: first && { url: imageAddress(first) },
+      reference_images: references.length === 0 ? undefined : references.map((one) => ({ url: imageAddress(one) })),
     });
     return {
       outgoing: jsonRequest(joinUrl(baseUrl, '/videos/generations'), members),
       warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'last'),
     };
   },
-  readStart: (answered) => ({ handle: requiredText(membersIn(answered).request_id), seen: { state: 'queued' } }),
+  readStart: (answered) => ({ handle: requiredId(membersIn(answered).request_id), seen: { state: 'queued' } }),
   poll: (handle, { baseUrl }) => plainRequest(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
   readPoll: (answered) => (isUnderWay(answered) ? { state: 'in_progress' } : seenIn(membersIn(answered))),
 };

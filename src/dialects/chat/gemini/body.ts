@@ -22,7 +22,7 @@ const MONEY: MoneySpelling = {
 const validator = validatorOf(GenerateRequest);
 
 /** Throws `invalid_request` that names the wrong member. */
-export function readBody(received: Uint8Array): Billable {
+export function readGeminiBody(received: Uint8Array): Billable {
   const parsed = parseObject(received);
   const billed = inOneConfig(billable(parsed, received, MONEY));
   const spelled = respelled(billed.body) as JsonObject;

@@ -6,7 +6,7 @@ import type { WireRequest } from '../../dialect.ts';
 import { knownMembers } from '../../shared/request-shape.ts';
 import { unknownMembers } from '../../shared/unknown-members.ts';
 import { GEMINI } from '../names.ts';
-import { readBody } from './body.ts';
+import { readGeminiBody } from './body.ts';
 import { readConfig } from './read-config.ts';
 import { readContents } from './read-contents.ts';
 import { GenerateRequest } from './request-schema.ts';
@@ -17,7 +17,7 @@ const understood = knownMembers(GenerateRequest);
 /** Throws `not_found` for an unknown action, `invalid_request` that names the wrong member. */
 export function readCall(request: WireRequest): ChatCall {
   const stream = isStream(request.path.action ?? '');
-  const { body, bytes, dropped } = readBody(request.body);
+  const { body, bytes, dropped } = readGeminiBody(request.body);
   const { contents, systemInstruction, tools, toolConfig, generationConfig, serviceTier, ...extras } = body;
   const { messages, beside } = readContents(systemInstruction, contents);
   const { meant, rest } = readConfig(isObject(generationConfig) ? generationConfig : {});

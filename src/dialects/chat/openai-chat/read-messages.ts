@@ -97,7 +97,7 @@ function named<Named extends Message | ToolResultPart>(one: Named, name: string 
 /** Reads a text, `null` or a list of parts. */
 function readContent(message: JsonObject, path: string): Part[] {
   const { content } = message;
-  if (typeof content === 'string') return [marked({ type: 'text', text: content }, message)];
+  if (typeof content === 'string') return [withMark({ type: 'text', text: content }, message)];
   if (content === undefined || content === null) return [];
   if (!Array.isArray(content)) throw wrong(`${path}.content`, 'must be a string or an array of parts');
   return content.map((part, index) => readPart(part, `${path}.content[${index}]`));
@@ -108,17 +108,20 @@ function readPart(part: Json, path: string): Part {
   if (!isObject(part)) throw wrong(path, 'must be an object with a `type`');
   switch (part.type) {
     case 'text':
-      return marked({ type: 'text', text: requiredText(part, 'text', path) }, part);
+      return withMark({ type: 'text', text: requiredText(part, 'text', path) }, part);
     case 'refusal':
       return { type: 'refusal', text: requiredText(part, 'refusal', path) };
     case 'image_url':
-      return marked({ type: 'media', media: readImage(part, path) }, part);
+      return withMark({ type: 'media', media: readImage(part, path) }, part);
     case 'input_audio':
-      return marked({ type: 'media', media: readInputAudio(part, path) }, part);
+      return withMark({ type: 'media', media: readInputAudio(part, path) }, part);
     case 'file':
-      return marked({ type: 'media', media: readFile(part, path) }, part);
+      return withMark({ type: 'media', media: readFile(part, path) }, part);
     case 'video_url':
-      return marked({ type: 'media', media: mediaFromUrl('video', urlOf(part.video_url, `${path}.video_url`)) }, part);
+      return withMark(
+        { type: 'media', media: mediaFromUrl('video', urlOf(part.video_url, `${path}.video_url`)) },
+        part,
+      );
     case 'thinking':
       return { type: 'reasoning', text: thinkingText(part.thinking) };
     default:
@@ -212,7 +215,7 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   };
   if (custom) part.custom = custom;
   if (signature) part.signature = signature;
-  return marked(part, call);
+  return withMark(part, call);
 }
 
 function readToolResult(message: JsonObject, path: string): ToolResultPart {
@@ -222,13 +225,13 @@ function readToolResult(message: JsonObject, path: string): ToolResultPart {
     parts: readContent({ content: message.content ?? null }, path),
     failed: false,
   };
-  return marked(named(part, optionalText(message, 'name', path)), message);
+  return withMark(named(part, optionalText(message, 'name', path)), message);
 }
 
 type Markable = TextPart | MediaPart | ToolCallPart | ToolResultPart | Extract<Tool, { type: 'function' | 'custom' }>;
 
 /** Adds `cache_control`, which clients of Anthropic models set in this format too. */
-export function marked<Marked extends Markable>(one: Marked, { cache_control: mark }: JsonObject): Marked {
+export function withMark<Marked extends Markable>(one: Marked, { cache_control: mark }: JsonObject): Marked {
   if (isObject(mark)) one.cache = mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {};
   return one;
 }

@@ -7,7 +7,7 @@ import { wrong } from '../../shared/request-body.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { type ChoiceForm, writeOpenaiToolChoice } from '../request/openai-tool-choice.ts';
 import { reportProviderTool } from '../request/tools.ts';
-import { marked } from './read-messages.ts';
+import { withMark } from './read-messages.ts';
 
 /** Deprecated functions have no cache marks. */
 const NO_MARK: JsonObject = {};
@@ -45,7 +45,7 @@ function readTool(tool: Json, path: string): Tool {
   const custom: Extract<Tool, { type: 'custom' }> = { type: 'custom', name: item.name };
   if (typeof description === 'string') custom.description = description;
   if (isObject(flat)) custom.format = flat;
-  return marked(custom, tool);
+  return withMark(custom, tool);
 }
 
 /** `carrier`: the object that holds the cache mark. */
@@ -54,7 +54,7 @@ function readFunction({ name, description, parameters, strict }: JsonObject, car
   if (typeof description === 'string') tool.description = description;
   if (isObject(parameters)) tool.parameters = parameters;
   if (typeof strict === 'boolean') tool.strict = strict;
-  return marked(tool, carrier);
+  return withMark(tool, carrier);
 }
 
 export function readToolChoice(body: JsonObject): ToolChoice | undefined {

@@ -7,7 +7,7 @@ type CallColumn = ParquetColumn & { of(call: CallRow): ParquetValue };
 const NO_MONEY = 0n;
 
 /** Named as in the other formats. `usage` is JSON text. */
-export const CALL_COLUMNS: readonly CallColumn[] = [
+export const EXPORTED_COLUMNS: readonly CallColumn[] = [
   { name: 'id', type: 'text', of: ({ id }) => id },
   { name: 'account', type: 'text', of: ({ account }) => account },
   { name: 'key', type: 'text', of: ({ key }) => key },

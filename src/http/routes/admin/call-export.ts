@@ -3,8 +3,8 @@ import type { Client } from '../../../http1/client-request.ts';
 import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
 import { createParquetWriter } from '../usage/parquet.ts';
 import { streamedReply } from '../usage/streamed-reply.ts';
-import { CONTENT_TYPES, csvLine, type TableFormat, type TableValue } from '../usage/table-reply.ts';
-import { CALL_COLUMNS } from './call-columns.ts';
+import { csvLine, TABLE_TYPES, type TableFormat, type TableValue } from '../usage/table-reply.ts';
+import { EXPORTED_COLUMNS } from './call-columns.ts';
 
 type WrittenCall = { readonly [column: string]: TableValue };
 
@@ -45,7 +45,7 @@ interface ExportRange {
 
 /** Latest first. Rejects if the calls that the first piece is made of cannot be read. */
 export const exportCalls = (calls: CallExport, format: CallFormat, part: ExportRange): Promise<Response> =>
-  streamedReply(callPieces(calls, format, part), format === 'parquet' ? PARQUET : CONTENT_TYPES[format]);
+  streamedReply(callPieces(calls, format, part), format === 'parquet' ? PARQUET : TABLE_TYPES[format]);
 
 /** The bytes of the file, none of them before the first calls are read. A page of calls is in memory, of Parquet a row group. */
 export async function* callPieces(
@@ -88,10 +88,10 @@ function lines(format: 'csv' | 'ndjson', columns: readonly string[], write: Call
 }
 
 function parquet(): Encoder {
-  const writer = createParquetWriter(CALL_COLUMNS);
+  const writer = createParquetWriter(EXPORTED_COLUMNS);
   let waiting: CallRow[] = [];
   const flush = () => {
-    const rows = waiting.map((call) => CALL_COLUMNS.map((column) => column.of(call)));
+    const rows = waiting.map((call) => EXPORTED_COLUMNS.map((column) => column.of(call)));
     waiting = [];
     return writer.rows(rows);
   };

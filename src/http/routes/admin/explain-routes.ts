@@ -11,7 +11,7 @@ import { named, Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 
-const Question = Type.Object(
+const ExplainedRequest = Type.Object(
   {
     key: Type.Optional(Type.String({ description: "a key's id; without one, a key that may call everything" })),
     format: Type.Optional(Type.String({ description: 'the API format of the request, openai-chat by default' })),
@@ -23,7 +23,7 @@ const Question = Type.Object(
   },
   { additionalProperties: false },
 );
-type Question = Static<typeof Question>;
+type ExplainedRequest = Static<typeof ExplainedRequest>;
 
 const Failure = Type.Object({
   code: Type.String(),
@@ -89,14 +89,17 @@ export const EXPLAIN_ROUTES: readonly AnsweredRoute[] = [
     permission: 'supply:read',
     summary:
       'Explains what would happen to a request now: model, targets in order, price, what would be held, what limits, balance and budgets say, and the error if it would be refused. Nothing is sent, held or counted.',
-    body: Question,
+    body: ExplainedRequest,
     takesNul: ['request', 'headers', 'path'],
     reply: Explained,
     answer: explainRequest,
   }),
 ];
 
-async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unknown, Question>): Promise<object> {
+async function explainRequest(
+  deps: HttpDeps,
+  { body, caller }: RouteRequest<unknown, ExplainedRequest>,
+): Promise<object> {
   const format = body.format ?? 'openai-chat';
   const dialect = deps.dialect(format);
   if (!dialect) {
@@ -122,7 +125,7 @@ async function explainRequest(deps: HttpDeps, { body, caller }: RouteRequest<unk
 }
 
 /** Throws `invalid_request` for what HTTP does not allow in a name or value: a real request could not contain it. */
-function headersOf({ headers = {} }: Question): Headers {
+function headersOf({ headers = {} }: ExplainedRequest): Headers {
   const read = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     try {

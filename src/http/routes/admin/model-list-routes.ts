@@ -7,7 +7,7 @@ import { named } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 
-const Question = Type.Object(
+const ModelListRequest = Type.Object(
   {
     provider: Type.Optional(Type.String({ description: 'the name of a provider that is saved' })),
     type: Type.Optional(Type.String({ description: 'the type of a provider that is not saved' })),
@@ -17,7 +17,7 @@ const Question = Type.Object(
   },
   { additionalProperties: false },
 );
-type Question = Static<typeof Question>;
+type ModelListRequest = Static<typeof ModelListRequest>;
 
 const FoundModels = named('FoundModels', {
   data: Type.Array(
@@ -49,13 +49,13 @@ export const MODEL_LIST_ROUTES: readonly AnsweredRoute[] = [
     permission: 'supply:write',
     summary:
       'Asks a provider for its list of models: one that is saved (`provider`), or one that is not (`type`, `credential`). Changes nothing.',
-    body: Question,
+    body: ModelListRequest,
     reply: FoundModels,
     answer: findModels,
   }),
 ];
 
-async function findModels(deps: HttpDeps, { body }: RouteRequest<unknown, Question>): Promise<object> {
+async function findModels(deps: HttpDeps, { body }: RouteRequest<unknown, ModelListRequest>): Promise<object> {
   const isSaved = body.provider !== undefined;
   const row = isSaved ? await savedProvider(deps, body) : typedProvider(body);
   const asking = deps.listModels(row, isSaved);
@@ -68,7 +68,7 @@ async function findModels(deps: HttpDeps, { body }: RouteRequest<unknown, Questi
 }
 
 /** Asked at its own address with its own credential: nobody gets that to another address by a list. */
-async function savedProvider({ store }: HttpDeps, { provider, ...others }: Question): Promise<ProviderRow> {
+async function savedProvider({ store }: HttpDeps, { provider, ...others }: ModelListRequest): Promise<ProviderRow> {
   const [other] = Object.keys(others);
   if (other !== undefined) {
     const sentence = `"${other}" must be absent: a saved provider is asked as it is.`;
@@ -80,7 +80,7 @@ async function savedProvider({ store }: HttpDeps, { provider, ...others }: Quest
 }
 
 /** The members are checked as those of modelport.yaml. */
-function typedProvider({ provider: _, ...typed }: Question): ProviderRow {
+function typedProvider({ provider: _, ...typed }: ModelListRequest): ProviderRow {
   try {
     const [entry] = readCatalogue({ providers: [{ name: 'typed', ...typed }] }).providers;
     if (entry) return { ...entry, credentials: entry.credentials ?? [] };

@@ -44,7 +44,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
 
 function countMessages(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
   // The format requires `max_tokens`, which has no effect on the count.
-  return countTokens(
+  return countInputTokens(
     deps,
     asked.caller,
     readConversation(deps.dialect('anthropic-messages'), asked, { max_tokens: 1 }),
@@ -59,7 +59,7 @@ function countGenerate(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): n
     body: isObject(whole) ? whole : asked.body,
     path: { ...asked.path, action: 'generateContent' },
   };
-  return countTokens(deps, conversation.caller, readConversation(deps.dialect('gemini'), conversation, {}));
+  return countInputTokens(deps, conversation.caller, readConversation(deps.dialect('gemini'), conversation, {}));
 }
 
 export function readConversation(
@@ -85,7 +85,7 @@ function writeAgain(body: JsonObject): string {
   }
 }
 
-export function countTokens({ catalog, access }: HttpDeps, caller: Caller, call: ChatCall): number {
+export function countInputTokens({ catalog, access }: HttpDeps, caller: Caller, call: ChatCall): number {
   const model = catalog.find(nameFor(caller, call.model));
   if (!model) {
     const sentence = `There is no model "${call.model}". GET /v1/models lists the available models.`;

@@ -8,7 +8,7 @@ import { loadConversation } from '../../../gateway/prepare/load-conversation.ts'
 import type { ResponseRow } from '../../../store/kept.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-import { countTokens, readConversation } from './count-routes.ts';
+import { countInputTokens, readConversation } from './count-routes.ts';
 
 const DIALECT = 'openai-responses';
 
@@ -150,5 +150,5 @@ async function countInput(deps: HttpDeps, asked: RouteRequest<unknown, unknown>)
   const { caller } = asked;
   const call = readConversation(dialect, asked, {});
   const whole = await loadConversation(deps.memory, deps.settings.maxBodyBytes, dialect, call, caller, deps.now());
-  return { object: 'response.input_tokens', input_tokens: countTokens(deps, caller, whole) };
+  return { object: 'response.input_tokens', input_tokens: countInputTokens(deps, caller, whole) };
 }

@@ -10,7 +10,7 @@ const TYPES: { readonly [type: string]: TableFormat } = {
   'application/jsonl': 'ndjson',
 };
 
-export const CONTENT_TYPES: { readonly [format in TableFormat]: string } = {
+export const TABLE_TYPES: { readonly [format in TableFormat]: string } = {
   json: 'application/json',
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson',

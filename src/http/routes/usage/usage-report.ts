@@ -8,7 +8,7 @@ import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type TimeZone, timeZone } from './local-days.ts';
 import { streamedReply } from './streamed-reply.ts';
-import { CONTENT_TYPES, csvLine, formatOf, type TableFormat } from './table-reply.ts';
+import { csvLine, formatOf, TABLE_TYPES, type TableFormat } from './table-reply.ts';
 
 type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
 
@@ -108,7 +108,7 @@ export async function usageReport(
   const format = formatOf(accept);
   if (format !== 'json') {
     const columns = [...groups, ...Object.keys(figuresFor(known))];
-    return await streamedReply(textPieces(sums, lineOf, columns, format), CONTENT_TYPES[format]);
+    return await streamedReply(textPieces(sums, lineOf, columns, format), TABLE_TYPES[format]);
   }
   const data = sums.map(lineOf);
   const isInPart = groups.includes('tag') && only.tag === undefined;

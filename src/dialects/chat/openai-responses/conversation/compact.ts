@@ -18,7 +18,7 @@ import { withOwnSignatures } from '../pass-call.ts';
 import { readCall as readResponsesCall } from '../read-request.ts';
 import { writeResponseUsage } from '../usage.ts';
 import { writeCompaction } from './compaction-item.ts';
-import { keeping, named, resumeWith } from './keeping.ts';
+import { keeping, resumeWith, withId } from './keeping.ts';
 
 const NAME = 'openai-responses-compact';
 
@@ -174,6 +174,6 @@ function keptItems({ origin }: ChatCall): JsonObject[] {
   const items: Json[] = Array.isArray(input) ? input : [{ role: 'user', content: input ?? '' }];
   return items.filter(isObject).flatMap((item) => {
     const isTurn = item.type === undefined || item.type === null || item.type === 'message';
-    return isTurn && item.role !== 'assistant' ? [{ ...named(item), status: 'completed' }] : [];
+    return isTurn && item.role !== 'assistant' ? [{ ...withId(item), status: 'completed' }] : [];
   });
 }

@@ -11,9 +11,15 @@ import { OPENAI_RESPONSES } from '../../names.ts';
 import { isReference } from '../read-items.ts';
 import { readCall } from '../read-request.ts';
 import { wrapped } from '../signatures.ts';
-import { replay } from './replay.ts';
+import { replayEvents } from './replay.ts';
 
-export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resume: resumeWith(readCall), replay };
+export const keeping: Keeping<ChatCall> = {
+  idPrefix: 'resp_',
+  check,
+  keep,
+  resume: resumeWith(readCall),
+  replay: replayEvents,
+};
 
 /** Refuses members whose absence would change the answer. */
 function check({ extras }: ChatCall): void {
@@ -30,7 +36,7 @@ function check({ extras }: ChatCall): void {
 
 function keep({ thread }: ChatCall, { output, ...reply }: JsonObject): KeptTurn {
   return {
-    input: (thread?.items ?? []).map(named),
+    input: (thread?.items ?? []).map(withId),
     output: Array.isArray(output) ? output.filter(isObject) : [],
     reply,
   };
@@ -47,7 +53,7 @@ const ID_PREFIXES: { readonly [type: string]: string } = {
 };
 
 /** Completes an item for a list of items: with type, id, and content as a list of parts. */
-export function named(item: JsonObject): JsonObject {
+export function withId(item: JsonObject): JsonObject {
   const type = typeof item.type === 'string' ? item.type : 'message';
   const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(ID_PREFIXES[type] ?? 'item_');
   const { content } = item;

@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 const UNKNOWN_YET = { completed_at: null, usage: null, error: null, incomplete_details: null };
 
 /** `startingAfter`: the sequence number of the last event that the client received. */
-export function replay(response: JsonObject, startingAfter: number): Uint8Array {
+export function replayEvents(response: JsonObject, startingAfter: number): Uint8Array {
   let text = '';
   let sequence = 0;
   const emit: Emit = (type, members) => {
