@@ -146,9 +146,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   const audit = db.prepare(
     'INSERT INTO audits (id, at, actor, action, subject, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const completeCall = prepareCompletion(db);
-  const addSum = prepareSum(db);
-  const addOverview = prepareOverview(db);
+  const complete = prepareCompletions(db);
   return (changes) => {
     for (const h of changes.opened.values()) {
       const sentAt = h.sentAt ?? null;
@@ -159,9 +157,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       markHold.run(callId, sentAt ?? null, checkpoint ?? null, amount ?? null);
     }
     for (const entry of changes.entries) if (entry.kind !== 'charge') enter(entry);
-    for (const call of changes.completed) completeCall(call);
-    for (const sum of sumCalls([], changes.completed)) addSum(sum);
-    addOverview(sumOverview([], changes.completed));
+    if (changes.completed.length > 0) complete(changes.completed);
     for (const a of changes.accounts) {
       saveAccount.run(a.balance, a.held, a.total, ...windowsOf(a), a.lastSeq, a.lastHash, a.id);
     }
@@ -205,6 +201,17 @@ function prepareCalls(db: Database): (changes: LedgerChanges) => void {
     }
     for (const sum of sumCalls(calls, [])) addSum(sum);
     addOverview(sumOverview(calls, []));
+  };
+}
+
+function prepareCompletions(db: Database): (calls: readonly CompletedCall[]) => void {
+  const completeCall = prepareCompletion(db);
+  const addSum = prepareSum(db);
+  const addOverview = prepareOverview(db);
+  return (calls) => {
+    for (const call of calls) completeCall(call);
+    for (const sum of sumCalls([], calls)) addSum(sum);
+    addOverview(sumOverview([], calls));
   };
 }
 

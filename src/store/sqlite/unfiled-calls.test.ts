@@ -150,6 +150,31 @@ test('after any batches the tables are the same as without unfiled calls', async
   );
 }, 60_000);
 
+test('what few calls have is summed as without unfiled calls, and amounts that a number cannot hold are exact', async () => {
+  const huge = 2n ** 53n + 1n;
+  const usage = { input: 30, output: 5, source: 'reported' } as const;
+  const steps = [
+    ended('call_1', huge, { saved: -huge, usage: { ...usage, cachedInput: 7, cacheWrite: 2, cacheWriteHour: 3 } }),
+    ended('call_2', 1n, { usage: { ...usage, reasoning: 4 }, firstByteMs: 260, durationMs: 700 }),
+    ended('call_3', 0n, { outcome: 'failed', status: 502, errorCode: 'upstream_failed' }),
+  ];
+  const rows: object[][] = [];
+  for (const leavesUnfiled of [undefined, true] as const) {
+    const { store, look } = await open(leavesUnfiled);
+    await store.ledger([
+      ...steps.map((_, at): LedgerStep => ({ type: 'hold', hold: held(`call_${at + 1}`) })),
+      ...steps,
+    ]);
+    await store.close();
+    rows.push(look.query<object, []>('SELECT * FROM overview_sums').safeIntegers(true).all());
+  }
+  const [direct, filed] = rows;
+  expect(filed).toEqual(direct!);
+  expect(filed).toMatchObject([
+    { cost: huge + 1n, cached_tokens: 7n, cache_write_tokens: 5n, reasoning_tokens: 4n, failed: 1n },
+  ]);
+});
+
 test('a thread files them when there are many', async () => {
   const { store, look } = await open();
   let calls = 0;
