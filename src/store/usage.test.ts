@@ -4,7 +4,7 @@ import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { hasPostgres } from '../../test/helpers/postgres.ts';
 import type { Database, Statement } from './database.ts';
-import type { CallRow } from './store.ts';
+import type { CallRow, Store } from './store.ts';
 import { usageTable } from './tables/usage-table.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
@@ -140,25 +140,46 @@ test.skipIf(!hasPostgres)('on Postgres a report by account and day reads each da
   await tamper(`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
     SELECT 'acc_' || k % 10, ${first} + h, 'key_' || k, 'm', 1, 1, 1, 1
     FROM generate_series(0, ${days * 24 - 1}) AS h, generate_series(0, 49) AS k`);
+  const hour = 3_600_000;
+  const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
+  const asked = { from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods } as const;
+  const [plan] = await plansOf(asked, settings.databaseUrl!);
+  expect(plan).toContain('call_sums_by_hour');
+  expect(plan).not.toContain('call_sums_pkey');
+});
+
+test.skipIf(!hasPostgres)('on Postgres a part of an hour by tag reads the calls of its day alone', async () => {
+  const { settings, store } = await freshStore(ENGINES.at(-1)!);
+  // Storage for these days and some after them.
+  for (let day = 0; day < 6; day++) await store.tidy(NOON + day * 86_400_000);
+  await store.close();
+  const asked = { account: 'acc_1', from: NOON + 1, to: NOON + 4 * 3_600_000, groupBy: ['tag'] } as const;
+  const [, plan] = await plansOf(asked, settings.databaseUrl!);
+  expect(plan).toContain('call_tags');
+  expect(plan).toContain('calls_20260505');
+  expect(plan).toContain('Subplans Removed');
+  expect(plan).not.toContain('calls_20260506');
+});
+
+/** How Postgres runs each statement of a report, with the settings of the store. */
+async function plansOf(asked: Parameters<Store['usage']>[0], url: string): Promise<string[]> {
   const statements: Statement[] = [];
-  const all = async (statement: Statement) => {
+  const scan = async (statement: Statement) => {
     statements.push(statement);
     return [];
   };
-  const hour = 3_600_000;
-  const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
-  const { usage } = usageTable({ all: async () => [], scan: all } as unknown as Database);
-  await usage({ from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods });
-  const [{ text, values }] = statements as [Statement];
-  const sql = new SQL({ url: settings.databaseUrl!, max: 1 });
-  // As in the connections of the store.
+  await usageTable({ all: async () => [], scan } as unknown as Database).usage(asked);
+  const sql = new SQL({ url, max: 1 });
   await sql.unsafe('SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan').simple();
-  await sql.unsafe(`PREPARE report AS ${text}`).simple();
-  const plan: { [column: string]: string }[] = await sql
-    .unsafe(`EXPLAIN EXECUTE report (${values.join(', ')})`)
-    .simple();
+  const plans: string[] = [];
+  for (const [index, { text, values }] of statements.entries()) {
+    await sql.unsafe(`PREPARE report_${index} AS ${text}`).simple();
+    const given = values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', ');
+    const plan: { [column: string]: string }[] = await sql
+      .unsafe(`EXPLAIN EXECUTE report_${index} (${given})`)
+      .simple();
+    plans.push(plan.map((row) => Object.values(row)[0]).join('\n'));
+  }
   await sql.close();
-  const lines = plan.map((row) => Object.values(row)[0]).join('\n');
-  expect(lines).toContain('call_sums_by_hour');
-  expect(lines).not.toContain('call_sums_pkey');
-});
+  return plans;
+}
