@@ -240,7 +240,7 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
 /** Of a wildcard callers make up the names. */
 const configuredName = (model: Model | undefined) => model && (model.wildcard ?? model.name);
 
-/** Log, metrics and, where they are exported, traces are told what happens. */
+/** Log, metrics and, if they are exported, traces get the events. */
 const openTracing = ({ traces }: Config, transport: Transport, options: Parameters<typeof createTracing>[2]) =>
   traces && createTracing(traces, transport, options);
 

@@ -73,7 +73,7 @@ export async function firstStart(
     apiKey: options.apiKey === undefined ? caller.key : undefined,
     adminKey: options.adminKey === undefined ? admin.key : undefined,
   };
-  // Before the keys are stored: keys that nobody can read would lock everybody out.
+  // Before the keys are stored: keys that cannot be read would lock everybody out.
   file?.write(random);
   const row: AccountRow = { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now };
   const begun = await store.begin({

@@ -68,7 +68,7 @@ function sandboxModel(name: string, kind: Kind, more: object) {
   return { name, kind, ownedBy: 'modelport', ...more, targets: [{ provider: 'sandbox', model: name }] };
 }
 
-/** Models of the providers in the environment, at list prices. Self-hosted servers are asked for theirs, which cost nothing. */
+/** Models of the providers in the environment, at list prices. Self-hosted servers list theirs, which cost nothing. */
 export async function environmentCatalogue({ providers }: Config, transport: Transport): Promise<CatalogueForm> {
   const listed = listedCatalogue(providers.map(({ type }) => type));
   const own = await Promise.all(

@@ -27,7 +27,7 @@ export interface HourlySettings {
   /** Records of older calls are removed. Absent: never. */
   keepCallsMs?: number | undefined;
   now(): number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   uptime?(): number;
   reportError(sentence: string, cause: unknown): void;
   /** Storage that takes no byte for so long has failed. */

@@ -110,7 +110,7 @@ async function checkDisk(folder: string) {
   return { ok: free >= LEAST_FREE_BYTES, state };
 }
 
-/** The credentials of a provider, or the one of the environment. Providers without any are asked without. */
+/** The credentials of a provider, or the one of the environment. Providers without any are called without one. */
 function credentialsOf(row: ProviderRow, config: Config): { credential: string | undefined; name: string }[] {
   if (row.credentials.length > 0)
     return row.credentials.map((credential) => ({ credential, name: lastFour(credential) }));
@@ -137,7 +137,7 @@ async function checkCredential(
   }
 }
 
-/** A provider without a list of models answers 404 or 405 before or after it looks at the credential, which says nothing. */
+/** A provider without a list of models answers 404 or 405 before or after it looks at the credential, which has no meaning here. */
 function judged(status: number): Omit<LiveCheck, 'check'> {
   if (status >= 200 && status < 300) return { ok: true, state: 'accepted' };
   if (status === 401 || status === 403) return { ok: false, state: `refused (status ${status})` };

@@ -1,4 +1,4 @@
-/** What a start tells of its providers, models and prices, and of variables that look misspelt. */
+/** The lines of a start about its providers, models and prices, and about variables that look misspelt. */
 import { priceIdAt } from './catalog/offer.ts';
 import { PRICE_LIST } from './catalog/price-list.ts';
 import type { ProviderVariables } from './config.ts';

@@ -44,7 +44,7 @@ export function nameFor({ aliases }: Pick<Caller, 'aliases'>, name: string): str
   return aliases?.get(name) ?? name;
 }
 
-/** Whether the key may call the model: by its own name, by the wildcard that it is configured as, or by the name that was asked for. */
+/** Whether the key may call the model: by its own name, by the wildcard that it is configured as, or by the requested name. */
 export function mayCall({ models }: Pick<Caller, 'models'>, { name, wildcard }: AllowedModel, asked?: string): boolean {
   if (!models || models.has(name)) return true;
   return (wildcard !== undefined && models.has(wildcard)) || (asked !== undefined && models.has(asked));
@@ -230,7 +230,7 @@ export function createAccess({
       const hash = hashKey(presented);
       const row = await store.keyByHash(hash);
       const known = row && knownFrom(row, hash, await store.account(row.account));
-      // A lookup that began before `forget` may be outdated: its result is used for its own calls but not cached.
+      // A lookup that started before `forget` may be outdated: its result is used for its own calls but not cached.
       if (pending.get(presented) === lookingUp) remember(presented, known, now);
       return known;
     }
@@ -318,7 +318,7 @@ function admitted(known: KnownCaller | undefined, presented: Presented, now: num
     );
   }
   if (caller.kind !== kind) throw wrongKind(caller.kind);
-  // An admin key works even if its account is disabled: otherwise nobody could enable the account again.
+  // An admin key works even if its account is disabled: otherwise the account could not be enabled again.
   if (known.isAccountDisabled && kind === 'caller') {
     throw new GatewayError('key_disabled', 'The account of this API key is disabled: ask for it to be enabled.');
   }

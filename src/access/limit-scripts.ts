@@ -73,8 +73,8 @@ end
 `;
 
 /**
- * Admits a call or says why not. KEYS: clock, then minute and calls of each key or account. ARGV: clock, process, call, tokens, lease in
- * seconds, then for each one requests per minute, tokens per minute and concurrent calls, -1 for no limit. Returns 1, the clock and for
+ * Admits a call or returns the reason of the refusal. KEYS: clock, then minute and calls of each key or account. ARGV: clock, process,
+ * call, tokens, lease in seconds, then for each one requests per minute, tokens per minute and concurrent calls, -1 for no limit. Returns 1, the clock and for
  * each one second, requests, tokens, seconds until either is empty, and concurrent calls; or 0, the clock, the index of the key or account,
  * which limit (0 concurrent calls, 1 requests, 2 tokens), the wait, and the same figures of that one. Without a name the call is not
  * counted.

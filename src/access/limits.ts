@@ -9,7 +9,7 @@ export interface Paced extends Pace {
   readonly of: 'key' | 'account';
 }
 
-/** A call that asks for admission. */
+/** A call to be admitted. */
 export interface LimitRequest {
   readonly callId: string;
   /** Every key and account whose limits apply; at least one. */

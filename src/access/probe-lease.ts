@@ -3,7 +3,7 @@ import { answerWithin } from './answer-within.ts';
 import { createRedisLink } from './redis-link.ts';
 
 export interface SharedProbeLease {
-  /** `true`: nobody else has had it within the last `ms`, or Redis does not answer: then each process probes for itself. */
+  /** `true`: no other process has had it within the last `ms`, or Redis does not answer: then each process probes for itself. */
   take(target: string, ms: number): Promise<boolean>;
   close(): void;
 }

@@ -111,7 +111,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     return link.run(ADMIT, keys, args);
   }
 
-  /** One key or account after the other: a refusal tells the usage of one alone. */
+  /** One key or account after the other: a refusal reports the usage of one only. */
   async function look(ask: LimitRequest): Promise<SeenLimits> {
     const seen: SeenLimits['seen'][number][] = [];
     let refusal: GatewayError | undefined;

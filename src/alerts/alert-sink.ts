@@ -39,7 +39,7 @@ export function createAlertSink({ now, isOn, soon, alertOf, store }: AlertSinkDe
     const made = draft(now());
     soon(() => raise(made));
   }
-  /** What was down is up: told if it was told that it was down. */
+  /** What was down is up again: an alert is sent if there was one that it was down. */
   function over(key: string, rule: RuleName, draft: (lost: string) => Draft): void {
     soon(() => store.rearm(key, (lost) => (isOn(rule) ? alertOf(draft(lost)) : undefined)));
   }

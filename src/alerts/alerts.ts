@@ -29,7 +29,7 @@ export interface AlertsDeps {
   /** The name of this process. */
   worker: string;
   processStatusOf(worker: string): ProcessStatus;
-  /** Of several processes on a machine one computes figures and tells that the database is lost. */
+  /** Of several processes on a machine one computes figures and sends the alert that the database is lost. */
   isFirst: boolean;
   reportError(sentence: string, cause: unknown): void;
 }
@@ -163,7 +163,7 @@ export function createAlerts(deps: AlertsDeps): Alerts {
     await store.alerts.forget(now() - KEPT_MS);
   }
 
-  /** Starts what is due: first to channels to which least is under way. */
+  /** Starts due deliveries: first to channels with the fewest active ones. */
   async function send(): Promise<void> {
     for (const [id, end] of unrecorded) {
       await store.alerts.delivered(id, worker, end);

@@ -1,4 +1,4 @@
-/** What each alert says, and its key: there is one alert for a rule, a subject and a period, whichever process sees it first. */
+/** The text of each alert, and its key: there is one alert for a rule, a subject and a period, whichever process sees it first. */
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { BudgetUse, ChangedPrice, LowBalance, RaisedAlert } from '../store/alerts.ts';
@@ -13,7 +13,7 @@ export type Draft = Omit<RaisedAlert, 'id' | 'at' | 'rule' | 'severity'> & {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Something that comes and goes is told once in this time. */
+/** A condition that comes and goes causes one alert in this time. */
 export const FLAPPING_MS = 10 * MINUTE_MS;
 
 const hourOf = (now: number) => Math.floor(now / HOUR_MS);

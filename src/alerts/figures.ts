@@ -3,7 +3,7 @@ import type { AlertStore, Searched } from '../store/alerts.ts';
 import { balanceDraft, budgetDraft, type Draft, exhaustedDraft, priceDraft, WINDOWS } from './drafts.ts';
 import { type AllRules, thresholdReached } from './rules.ts';
 
-/** So many rows are read at once: a few milliseconds on SQLite, in which no call goes on. */
+/** This many rows are read at once: a few milliseconds on SQLite, in which no call makes progress. */
 const PART = 1000;
 /** Longer than any pause between two evaluations. Each price has one alert at most. */
 const PRICES_SINCE_MS = 3_600_000;
@@ -77,7 +77,7 @@ async function raiseBudgets(
   }
 }
 
-/** Calls go on between the parts. */
+/** Calls continue between the parts. */
 async function* all<Row>(read: (after: { after?: string }) => Promise<Searched<Row>>) {
   for (let after: { after?: string } = {}; ; ) {
     const { rows, next } = await read(after);

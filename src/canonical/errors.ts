@@ -97,7 +97,7 @@ export class GatewayError extends Error {
   readonly unanswered: boolean;
   readonly inDoubt: boolean;
   readonly billed: boolean;
-  /** Parts of a split call were answered, and the provider may bill them: the same target is not asked for the whole call again. */
+  /** Parts of a split call were answered, and the provider may bill them: the same target is not called again for the whole call. */
   partlyAnswered = false;
   readonly param: string | undefined;
   readonly providerCode: string | undefined;
@@ -105,7 +105,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: RateLimits | undefined;
 
-  /** `message` is public: it says what is wrong and what to do, and contains no address, key or stack. */
+  /** `message` is public: it explains what is wrong and what to do, and contains no address, key or stack. */
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, { cause: detail.cause });
     this.name = 'GatewayError';

@@ -1,3 +1,3 @@
-/** Why a call goes on to another model. */
+/** Why a call uses a fallback model. */
 export const FALLBACK_REASONS = ['context_length', 'unavailable', 'content_filter'] as const;
 export type FallbackReason = (typeof FALLBACK_REASONS)[number];

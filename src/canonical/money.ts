@@ -97,7 +97,7 @@ export interface PriceFactor {
   readonly text: string;
 }
 
-/** Each factor once. Throws an Error for a text that is no factor: nobody is charged by a guess. */
+/** Each factor once. Throws an Error for a text that is no factor: no charge is guessed. */
 export function readPriceFactor(text: string): PriceFactor {
   const millionths = readFactor(text);
   if (millionths === undefined) throw new Error(`"${text}" is not a factor of a price group.`);

@@ -1,5 +1,5 @@
 /**
- * Removes the operator's secrets from everything a provider says, by value: credentials, the host that was called, and the operator's
+ * Removes the operator's secrets from all texts of a provider, by value: credentials, the host that was called, and the operator's
  * account.
  */
 import { GatewayError } from './errors.ts';

@@ -1,4 +1,4 @@
-/** How long a provider asks to be left alone: `retry-after` in its forms, and the resets of rate limits. */
+/** The wait that a provider requests: `retry-after` in its forms, and the resets of rate limits. */
 
 /** The value of the header of this lower-case name. */
 type Header = (name: string) => string | null | undefined;
@@ -48,7 +48,7 @@ const LIMITS = [
   ['anthropic-ratelimit-tokens-remaining', 'anthropic-ratelimit-tokens-reset'],
 ] as const;
 
-/** Where no limit says that nothing is left: the soonest reset. */
+/** If no limit is used up: the earliest reset. */
 function usedUpMs(header: Header, date: string | null | undefined): number | undefined {
   let usedUp: number | undefined;
   let soonest = waitMs(header('x-ratelimit-reset'), date);

@@ -52,7 +52,7 @@ export interface Usage {
   largestInput?: number;
   /** For a disputed call, whose figures are the gateway's own: what the provider reported and its cost in USD. */
   claimed?: { cost: string; usage: Usage };
-  /** What the target used that was asked as well and was slower (`hedge: on`), and its cost in USD. Charged with the call. */
+  /** The usage of the slower target of a hedged call (`hedge: on`), and its cost in USD. Charged with the call. */
   hedge?: { provider: string; targetModel: string; cost: string; usage: Usage };
   source: UsageSource;
 }

@@ -19,7 +19,7 @@ interface Fallback extends FallbackRow {
   asked?: string;
 }
 
-/** Its name, if a wildcard matched, is the one that was asked for. */
+/** If a wildcard matched, its name is the requested one. */
 export interface Model extends RoutedModel<ModelTarget> {
   aliases?: readonly string[];
   /** The name of the model as it is configured, where that is a wildcard. */
@@ -69,7 +69,7 @@ export interface Catalog {
   order(model: Model, random: () => number): readonly ModelTarget[];
   /** One of the target's credentials, in turn; those that were refused or limited lately are left out where there are others. */
   credential(target: ModelTarget): string | undefined;
-  /** A task has begun at the target. */
+  /** A task has started at the target. */
   succeeded(target: ModelTarget, credential?: string): void;
   /** A task failed at the target with the last of the credentials it has tried. Returns the one to try next; `undefined`: none. */
   another(target: ModelTarget, tried: readonly (string | undefined)[], error: GatewayError): string | undefined;
@@ -125,7 +125,7 @@ const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 export function createCatalog(options: CatalogOptions): Catalog {
   const { store, providerDefaults, credentialRefused, cooldown, probeLease, now } = options;
   let models = new ModelNames<Model>([]);
-  /** Models that a wildcard matched lately, by the name that was asked for. */
+  /** Models that a wildcard matched lately, by the requested name. */
   const matched = new Map<string, Model>();
   let list: readonly Model[] = [];
   /** Price versions never change, so each is read once. */
@@ -299,7 +299,7 @@ function readTarget(row: TargetRow, provider: ProviderRow, failsOnRequest: boole
   };
 }
 
-/** `undefined` where the row says nothing. */
+/** `undefined` if the row has no value. */
 function capabilitiesOf(row: TargetRow): Capabilities | undefined {
   const { inputs, tools, structuredOutput, contextTokens, dataPolicy } = row;
   const capabilities: Capabilities = {

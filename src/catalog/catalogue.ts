@@ -259,7 +259,7 @@ function readAliases(value: unknown, model: string, path: string): string[] | un
 
 /** Each costs a reservation of money, and time where it fails. */
 const MOST_FALLBACKS = 8;
-/** A filtered prompt goes to another provider only where the operator says so. */
+/** A filtered prompt is sent to another provider only if the operator configures it. */
 const USUAL_REASONS: readonly FallbackReason[] = ['context_length', 'unavailable'];
 
 function readFallbacks(value: unknown, model: string, path: string): FallbackRow[] | undefined {

@@ -4,7 +4,7 @@ import type { PriceFactor } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { ModelRow } from '../store/store.ts';
 
-/** A price version that begins later than the model's own. */
+/** A price version that applies later than the model's own. */
 export interface LaterPrice {
   from: number;
   price: Price;
@@ -22,7 +22,7 @@ export interface Priced {
 /** A model by version and factor, so that each call of an account gets the same object. */
 const offers = new WeakMap<object, Map<string, unknown>>();
 
-/** The model at the price of a call that begins at `at`. The model itself, where it has one price and the account no price group. */
+/** The model at the price of a call that starts at `at`. The model itself, if it has one price and the account no price group. */
 export function offered<M extends Priced>(model: M, at: number, factor: PriceFactor | undefined): M {
   const version = model.scheduled?.findLast(({ from }) => from <= at) ?? model;
   if (version === model && factor === undefined) return model;
@@ -45,7 +45,7 @@ export function priceIdAt({ priceId, scheduled }: Pick<ModelRow, 'priceId' | 'sc
   return scheduled?.findLast(({ from }) => from <= at)?.priceId ?? priceId;
 }
 
-/** The row with another version from now on (or from `from` on); versions that began before stay only in the history. */
+/** The row with another version from now on (or from `from` on); earlier versions stay only in the history. */
 export function withPriceId(row: ModelRow, priceId: string, now: number, from?: number): ModelRow {
   const { scheduled: old = [], ...rest } = row;
   const later = old.filter((one) => one.from > now && one.from !== from);

@@ -93,7 +93,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       { body },
     );
     const members = membersOf(text);
-    // 202: the rest is still being computed, and the reply says so.
+    // 202: the rest is still being computed; the reply has the progress.
     if ((status === 200 || status === 202) && members) return members as Reply;
     throw refusal(server, { status, path, members }, { here: version, there: serverVersion });
   }

@@ -102,7 +102,7 @@ function help(open: CliDeps, [...words]: string[]): number {
 }
 
 function sentenceOf(thrown: unknown): string {
-  // Callers of the API are told to try again; who runs a command can do something about the reason.
+  // The error for API callers suggests a retry; a person who runs a command needs the reason.
   if (thrown instanceof GatewayError && thrown.code === 'database_unavailable' && thrown.cause instanceof Error)
     return `The database cannot be used: ${thrown.cause.message}.`;
   if (thrown instanceof UsageError || thrown instanceof GatewayError) return thrown.message;

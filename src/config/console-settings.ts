@@ -10,9 +10,9 @@ import type { Environment } from './setting-error.ts';
 export interface ConsoleSettings {
   /** How long sessions last. */
   times: SessionTimes;
-  /** Absent: nobody signs in by OIDC. */
+  /** Absent: no sign-in by OIDC. */
   oidc?: OidcSettings;
-  /** Absent: nobody registers. */
+  /** Absent: registration is off. */
   registration?: RegistrationSettings;
 }
 

@@ -3,7 +3,7 @@ import type { RegistrationSettings } from '../people/registration.ts';
 import { readAmount, readInteger, readOn, readSetting, readWords } from './read-settings.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 
-/** `undefined`: nobody registers. */
+/** `undefined`: registration is off. */
 export function readRegistration(env: Environment): RegistrationSettings | undefined {
   if (!readOn(env, 'MODELPORT_REGISTRATION')) return undefined;
   const publicUrl = readSetting(env, 'MODELPORT_PUBLIC_URL').replace(/\/+$/, '');

@@ -1,4 +1,4 @@
-/** Stores generated images for a limited time, at URLs that cannot be guessed, identify nobody, and contain their expiry. */
+/** Stores generated images for a limited time, at URLs that cannot be guessed, identify no account, and contain their expiry. */
 import { newId } from '../canonical/id.ts';
 import type { Files } from './files.ts';
 

@@ -1,4 +1,4 @@
-/** A call that a route of the edge begins, such as a video: recorded as refused if it ends before it is held. */
+/** A call that a route of the edge starts, such as a video: recorded as refused if it ends before it is held. */
 import type { Caller } from '../access/access.ts';
 import { asGatewayError } from '../canonical/errors.ts';
 import { newTimedId } from '../canonical/id.ts';

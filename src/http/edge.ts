@@ -86,7 +86,7 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
     return played && isPlayed(path) ? play(played, request, path) : noRoute(router, request, path);
   }
 
-  /** Authenticated first: without a session nothing is told of routes. */
+  /** Authenticated first: without a session nothing about routes is revealed. */
   async function play(routes: Router<EdgeRoute>, request: ClientRequest, outer: string): Promise<Answer> {
     const caller = await playedBy(deps, request);
     const path = playedPath(request, outer);

@@ -43,7 +43,7 @@ export async function playedBy(deps: HttpDeps, request: ClientRequest): Promise<
 export const maySpend = ({ person, permissions }: SignedIn, account: string): boolean =>
   person.accounts.includes(account) || permissions.has('keys:write');
 
-/** The key of the account's playground, made when it is first asked for. Nobody has its secret. */
+/** The key of the account's playground, created on first use. Its secret is not stored. */
 export async function playgroundKey(deps: HttpDeps, { person }: SignedIn, account: string): Promise<KeyRow> {
   const { store, now } = deps;
   const keys = await store.keys({ account, limit: KEYS_AT_ONCE });

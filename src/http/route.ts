@@ -57,7 +57,7 @@ export interface AnsweredRoute extends Documented {
   /** Members of the body that may contain NUL: the route removes it, or stores nothing of them. Bodies of callers may contain it anywhere. */
   takesNul?: readonly string[];
   answer: RouteHandler<unknown, unknown>;
-  /** The API format of the call that this request begins, which is recorded also if it is refused; `undefined`: it begins none. */
+  /** The API format of the call that this request starts, which is recorded also if it is refused; `undefined`: it starts none. */
   begins?: (target: string) => string | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface RouteRequest<Query, Body> {
   readonly address: string;
   /** Whether the client still waits for the response. */
   readonly client: Pick<Client, 'hasLeft'>;
-  /** Of a route that begins calls. */
+  /** Of a route that starts calls. */
   readonly begun?: BegunCall | undefined;
   /** Throws if the route is open to everybody: then there is no caller. */
   caller: Caller;

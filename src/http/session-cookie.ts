@@ -1,7 +1,7 @@
 /** The cookie of a session, and which requests may use it. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** What of a request says where it comes from. */
+/** The headers of a request that identify its origin. */
 export interface CookieRequest {
   method: string;
   headers: Pick<Headers, 'get' | 'has'>;
@@ -26,7 +26,7 @@ export function cookieIn(cookies: string, name: string): string | undefined {
   return undefined;
 }
 
-/** The value of `set-cookie`. TLS may end at a proxy: then the page's own origin tells. */
+/** The value of `set-cookie`. TLS may end at a proxy: then the page's own origin decides. */
 export function writeCookie(
   secret: string,
   maxAgeMs: number,

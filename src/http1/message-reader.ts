@@ -20,7 +20,7 @@ export interface MessageSink {
   end(): void;
 }
 
-/** The bytes are not valid HTTP; the message says why. */
+/** The bytes are not valid HTTP; the message has the reason. */
 export class MalformedMessage extends Error {}
 
 /** The head is larger than the maximum. */
@@ -68,7 +68,7 @@ export class MessageReader {
     this.extensionBytes = 0;
   }
 
-  /** A message has begun and is not complete. */
+  /** A message has started and is not complete. */
   get isWithin(): boolean {
     return this.state !== 'idle' && (this.state !== 'head' || this.carried !== undefined || this.headBytes > 0);
   }

@@ -21,7 +21,7 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 export class ReplyReader implements MessageSink {
   private readonly sink: ReplySink;
   private readonly reader: MessageReader;
-  /** The reply to a HEAD request has no body, whatever its head says. */
+  /** The reply to a HEAD request has no body, whatever its headers are. */
   private bodiless = false;
   private keep = false;
   private idleMs: number | undefined;

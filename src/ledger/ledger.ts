@@ -28,7 +28,7 @@ export interface EnlargeRequest {
 /** Kinds of entries that admins make. */
 export type MovingKind = 'top-up' | 'refund' | 'adjustment';
 
-/** What is known about the process of an owner; `unknown`: only its lease tells. */
+/** What is known about the process of an owner; `unknown`: only its lease decides. */
 export type ProcessStatus = 'alive' | 'gone' | 'unknown';
 
 /** An open hold, passed along with the call. */

@@ -348,7 +348,7 @@ function resolveUnseen(
   return { type: 'resolve', callId: hold.callId, amount: known.cost, call };
 }
 
-/** One that fails is counted too: its duration says how long calls have waited for it. */
+/** One that fails is counted too: its duration is the time that calls have waited for it. */
 function timed(commit: Commit, batchDone: (steps: number, ms: number) => void): Commit {
   return async (steps, waits) => {
     const from = performance.now();

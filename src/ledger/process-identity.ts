@@ -1,4 +1,4 @@
-/** Identifies processes across restarts and namespaces, and tells whether a process on this machine has ended. */
+/** Identifies processes across restarts and namespaces, and finds out whether a process on this machine has ended. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { newId } from '../canonical/id.ts';

@@ -73,7 +73,7 @@ interface Run {
 const KEPT_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** One at a time in this process; between its pages calls go on. */
+/** One at a time in this process; calls continue between its pages. */
 export function createRepricings({ store, readPrice, now }: RepricingsSettings): Repricings {
   const runs = new Map<string, Run>();
   let last: Promise<unknown> = Promise.resolve();

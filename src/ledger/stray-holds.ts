@@ -17,7 +17,7 @@ export interface StrayHolds {
 const LANDS_WITHIN_MS = 300_000;
 /** How many holds that another process may have settled are looked up at a time. */
 const LOOKS = 32;
-/** During an outage every call is in doubt. Those that ran when it began come first, and they may be committed. */
+/** During an outage every call is in doubt. Those that ran when it started come first, and they may be committed. */
 const MOST_DOUBTED = 10_000;
 
 /** Holds are looked for during five minutes, by `monotonic` in milliseconds, and at most 10,000 are kept. */

@@ -18,7 +18,7 @@ export interface VerifierSettings {
   reportError(sentence: string, cause: unknown): void;
 }
 
-/** What `GET /admin/v1/ledger/verify` asks for. */
+/** The parameters of `GET /admin/v1/ledger/verify`. */
 export interface VerifyRequest {
   /** Reads everything; earlier checkpoints must match too. */
   full?: boolean;

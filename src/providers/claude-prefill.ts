@@ -1,5 +1,5 @@
 /**
- * Claude models that go on from a last message of the assistant: those before 4.6. Newer ones refuse it ("This model does not support
+ * Claude models that continue a last message of the assistant: those before 4.6. Newer ones refuse it ("This model does not support
  * assistant message prefill").
  */
 export const CLAUDE_PREFILL = {

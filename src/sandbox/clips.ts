@@ -1,6 +1,6 @@
 /**
  * The sandbox's videos: a small MP4 (H.264) for each shape and length, made once by `scripts/sandbox/make-clips.ts`. What a caller asks for
- * is answered by the nearest one; the file says its own size and length, and the task those that were asked for.
+ * is answered by the nearest one; the file has its own size and length, and the task the requested ones.
  */
 import rows from './clips.json' with { type: 'json' };
 
@@ -14,7 +14,7 @@ export interface Clip {
 
 const CLIPS: readonly Clip[] = rows;
 
-/** The clip whose shape is nearest to the one asked for, and of those the one of the nearest length; between two, the longer one. */
+/** The clip whose shape is nearest to the requested one, and of those the one of the nearest length; between two, the longer one. */
 export function nearestClip(asked: Omit<Clip, 'base64'>): Clip {
   const [nearest] = CLIPS.toSorted(
     (a, b) =>

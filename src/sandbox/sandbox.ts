@@ -43,7 +43,7 @@ const DEFAULT_TOKEN_MS = 20;
 const NO_BYTES = new Uint8Array();
 
 /**
- * An upstream without a provider. The same request gets the same reply; docs/guides/testing.md says what a prompt can ask for. Errors are
+ * An upstream without a provider. The same request gets the same reply; docs/guides/testing.md describes what a prompt can request. Errors are
  * responses in the format of the path.
  *
  * @example
@@ -262,7 +262,7 @@ function answersTo(call: ChatCall, key: string): SandboxAnswer[] {
   return prompts.flatMap((prompt) => times((choice) => answerCompletion(call, prompt, choice)));
 }
 
-/** The sandbox cannot decode token ids; its answer says so. */
+/** The sandbox cannot decode token ids; its answer states that. */
 function promptsOf({ completion }: ChatCall): string[] {
   return (completion?.prompts ?? []).map((one) => (typeof one === 'string' ? one : `(${one.length} token ids)`));
 }

@@ -44,7 +44,7 @@ export interface ModelRow {
   /** Models that answer where this one cannot, in order. */
   fallbacks?: FallbackRow[];
   kind: string;
-  /** The price version until the first of `scheduled` begins. */
+  /** The price version until the first of `scheduled` applies. */
   priceId: string;
   /** By increasing `from`; absent: none. */
   scheduled?: ScheduledPrice[];
@@ -71,7 +71,7 @@ export interface ModelRow {
   affinity?: 'on' | 'off';
   /** How long a target may take to its first token while another is free. */
   firstTokenMs?: number;
-  /** A second target is asked where the first is slow; absent: no. */
+  /** A second target is called if the first is slow; absent: no. */
   hedge?: 'on';
   /** What is stored of its calls; absent: nothing. */
   capture?: CaptureMode;

@@ -1,4 +1,4 @@
-/** What the store tells the overview. */
+/** The data of the overview. */
 import type { Money } from '../canonical/money.ts';
 import type { OverviewSpan } from './overview-slots.ts';
 import type { OverviewFigures } from './overview-sums.ts';

@@ -2,7 +2,7 @@
 export interface RefusedCallRow {
   id: string;
   at: number;
-  /** Absent: nobody is known who sent it. */
+  /** Absent: the sender is unknown. */
   account?: string;
   key?: string;
   model?: string;

@@ -69,7 +69,7 @@ export interface KeyRow extends Pace {
   callerRouting?: boolean;
   /** The same request is answered from the cache by replies up to this age. Absent: no cache. */
   cacheSeconds?: number;
-  /** What is stored of its calls; absent: what the model says. */
+  /** What is stored of its calls; absent: the setting of the model. */
   capture?: CaptureMode;
   budget?: Budget;
   /** The hash before the last rotation. It is valid until `priorUntil`. */
@@ -306,7 +306,7 @@ export interface CallPlace {
 /** What sums of usage are for. */
 export type UsageGroup = 'account' | 'key' | 'model' | 'provider' | 'tag' | 'hour';
 
-/** One line of a report: the groups that were asked for, and their figures. */
+/** One row of a report: the requested groups, and their figures. */
 export interface UsageSum extends UsageFigures {
   account?: string;
   key?: string;

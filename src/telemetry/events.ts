@@ -23,7 +23,7 @@ export interface ConfigChange {
 export interface EventSink {
   /** The hold of the call is taken. */
   admitted?(call: CallTrace): void;
-  /** The call has ended before it was admitted: `call.error` says why. It has no hold and no record. */
+  /** The call has ended before it was admitted: `call.error` has the reason. It has no hold and no record. */
   refused?(call: CallTrace): void;
   attemptStarted?(call: CallTrace, attempt: AttemptRecord): void;
   /** The first token of a stream, or a whole response, has come. */
@@ -61,9 +61,9 @@ export class CallTrace implements AttemptListener {
   readonly dialect: string;
   /** The headers of the request, once it was read. */
   headers: RequestHeaders | undefined;
-  /** What its sender says about it. */
+  /** Metadata of the request. */
   labels: CallLabels = NO_LABELS;
-  /** Absent: nobody is known who sent the call. */
+  /** Absent: the sender is unknown. */
   account: string | undefined;
   key: string | undefined;
   /** The model as the client names it; absent: the request was not read. */
@@ -102,7 +102,7 @@ export class CallTrace implements AttemptListener {
     this.key = key;
   }
 
-  /** What it asks for. `hasOwnHeaders`: there may be headers of the gateway's own. */
+  /** What it requests. `hasOwnHeaders`: there may be headers of the gateway's own. */
   asks(call: LabelledCall & { model: string; stream: boolean }, headers: RequestHeaders, hasOwnHeaders: boolean): void {
     this.headers = headers;
     this.model = call.model;

@@ -11,7 +11,7 @@ export interface LiveCalls {
 }
 
 const MOST_LISTENERS = 100;
-/** A person's tabs: nobody takes the places of all others. */
+/** A person's tabs: one person cannot use all places. */
 const MOST_OF_ONE = 10;
 
 interface Listener {

@@ -10,7 +10,7 @@ import type { AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { CallRow } from '../store/store.ts';
 import type { CallTrace } from './events.ts';
 
-/** One attempt at a target, in milliseconds: `startedMs` since the call began, the others since the attempt started. */
+/** One attempt at a target, in milliseconds: `startedMs` since the start of the call, the others since the attempt started. */
 export interface ReceiptAttempt {
   provider: string;
   target: string;
@@ -108,7 +108,7 @@ export function maskedCredential(credential: string | undefined): string | undef
   return last === undefined ? undefined : `${'*'.repeat(8)}${last}`;
 }
 
-/** Of a short secret they would tell too much. */
+/** Of a short secret they would reveal too much. */
 export function lastFour(credential: string | undefined): string | undefined {
   return credential === undefined || credential.length < 12 ? undefined : credential.slice(-4);
 }
@@ -172,7 +172,7 @@ export function readReceipt({
 
 const isShort = (stored: Short | Receipt): stored is Short => Array.isArray(stored);
 
-/** Whether the record says what the attempt came to. */
+/** Whether the record has the result of the attempt. */
 function isPlain(
   { outcome, status, answeredAt, endedAt, errorCode, target }: AttemptRecord,
   record: AnsweredCall,

@@ -30,7 +30,7 @@ export interface Exchange {
   /** Pauses what `pour` passes on; `resume` continues it. */
   pause(): void;
   resume(): void;
-  /** Its answer has begun: the limit of the attempt (`answerMs`) does not hold any more. */
+  /** Its response has started: the limit of the attempt (`answerMs`) does not apply any more. */
   answered(): void;
   /** Ends the exchange at once in any state. */
   cancel(): void;

@@ -10,7 +10,7 @@ export interface TimeLimits {
   firstTokenMs: number;
   /** Between two arrivals of bytes. */
   silenceMs: number;
-  /** From sending until the answer begins, where another target is free: until the first token of a stream, the headers else. */
+  /** From sending until the response starts, if another target is available: until the first token of a stream, the headers else. */
   answerMs?: number;
   /** The whole call, failed attempts included. */
   wholeMs: number;

@@ -1,7 +1,7 @@
 /** Audio formats of speech: media type, and bytes per second. */
 
 /**
- * The bytes per second are the providers' usual bit rates. They are used when nobody reported the length of the audio.
+ * The bytes per second are the providers' usual bit rates. They are used if the length of the audio was not reported.
  */
 const FORMATS = {
   mp3: { mimeType: 'audio/mpeg', bytesPerSecond: 16_000 },

@@ -50,8 +50,8 @@ interface ChatQuirks {
   /** False: schemas are sent in the subset of OpenAPI's, where the format has both. */
   supportsJsonSchema?: boolean;
   /**
-   * The model goes on from a last message of the assistant. `marked`: if the message has `prefix: true`; `echo`: the same, and the reply
-   * repeats the message first. Absent: it begins a new reply, or refuses.
+   * The model continues a last message of the assistant. `marked`: if the message has `prefix: true`; `echo`: the same, and the reply
+   * repeats the message first. Absent: it starts a new reply, or refuses.
    */
   supportsPrefill?: 'last' | 'marked' | 'echo';
   /** The form of tool call ids. Ids of another form are mapped. */
@@ -109,7 +109,7 @@ interface EmbeddingQuirks {
 interface SpeechQuirks {
   /**
    * Whether the provider sends speech as events: they carry what it cost (`priced`), it has none (`never`), or it has them
-   * where `stream` is set (`stream`). Absent: it is asked for what the client wants.
+   * where `stream` is set (`stream`). Absent: the client's setting is sent.
    */
   supportsSpeechEvents?: 'priced' | 'never' | 'stream';
   /** Raw samples are float32, not 16-bit integers. */

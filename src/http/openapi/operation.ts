@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of an operation in addition to its row of the route table. Loaded on first use. */
+/** The part of an operation in the OpenAPI document that is not in its row of the route table. Loaded on first use. */
 import type { TSchema } from 'typebox';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 

@@ -10,7 +10,7 @@ export interface Piece {
   quality?: string;
 }
 
-/** What a call says of the images that it requests. */
+/** Properties of the images that a call requests. */
 export function askedPiece(call: Call): Piece {
   if (call.kind === 'chat') return call.image?.size === undefined ? {} : { size: call.image.size };
   if (call.kind !== 'image') return {};

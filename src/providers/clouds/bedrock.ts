@@ -10,7 +10,7 @@ import { MESSAGES_IN_FRAMES } from './bedrock-frames.ts';
 const VERSION = 'bedrock-2023-05-31';
 const MESSAGES = 'anthropic-messages';
 /**
- * Model ids, and the inference profiles that AWS names after them. The name of an operator's own profile does not tell
+ * Model ids, and the inference profiles that AWS names after them. The name of an operator's own profile does not reveal
  * the model.
  */
 const CLAUDE = /anthropic\.claude/;

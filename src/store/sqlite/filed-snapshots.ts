@@ -35,7 +35,7 @@ export function createFiledSnapshots(path: string, reader: Database, busyMs: num
     return { file, fileSome: prepareFiling(file) };
   }
 
-  /** Under the lock nobody adds a call before the snapshot is opened. */
+  /** Under the lock no call is added before the snapshot is opened. */
   function beginUnderLock(): boolean {
     writing ??= openWriter();
     const { file, fileSome } = writing;

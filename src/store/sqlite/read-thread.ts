@@ -21,7 +21,7 @@ export function readInThread<Row>(path: string, statement: Statement): Promise<R
   return send({ path, statement }) as Promise<Row[]>;
 }
 
-/** Closes the file, so that it can be closed for good. */
+/** Closes the file in this thread, so that the process can close it completely. */
 export async function endReads(path: string): Promise<void> {
   if (thread) await send({ path });
 }

@@ -57,7 +57,7 @@ export async function openSqliteStore(
     async close() {
       await checkpointer.close();
       await endReads(path).catch(() => {});
-      // If the disk is full, whoever opens the file next does it.
+      // If the disk is full, the next process that opens the file does it.
       if (prepared) await db.transact(prepared.file).catch(() => {});
       db.file.close();
     },

@@ -1,4 +1,4 @@
-/** Checkpoints: how far the ledger has been verified. They are signed, so nobody with access to the database alone can forge them. */
+/** Checkpoints: how far the ledger has been verified. They are signed, so access to the database is not enough to forge them. */
 import type { Money } from '../../canonical/money.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 

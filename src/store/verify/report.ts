@@ -59,7 +59,7 @@ export interface VerifyReport {
   read: { entries: number; calls: number };
 }
 
-/** In a damaged ledger every row after the damage may be wrong; nobody reads a million sentences. */
+/** In a damaged ledger every row after the damage may be wrong; a million sentences would not be read. */
 const MOST_FINDINGS = 1000;
 
 export class Findings {

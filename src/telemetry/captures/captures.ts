@@ -1,6 +1,6 @@
 /**
- * Stores requests and replies of calls whose key or model says so: encrypted files, apart from the records of calls. A queue with a limit is
- * between the calls and the files: a full disk or a slow bucket loses captures, and never delays a call.
+ * Stores requests and replies of calls if their key or model is configured for it: encrypted files, apart from the records of calls. A
+ * bounded queue is between the calls and the files: a full disk or a slow bucket loses captures, and never delays a call.
  */
 import type { Json } from '../../canonical/json.ts';
 import type { Files } from '../../files/files.ts';
@@ -40,7 +40,7 @@ const QUEUE_CALLS = 2000;
 const WRITERS = 2;
 /** A write that takes longer keeps its place no more, and counts as lost. */
 const WRITE_MS = 60_000;
-/** So many of these may go on beside: each keeps its payload in memory. Nothing is written while there are more. */
+/** The maximum of concurrent writes: each keeps its payload in memory. Nothing is written while there are more. */
 const MOST_HANGING = 4;
 const DAY_MS = 86_400_000;
 const PREFIX = 'payload_';

@@ -139,5 +139,5 @@ export function withoutCutSecret(text: string, secrets: readonly string[]): stri
   return longest > 0 ? `${text.slice(0, -longest)}[key]` : text;
 }
 
-/** Less of a secret says nothing, and could be a word. */
+/** A shorter part of a secret reveals nothing, and could be a word. */
 const SHORTEST_CUT = 4;

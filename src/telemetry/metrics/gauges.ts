@@ -1,4 +1,4 @@
-/** Figures that are read when a scrape asks for them. */
+/** Figures that are read when they are scraped. */
 import type { RoutedTarget } from '../../routing/routed.ts';
 import type { Routing } from '../../routing/routing.ts';
 import type { MetricFamily, Sample } from './family.ts';
@@ -109,7 +109,7 @@ function gauge(name: string, help: string, value: number): MetricFamily {
   return { name, type: 'gauge', help, labels: [], samples: [{ labels: [], value }] };
 }
 
-/** Read from the database: every process says the same. */
+/** Read from the database: the same in every process. */
 const shared = (name: string, help: string, value: number): MetricFamily => ({
   ...gauge(name, help, value),
   isShared: true,

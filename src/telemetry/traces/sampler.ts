@@ -12,7 +12,7 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 export interface Sampler {
-  /** Decides when the call begins. */
+  /** Decides when the call starts. */
   samples(traceId: string, parent: TraceParent | undefined): boolean;
   /** Calls that fail or are slow are exported although they were not sampled. */
   readonly keepsErrors: boolean;

@@ -11,7 +11,7 @@ export interface AudioLength {
   mostSeconds: number;
 }
 
-/** The header of a WAV file, and where it says how many bytes a second takes. */
+/** The header of a WAV file, and the offset of its bytes per second. */
 const WAVE = { headerBytes: 44, rateAt: 28 };
 /** Of compressed audio. The fewest: the lowest bit rate at which speech is intelligible (16 kbit/s). */
 const BYTES_PER_SECOND = { usual: 16_000, fewest: 2000 };

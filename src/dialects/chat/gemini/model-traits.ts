@@ -1,4 +1,4 @@
-/** Capabilities of a model, by its name. Each generation is asked for thinking in a different way. */
+/** Capabilities of a model, by its name. Each generation has different members for thinking. */
 import { rememberedByName } from '../request/model-traits.ts';
 
 export interface GeminiModelTraits {

@@ -1,4 +1,4 @@
-/** Converts schemas between JSON Schema and the OpenAPI subset that this format began with. */
+/** Converts schemas between JSON Schema and the OpenAPI subset that early versions of this format require. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);

@@ -211,7 +211,7 @@ export const exportOf = (store: Store, filter: CallExport['filter']): CallExport
   write: (call) => withDispute(store, call),
 });
 
-/** Whether who asked may still read calls: sessions and keys end at once. */
+/** Whether the requester may still read calls: sessions and keys end at once. */
 function rightOf({ people, store, now }: HttpDeps, asked: Pick<RouteRequest<unknown, unknown>, 'caller' | 'signedIn'>) {
   const { caller } = asked;
   if (caller.permissions) {

@@ -16,7 +16,7 @@ export interface CallStream {
   mayGoOn(): Promise<boolean>;
   now(): number;
   reportError(sentence: string, cause: unknown): void;
-  /** How often the database is asked, and the right to read. */
+  /** How often the database is queried, and the right to read is checked. */
   tickMs?: number;
   heartbeatMs?: number;
   /** Events that wait for the reader. */

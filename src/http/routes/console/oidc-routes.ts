@@ -22,7 +22,7 @@ export const OIDC_ROUTES: readonly AnsweredRoute[] = [
     }),
     answer: async (deps, asked) => {
       const oidc = oidcOf(deps);
-      // No page of another origin may replace the session of whoever visits it.
+      // No page of another origin may replace the session of its visitor.
       if (isForeign(deps, asked)) return goTo('/console/');
       const started = await oidc.start();
       if ('error' in started) return refused(deps, started);
@@ -36,7 +36,7 @@ export const OIDC_ROUTES: readonly AnsweredRoute[] = [
       const oidc = oidcOf(deps);
       const attempt = attemptOf(deps, asked);
       const query = new URL(asked.url).searchParams;
-      // Compared before anything is sent: without the cookie of this browser nobody makes the gateway ask the provider.
+      // Compared before anything is sent: without the cookie of this browser no request to the provider is made.
       if (!attempt || query.getAll('state').join() !== attempt.state) return goTo('/console/#error=sign_in_failed');
       const { throttle } = peopleOf(deps);
       const name = `oidc ${attempt.state}`;
@@ -76,7 +76,7 @@ const isFree = (throttle: Throttle, name: string, address: string): Promise<bool
     },
   );
 
-/** Written where the provider has said who it was, or the throttle permits: others could fill the audit log. */
+/** Written if the provider has identified the person, or the throttle permits: others could fill the audit log. */
 async function failed(deps: HttpDeps, { address }: OidcRequest, done: Failed): Promise<Response> {
   const isCounted = await isFree(peopleOf(deps).throttle, `oidc ${address}`, address);
   if (isCounted || done.about !== undefined) {
@@ -101,7 +101,7 @@ function goTo(location: string, ...cookies: string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-/** What the provider's answer must fit, in the browser that began: nobody can finish what somebody else has begun. */
+/** What the provider's answer must match, in the browser that started the sign-in: another one cannot finish it. */
 const cookieName = (deps: HttpDeps) => (isOnTls(deps) ? '__Host-modelport-oidc' : 'modelport_oidc');
 const ATTEMPT_SECONDS = 600;
 const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})(?:\.([\w-]+))?$/;
@@ -109,7 +109,7 @@ const ATTEMPT = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})(?:\.([\w-]+))?$/;
 /** Pages of the console alone, and without the part behind `#`, which may be a link that signs somebody in. */
 const PAGE = /^\/console\/(?!api\/)[!"$-~]{0,1000}$/;
 
-/** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. `to`: the page that was asked for. */
+/** Without an attempt the cookie ends. `Lax`, because the provider's page leads back here. `to`: the requested page. */
 function attemptCookie(deps: HttpDeps, attempt: SignInAttempt | undefined, to?: string): string {
   const page = to !== undefined && PAGE.test(to) ? `.${Buffer.from(to).toString('base64url')}` : '';
   const value = attempt ? `${attempt.state}.${attempt.nonce}.${attempt.verifier}${page}` : '';

@@ -31,7 +31,7 @@ export function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, asked: str
 
 const OwnQuery = { account: Type.Optional(Type.String({ description: "the id of one of one's own accounts" })) };
 
-/** The same answer for the person's own account: `as` changes what is asked. */
+/** The same answer for the person's own account: `as` changes the request. */
 function own(
   row: AnsweredRoute,
   path: string,

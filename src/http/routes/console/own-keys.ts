@@ -68,7 +68,7 @@ function boundOf(audits: readonly AuditRow[], member: string, person: string, cu
 /** Of each key so many of the newest changes are looked at; a limit that is older was set by somebody else. */
 const MOST_AUDITS = 200;
 
-/** Throws `permission_denied`. `person`: the id of who asks. */
+/** Throws `permission_denied`. `person`: the id of the requester. */
 export async function refuseLoosening(
   store: Pick<Store, 'audits'>,
   key: KeyRow,

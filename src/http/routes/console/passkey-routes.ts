@@ -40,7 +40,7 @@ const Asserted = answerOf({
 });
 const Used = Type.Object({ ceremony: Ceremony, response: Asserted }, closed);
 
-/** Passkeys name nobody before they are verified: attempts are counted by address alone. */
+/** Passkeys identify no person before they are verified: attempts are counted by address alone. */
 const attemptFrom = (address: string) => `passkey ${address}`;
 /** Each ceremony is a row: those of a person are bounded as well. */
 const attemptOf = ({ id }: PersonRow) => `passkey ${id}`;

@@ -46,7 +46,7 @@ const signInRoute = route('POST', '/console/api/sign-in', {
     const email = asked.body.email.trim().toLowerCase();
     await throttle.attempt(email, asked.address);
     const person = await store.people.personByEmail(email);
-    // Verified in any case: the time must not tell whether the person exists.
+    // Verified in any case: the time must not reveal whether the person exists.
     const isRight = await passwords.fits(password, person?.passwordHash);
     if (!person || !isRight || person.disabledAt !== undefined) throw await failedSignIn(deps, person, asked.address);
     if (person.totpStored !== undefined) {

@@ -110,7 +110,7 @@ function one(deps: HttpDeps, { caller, path }: RouteRequest<Paging, unknown>, sh
   }
 }
 
-/** Every name that the key may call: models, their aliases and its own. A wildcard is no name; what it matches nobody here can list. */
+/** Every name that the key may call: models, their aliases and its own. A wildcard is no name, and what it matches is unknown here. */
 function callable(catalog: Catalog, caller: Caller): readonly Model[] {
   const models = catalog.list().filter(({ name }) => !isWildcard(name));
   const isPlain = !caller.aliases && models.every(({ aliases }) => !aliases);

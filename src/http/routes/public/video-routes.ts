@@ -25,7 +25,7 @@ const FORM = 'Starts the generation of a video. As a form (multipart/form-data) 
 const JIMENG_START = 'CVSync2AsyncSubmitTask';
 const URL_WHEN_FINISHED = 'Shows the progress of a video, and its URL when finished.';
 
-/** What the route says of a request, besides its body. */
+/** What a request has besides its body: from its route. */
 type How = Omit<VideoFormatRequest, 'fields'>;
 
 export const VIDEO_ROUTES: readonly AnsweredRoute[] = [

@@ -23,6 +23,6 @@ export async function streamedReply(pieces: AsyncIterator<Uint8Array, undefined>
     },
     { highWaterMark: 0 },
   );
-  // The header says that the body has no known length, and nginx then passes on each piece.
+  // With this header nginx passes on each piece.
   return new Response(body, { headers: { 'content-type': type, 'x-accel-buffering': 'no' } });
 }
