@@ -4,9 +4,9 @@
  */
 import { parseArgs } from 'node:util';
 import { openStore } from '../src/store/open-store.ts';
-import { spanOf } from '../src/store/overview-slots.ts';
-import { countOf } from '../src/store/overview-sums.ts';
 import type { CallFilter, CallPlace, Store, UsageGroup } from '../src/store/store.ts';
+import { spanOf } from '../src/store/sums/overview-slots.ts';
+import { countOf } from '../src/store/sums/overview-sums.ts';
 
 const { values } = parseArgs({
   options: {

@@ -3,9 +3,9 @@
  * locked wait in a batch of their own, so that they do not delay others.
  */
 import { GatewayError } from '../canonical/errors.ts';
-import { accountOfStep } from '../store/step-account.ts';
+import { accountOfStep } from '../store/ledger/step-account.ts';
+import { databaseUnavailable } from '../store/readiness.ts';
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
-import { databaseUnavailable } from '../store/unavailable.ts';
 
 type LedgerMark = Extract<LedgerStep, { type: 'mark' }>;
 

@@ -1,8 +1,8 @@
 /** The ledger over the store: prepaid balances. Every call is held first and resolved exactly once. */
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
+import { databaseUnavailable } from '../store/readiness.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, StepOf, Store } from '../store/store.ts';
-import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { type Commit, createGroupCommit, type PendingStep } from './group-commit.ts';
 import { createLease } from './lease.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
-import { databaseUnavailable } from '../store/unavailable.ts';
+import { databaseUnavailable } from '../store/readiness.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, loadHold, openAccount } from './random-load.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { openSmallLedger } from '../../test/helpers/small-ledger.ts';
-import { CHAIN_START, entryHash } from '../store/entry-hash.ts';
+import { CHAIN_START, entryHash } from '../store/ledger/entry-hash.ts';
 import type { Store } from '../store/store.ts';
 import { createVerifier } from './verifier.ts';
 

@@ -1,7 +1,7 @@
-/** Providers and models. */
+/** Providers, models and their prices. */
 import type { CaptureMode } from '../canonical/capture-mode.ts';
 import type { FallbackReason } from '../canonical/fallback.ts';
-import type { ScheduledPrice } from './price-rows.ts';
+import type { Audit } from './rows.ts';
 
 export interface ProviderRow {
   name: string;
@@ -75,4 +75,43 @@ export interface ModelRow {
   hedge?: 'on';
   /** What is stored of its calls; absent: nothing. */
   capture?: CaptureMode;
+}
+
+/**
+ * A price version. Immutable. `components` is a Price as JSON text. An id `ID*FACTOR` names the version `ID` at a factor of a price group: it
+ * has no row of its own.
+ */
+export interface PriceRow {
+  id: string;
+  model: string;
+  components: string;
+  createdAt: number;
+  /** Applies to calls from this time on. Absent: from its creation. */
+  effectiveAt?: number;
+  /** The price file that it was adopted from. */
+  source?: string;
+}
+
+/** A price version that replaces the one before at a time. */
+export interface ScheduledPrice {
+  priceId: string;
+  from: number;
+}
+
+/** Accounts that pay list prices times a factor. */
+export interface PriceGroupRow {
+  name: string;
+  /** A decimal above zero, with at most six places: `1.2`. */
+  factor: string;
+  createdAt: number;
+}
+
+/** A change of one model, on its row as it is. */
+export interface ModelChange {
+  name: string;
+  /** The row from what it is now; `undefined`: there is none. If it throws, nothing of the transaction is kept. It may run again. */
+  change(row: ModelRow | undefined): ModelRow;
+  /** A price version that is saved with it. */
+  price?: PriceRow;
+  audit?: Audit<ModelRow> | undefined;
 }

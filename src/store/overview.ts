@@ -1,7 +1,7 @@
 /** The data of the overview. */
 import type { Money } from '../canonical/money.ts';
-import type { OverviewSpan } from './overview-slots.ts';
-import type { OverviewFigures } from './overview-sums.ts';
+import type { OverviewSpan } from './sums/overview-slots.ts';
+import type { OverviewFigures } from './sums/overview-sums.ts';
 
 export interface OverviewLine {
   account: string;

@@ -2,6 +2,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { SchemaState } from './migration-plan.ts';
 
+const RETRY_AFTER_SECONDS = 1;
+
 export interface Readiness {
   ready: boolean;
   /** Why no call can be taken, one sentence each. */
@@ -48,4 +50,10 @@ export function reasonOf(thrown: unknown): string {
   const names = [String(code ?? ''), String(errno ?? '')];
   const known = REASONS.find(([pattern]) => names.some((name) => pattern.test(name)));
   return known ? known[1] : 'The database does not answer.';
+}
+
+/** The error for callers when the database cannot be reached or accepts no writes. */
+export function databaseUnavailable(cause: unknown): GatewayError {
+  const sentence = "The gateway's database does not answer at the moment. Please try again.";
+  return new GatewayError('database_unavailable', sentence, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

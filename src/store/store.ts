@@ -4,16 +4,14 @@ import type { Money } from '../canonical/money.ts';
 import type { AlertStore } from './alerts.ts';
 import type { BackupStore } from './backup/backup-store.ts';
 import type { BilledStore } from './billed-calls.ts';
-import type { ModelRow, ProviderRow } from './catalog-rows.ts';
+import type { ModelChange, ModelRow, PriceGroupRow, PriceRow, ProviderRow } from './catalog-rows.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { HourlyFileStore } from './hourly-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { SchemaState } from './migration-plan.ts';
-import type { ModelChange } from './model-change.ts';
 import type { OverviewStore } from './overview.ts';
 import type { PeopleStore } from './people.ts';
-import type { PriceGroupRow, PriceRow } from './price-rows.ts';
 import type { Readiness } from './readiness.ts';
 import type { RefusedCallRow } from './refused-call-row.ts';
 import type { RegistrationStore } from './registrations.ts';
@@ -42,8 +40,15 @@ import type { TaskStore } from './tasks.ts';
 import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
-export type { FallbackRow, ModelRow, ProviderRow, TargetRow } from './catalog-rows.ts';
-export type { PriceGroupRow, PriceRow, ScheduledPrice } from './price-rows.ts';
+export type {
+  FallbackRow,
+  ModelRow,
+  PriceGroupRow,
+  PriceRow,
+  ProviderRow,
+  ScheduledPrice,
+  TargetRow,
+} from './catalog-rows.ts';
 export type { RefusedCallRow } from './refused-call-row.ts';
 export type {
   AccountChange,

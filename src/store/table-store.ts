@@ -4,6 +4,8 @@ import type { BackupStore } from './backup/backup-store.ts';
 import type { CredentialCipher } from './credential-cipher.ts';
 import type { Database } from './database.ts';
 import type { Store } from './store.ts';
+import { overviewTable } from './sums/overview-table.ts';
+import { usageTable } from './sums/usage-table.ts';
 import { accountTable } from './tables/account-table.ts';
 import { alertTables } from './tables/alert-tables.ts';
 import { auditTable } from './tables/audit-table.ts';
@@ -14,12 +16,10 @@ import { configFileTable } from './tables/config-file-table.ts';
 import { hourlyFileTable } from './tables/hourly-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
-import { overviewTable } from './tables/overview-table.ts';
 import { peopleTable } from './tables/people-table.ts';
 import { providerTable } from './tables/provider-table.ts';
 import { failureTable, passkeyTable, sessionTable, tokenTable } from './tables/sign-in-tables.ts';
 import { taskTable } from './tables/task-table.ts';
-import { usageTable } from './tables/usage-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
 /** What each engine implements itself. */

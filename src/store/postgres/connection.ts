@@ -1,7 +1,7 @@
 /** Connections to Postgres, with timeouts, retries after collisions, and an error when the server is unavailable. */
 import { SQL } from 'bun';
 import type { Database, Statement, Steps } from '../database.ts';
-import { databaseUnavailable } from '../unavailable.ts';
+import { databaseUnavailable } from '../readiness.ts';
 
 export interface PostgresSettings {
   url: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { hasPostgres, testPostgres } from '../../../test/helpers/postgres.ts';
-import { type AccountBooks, applySteps, type LedgerChanges } from '../ledger-rules.ts';
+import { type AccountBooks, applySteps, type LedgerChanges } from '../ledger/ledger-rules.ts';
 import { openStore } from '../open-store.ts';
 import { type DecidedBatch, ledgerStatement } from './ledger-statement.ts';
 

@@ -1,16 +1,16 @@
 /** One statement that writes a whole batch of the ledger, provided that the accounts have not changed since the batch was decided. */
 
 import type { Money } from '../../canonical/money.ts';
-import type { CallSum, CompletedCall, RecordedCall } from '../call-sums.ts';
-import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
-import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
-import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_FROM_ARRAY } from '../overview-columns.ts';
-import { sumOverview } from '../overview-sums.ts';
+import type { AccountBooks, LedgerChanges } from '../ledger/ledger-rules.ts';
+import type { Spending } from '../ledger/spending.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
-import type { Spending } from '../spending.ts';
-import { ADDED, FIGURES, SUMS_OF_SUMS } from '../sum-columns.ts';
-import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
+import type { CallSum, CompletedCall, RecordedCall } from '../sums/call-sums.ts';
+import { sumCalls } from '../sums/call-sums.ts';
+import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_FROM_ARRAY } from '../sums/overview-columns.ts';
+import { sumOverview } from '../sums/overview-sums.ts';
+import { ADDED, FIGURES, SUMS_OF_SUMS } from '../sums/sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../sums/usage-days.ts';
 
 /** The balances of an account, with the version of its row when they were read. */
 export interface VersionedBooks {

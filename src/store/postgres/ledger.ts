@@ -1,10 +1,10 @@
 /** A batch of the ledger on Postgres: one statement if the cached balances are current, otherwise decided under locks. */
 import { randomUUID } from 'node:crypto';
 import { raw, type Statement, sql } from '../database.ts';
-import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger/ledger-rules.ts';
+import type { Spending } from '../ledger/spending.ts';
+import { accountOfStep } from '../ledger/step-account.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
-import type { Spending } from '../spending.ts';
-import { accountOfStep } from '../step-account.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import type { BooksColumns } from '../tables/books-columns.ts';

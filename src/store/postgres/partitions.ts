@@ -1,10 +1,10 @@
 /** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
 
 import { raw, type Statement, sql } from '../database.ts';
-import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS } from '../overview-columns.ts';
-import { mergesAt } from '../overview-slots.ts';
+import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS } from '../sums/overview-columns.ts';
+import { mergesAt } from '../sums/overview-slots.ts';
+import { sumDays } from '../sums/usage-days.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
-import { sumDays } from '../usage-days.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
 export const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 /** A call as the values of its columns. */
 import type { SQLQueryBindings } from 'bun:sqlite';
-import type { RecordedCall } from '../call-sums.ts';
 import type { CallRow } from '../rows.ts';
+import type { RecordedCall } from '../sums/call-sums.ts';
 
 /** The columns of `callValues`. They are named in statements, because a newer program may have added others. */
 export const CALL_COLUMNS = `id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status, outcome, error_code,

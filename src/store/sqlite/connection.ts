@@ -1,7 +1,7 @@
 /** A connection to an SQLite file that several processes may use. Waiting for its lock does not block the event loop. */
 import { type Statement as Prepared, type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite';
 import type { Database, Statement, Steps } from '../database.ts';
-import { databaseUnavailable } from '../unavailable.ts';
+import { databaseUnavailable } from '../readiness.ts';
 import { readInThread } from './read-thread.ts';
 
 /**

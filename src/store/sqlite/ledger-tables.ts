@@ -1,16 +1,16 @@
 /** The ledger's tables in SQLite: reads what the rules need for a batch, and writes their changes. */
 import type { Database } from 'bun:sqlite';
-import { type CallSum, type CompletedCall, sumCalls } from '../call-sums.ts';
-import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
-import { sumOverview } from '../overview-sums.ts';
+import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger/ledger-rules.ts';
+import type { Spending } from '../ledger/spending.ts';
 import type { CallRow, EntryRow, HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
-import type { Spending } from '../spending.ts';
-import { ADDED, FIGURES } from '../sum-columns.ts';
+import { type CallSum, type CompletedCall, sumCalls } from '../sums/call-sums.ts';
+import { sumOverview } from '../sums/overview-sums.ts';
+import { ADDED, FIGURES } from '../sums/sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../sums/usage-days.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import type { BooksColumns } from '../tables/books-columns.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
-import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
 import { CALL_COLUMNS, callValues, settledValues } from './call-values.ts';
 import { prepareKeyDay, prepareOverview } from './overview-rows.ts';
 import { prepareFiling, prepareUnfiled } from './unfiled-calls.ts';

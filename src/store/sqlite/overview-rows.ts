@@ -1,9 +1,9 @@
 /** Writes the sums for the overview in SQLite. One process writes at a time, so all rows have the same writer. */
 import type { Database } from 'bun:sqlite';
 import type { Usage } from '../../canonical/usage.ts';
-import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS, OVERVIEW_VALUES } from '../overview-columns.ts';
-import { type OverviewSum, OverviewSums, type SummedCall } from '../overview-sums.ts';
 import type { CallOutcome } from '../rows.ts';
+import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS, OVERVIEW_VALUES } from '../sums/overview-columns.ts';
+import { type OverviewSum, OverviewSums, type SummedCall } from '../sums/overview-sums.ts';
 import type { RunsWithArray } from './call-values.ts';
 
 export function prepareOverview(db: Database): (sums: readonly OverviewSum[]) => void {

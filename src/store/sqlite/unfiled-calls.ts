@@ -3,9 +3,9 @@
  * of these tables is then written once for many batches. Balances, spending and holds are always current.
  */
 import type { Database } from 'bun:sqlite';
-import type { LedgerChanges } from '../ledger-rules.ts';
-import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sum-columns.ts';
-import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
+import type { LedgerChanges } from '../ledger/ledger-rules.ts';
+import { ADDED, FIGURES, SUMS_OF_CALLS } from '../sums/sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../sums/usage-days.ts';
 import { CALL_COLUMNS, callValues, type RunsWithArray } from './call-values.ts';
 import { prepareKeyDay, prepareUnfiledOverview } from './overview-rows.ts';
 

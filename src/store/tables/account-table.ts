@@ -1,9 +1,9 @@
 /** Accounts and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, raw, type Statement, type Steps, sql, where } from '../database.ts';
-import { CHAIN_START } from '../entry-hash.ts';
+import { CHAIN_START } from '../ledger/entry-hash.ts';
+import { committed, noSpending, turnTo } from '../ledger/spending.ts';
 import type { AccountRow } from '../rows.ts';
-import { committed, noSpending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, recorded } from './audit-table.ts';
 import { toSpending, type WindowColumns } from './key-table.ts';

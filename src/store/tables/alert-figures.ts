@@ -1,7 +1,7 @@
 /** What alerts about money are computed from. Read in the background, never for a call. */
 import type { AlertStore, BudgetUse, LowBalance } from '../alerts.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
-import { committed, turnTo } from '../spending.ts';
+import { committed, turnTo } from '../ledger/spending.ts';
 import { toSpending, type WindowColumns } from './key-table.ts';
 import { type LimitColumns, limitsFrom } from './limit-columns.ts';
 

@@ -1,5 +1,5 @@
 /** The balances of an account as both engines return them: integers are bigint. */
-import type { AccountBooks } from '../ledger-rules.ts';
+import type { AccountBooks } from '../ledger/ledger-rules.ts';
 
 export interface BooksColumns
   extends Omit<AccountBooks, 'day' | 'month' | 'priorDay' | 'priorMonth' | 'lateSince' | 'lastSeq'> {

@@ -1,9 +1,9 @@
 /** How verification reads the ledger: each statement sees one snapshot and a bounded number of rows. */
 import { type Database, raw, type Statement, sql, within } from '../database.ts';
-import type { DayEngine } from '../usage-days.ts';
+import { between, sumsReader } from '../sums/sums-reader.ts';
+import type { DayEngine } from '../sums/usage-days.ts';
 import type { AccountLine, BooksReader, CallLine, EntryRange, HoldLine } from '../verify/books-reader.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
-import { between, sumsReader } from './sums-reader.ts';
 
 /**
  * The maximum distance between a call's end and its charge, including clock differences and rounding; also the maximum duration of a call.

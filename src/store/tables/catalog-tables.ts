@@ -1,8 +1,7 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
-import type { FallbackRow, ModelRow, TargetRow } from '../catalog-rows.ts';
+import type { FallbackRow, ModelRow, PriceGroupRow, PriceRow, ScheduledPrice, TargetRow } from '../catalog-rows.ts';
 import { type Database, insertInto, putInto, type Statement, type Steps, sql, where } from '../database.ts';
-import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../price-rows.ts';
 import type { Store } from '../store.ts';
 import { NOTICE, putNamed, recorded, removeRow } from './audit-table.ts';
 

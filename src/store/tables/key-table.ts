@@ -2,8 +2,8 @@
 import type { CaptureMode } from '../../canonical/capture-mode.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
+import { committed, noSpending, type Spending, turnTo } from '../ledger/spending.ts';
 import type { KeyChange, KeyRow } from '../rows.ts';
-import { committed, noSpending, type Spending, turnTo } from '../spending.ts';
 import type { Store } from '../store.ts';
 import { changeRow, noticed, removeRow } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';

@@ -1,8 +1,9 @@
 /** Corrects sums from the rows that they are computed from. */
-import { HOUR_MS } from '../call-sums.ts';
+
 import { type Database, insertInto, raw, type Statement, type Steps, sql, type Value } from '../database.ts';
-import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sum-columns.ts';
-import { CHANGED, HOURS_PER_DAY } from '../usage-days.ts';
+import { HOUR_MS } from '../sums/call-sums.ts';
+import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sums/sum-columns.ts';
+import { CHANGED, HOURS_PER_DAY } from '../sums/usage-days.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';
 import type { Finding } from '../verify/report.ts';
 import { insertAudit } from './audit-table.ts';

@@ -1,6 +1,6 @@
 /** Verifies one account: its entries since the last checkpoint, and the figures in its row. */
-import { entryHash } from '../entry-hash.ts';
-import { isOfBill } from '../ledger-rules.ts';
+import { entryHash } from '../ledger/entry-hash.ts';
+import { isOfBill } from '../ledger/ledger-rules.ts';
 import type { EntryRow } from '../rows.ts';
 import type { AccountLine, EntryRange, Verification } from './books-reader.ts';
 import { type ChainState, NO_ENTRIES } from './checkpoint.ts';

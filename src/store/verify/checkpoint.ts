@@ -1,6 +1,6 @@
 /** Checkpoints: how far the ledger has been verified. They are signed, so access to the database is not enough to forge them. */
 import type { Money } from '../../canonical/money.ts';
-import { CHAIN_START } from '../entry-hash.ts';
+import { CHAIN_START } from '../ledger/entry-hash.ts';
 
 /** The sums over an account's entries up to one of them. */
 export interface ChainState {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { OverviewLine } from '../../../store/overview.ts';
-import { type OverviewSpan, spanOf } from '../../../store/overview-slots.ts';
+import { type OverviewSpan, spanOf } from '../../../store/sums/overview-slots.ts';
 import {
   addFigures,
   countOf,
@@ -13,7 +13,7 @@ import {
   type OverviewFigures,
   quantile,
   SLOT_MS,
-} from '../../../store/overview-sums.ts';
+} from '../../../store/sums/overview-sums.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';

@@ -2,8 +2,8 @@
 import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
-import { addFigures, NO_FIGURES } from '../../../store/call-sums.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/store.ts';
+import { addFigures, NO_FIGURES } from '../../../store/sums/call-sums.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type TimeZone, timeZone } from './local-days.ts';

@@ -2,9 +2,9 @@
  * Sums of all calls for the overview: by model and slot of time, with counts of times by range. A slot is five minutes; old slots are merged
  * into hours, and hours into days, so that a quarter of a year is a few thousand rows.
  */
-import type { Money } from '../canonical/money.ts';
+import type { Money } from '../../canonical/money.ts';
+import type { CallOutcome, CallRow } from '../rows.ts';
 import type { CompletedCall, RecordedCall, Tokens } from './call-sums.ts';
-import type { CallOutcome, CallRow } from './rows.ts';
 
 export const SLOT_MS = 300_000;
 export const SLOTS_PER_HOUR = 12;

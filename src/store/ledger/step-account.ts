@@ -1,5 +1,5 @@
 /** The account of a ledger step. */
-import type { LedgerStep } from './rows.ts';
+import type { LedgerStep } from '../rows.ts';
 
 /** `undefined` for a mark that does not name it. */
 export function accountOfStep(step: LedgerStep): string | undefined {

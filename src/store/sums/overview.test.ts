@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { callRow } from '../../test/helpers/call-row.ts';
-import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
+import { callRow } from '../../../test/helpers/call-row.ts';
+import { freshStore, LEDGER_ENGINES } from '../../../test/helpers/engines.ts';
+import type { CallRow, Store } from '../store.ts';
 import { spanOf } from './overview-slots.ts';
 import {
   addFigures,
@@ -12,7 +13,6 @@ import {
   OverviewSums,
   quantile,
 } from './overview-sums.ts';
-import type { CallRow, Store } from './store.ts';
 
 const NOW = Date.UTC(2026, 4, 20, 12, 34, 56);
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];

@@ -2,8 +2,9 @@
  * Sums of whole UTC days for reports over weeks and months. They are made from the hourly sums after the day has ended. A call that is recorded
  * later marks its day, which is then read from the hourly sums again until it is summed anew.
  */
+
+import { type Database, raw, type Statement, type Steps, sql, type Value } from '../database.ts';
 import { HOUR_MS } from './call-sums.ts';
-import { type Database, raw, type Statement, type Steps, sql, type Value } from './database.ts';
 import { FIGURES, SUMS_OF_SUMS } from './sum-columns.ts';
 
 export const HOURS_PER_DAY = 24;

@@ -1,7 +1,7 @@
 /** The audit row of a call whose provisional settlement was completed. */
-import { type Money, writeMoney } from '../canonical/money.ts';
-import type { FormerCall } from './call-sums.ts';
-import type { AuditRow, CallOutcome, CallRow } from './rows.ts';
+import { type Money, writeMoney } from '../../canonical/money.ts';
+import type { AuditRow, CallOutcome, CallRow } from '../rows.ts';
+import type { FormerCall } from '../sums/call-sums.ts';
 
 export function completionAudit(before: FormerCall, row: CallRow, at: number): AuditRow {
   const text = ({ cost, outcome }: { cost: Money; outcome: CallOutcome }) =>

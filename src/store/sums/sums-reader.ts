@@ -1,9 +1,10 @@
 /** How verification compares the sums behind reports with the calls and sums that they are made of: each statement sees one snapshot. */
-import { HOUR_MS } from '../call-sums.ts';
+
 import { type Database, raw, type Statement, sql } from '../database.ts';
-import { FIGURE_NAMES, FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sum-columns.ts';
-import { type DayEngine, sumsOfHours } from '../usage-days.ts';
 import type { SumLine, SumsReader } from '../verify/sums-reader.ts';
+import { HOUR_MS } from './call-sums.ts';
+import { FIGURE_NAMES, FIGURES, type FigureColumns, SUMS_OF_CALLS } from './sum-columns.ts';
+import { type DayEngine, sumsOfHours } from './usage-days.ts';
 
 export const between = (from: number, to: number) => sql`calls.at >= ${from * HOUR_MS} AND calls.at < ${to * HOUR_MS}`;
 

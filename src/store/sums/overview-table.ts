@@ -1,10 +1,11 @@
 /** Reads the sums for the overview. */
-import { HOUR_MS } from '../call-sums.ts';
+
 import { type Database, raw, type Statement, sql } from '../database.ts';
 import type { OverviewLine, OverviewStore } from '../overview.ts';
-import { OVERVIEW_TOTALS, type OverviewFigureColumns, toOverviewFigures } from '../overview-columns.ts';
-import type { OverviewSpan } from '../overview-slots.ts';
-import { SLOT_MS, SLOTS_PER_DAY, SLOTS_PER_HOUR } from '../overview-sums.ts';
+import { HOUR_MS } from './call-sums.ts';
+import { OVERVIEW_TOTALS, type OverviewFigureColumns, toOverviewFigures } from './overview-columns.ts';
+import type { OverviewSpan } from './overview-slots.ts';
+import { SLOT_MS, SLOTS_PER_DAY, SLOTS_PER_HOUR } from './overview-sums.ts';
 
 /** The maximum of single calls that one request reads: it takes some tens of milliseconds. */
 const MOST_CALLS = 20_000;

@@ -1,5 +1,5 @@
 /** The hash chain of the ledger: each entry's hash covers the entry and the hash of the previous entry. */
-import type { EntryRow } from './rows.ts';
+import type { EntryRow } from '../rows.ts';
 
 /** The previous hash of an account's first entry. */
 export const CHAIN_START = '';

@@ -1,6 +1,6 @@
 /** Spending and holds of a key, and what its budget leaves: per UTC day, per UTC month, and in total. */
-import type { Money } from '../canonical/money.ts';
-import type { Budget } from './rows.ts';
+import type { Money } from '../../canonical/money.ts';
+import type { Budget } from '../rows.ts';
 
 const DAY_MS = 86_400_000;
 

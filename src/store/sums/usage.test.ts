@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { callRow } from '../../test/helpers/call-row.ts';
-import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import { hasPostgres } from '../../test/helpers/postgres.ts';
-import type { Database, Statement } from './database.ts';
-import type { CallRow, Store } from './store.ts';
-import { usageTable } from './tables/usage-table.ts';
+import { callRow } from '../../../test/helpers/call-row.ts';
+import { ENGINES, freshStore } from '../../../test/helpers/engines.ts';
+import { hasPostgres } from '../../../test/helpers/postgres.ts';
+import type { Database, Statement } from '../database.ts';
+import type { CallRow, Store } from '../store.ts';
+import { usageTable } from './usage-table.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number

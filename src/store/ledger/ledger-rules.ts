@@ -1,9 +1,5 @@
 /** The rules of the ledger: what a batch of steps changes. The same for both database engines. */
-import type { Money } from '../canonical/money.ts';
-import type { CompletedCall, FormerCall, RecordedCall } from './call-sums.ts';
-import { type Tokens, tokensOf } from './call-sums.ts';
-import { completionAudit } from './completion-audit.ts';
-import { entryHash } from './entry-hash.ts';
+import type { Money } from '../../canonical/money.ts';
 import type {
   AuditRow,
   Budget,
@@ -16,7 +12,11 @@ import type {
   LedgerOutcome,
   LedgerStep,
   StepOf,
-} from './rows.ts';
+} from '../rows.ts';
+import type { CompletedCall, FormerCall, RecordedCall } from '../sums/call-sums.ts';
+import { type Tokens, tokensOf } from '../sums/call-sums.ts';
+import { completionAudit } from './completion-audit.ts';
+import { entryHash } from './entry-hash.ts';
 import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
 
 /** `amount`: of a hold that was enlarged. */
