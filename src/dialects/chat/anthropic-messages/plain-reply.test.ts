@@ -73,6 +73,8 @@ test('a message of one text is recognised in the forms that providers send', () 
   expect(expectAgreement(changed({ usage: cached, stop_reason: 'max_tokens', container: null }))).toBe('plain');
   expect(expectAgreement(saying({ text: 'ü "\\\n\u0001 𝄞' }))).toBe('plain');
   expect(expectAgreement(plainText.replace('"id"', '"model":"first","id"'))).toBe('plain');
+  // A member of this name, not the prototype of the report.
+  expect(expectAgreement(plainText.replace('"input_tokens":21', '"__proto__":{"input_tokens":77}'))).toBe('plain');
 });
 
 describe('a doubt is the full reader’s', () => {

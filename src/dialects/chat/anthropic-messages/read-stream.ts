@@ -30,7 +30,8 @@ const USUAL_PLACES: ReadonlySet<string> = new Set(['not_available', 'global']);
 export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlock> {
   /** The part of each tool call and of the last text, for signatures in a block of their own. */
   readonly #owners = new Map<string, number>();
-  readonly #usage: JsonObject = {};
+  /** Without a prototype, so that a member named `__proto__` is one like any other. */
+  readonly #usage: JsonObject = Object.create(null);
   #growing: MessagesBlock | undefined;
   #hasNewUsage = false;
   #finish: Finish | undefined;
