@@ -146,6 +146,37 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await store.close();
   });
 
+  test('a provisional record that one release made and another replaced is no fault', async () => {
+    const { store, tamper } = await withCalls(engine);
+    const at = START + HOUR;
+    const lost = callRow({
+      id: 'lost_2',
+      at,
+      account: 'acc_1',
+      key: 'key_1',
+      provider: '',
+      cost: 9n,
+      provisional: true,
+    });
+    // This release made it, an older one replaces it.
+    await end(store, [lost, { ...lost, id: 'lost_3', key: 'key_3' }]);
+    expect(await store.verify()).toMatchObject({ ok: true, faults: [], notes: [] });
+    const tokens = 'input_tokens = input_tokens + 7, output_tokens = output_tokens + 8';
+    await tamper(`UPDATE calls SET provisional = 0, provider = 'p1', ${tokens} WHERE id = 'lost_2'`);
+    await tamper(`UPDATE call_sums SET ${tokens} WHERE key = 'key_1' AND hour = ${at / HOUR}`);
+    // An older release made it, this one replaces it.
+    await tamper(`DELETE FROM usage_sums WHERE key = 'key_3'`);
+    const { provisional: _, ...found } = lost;
+    await end(store, [{ ...found, id: 'lost_3', key: 'key_3', provider: 'p1', receipt: '[]' }]);
+    for (const full of [false, true]) expect(await store.verify({ full })).toMatchObject({ ok: true, faults: [] });
+    await tamper(`UPDATE usage_sums SET calls = calls + 2 WHERE provider = '' AND key = 'key_1' AND tag = ''`);
+    const { faults } = await store.verify({ full: true });
+    expect(faults).toEqual([
+      expect.stringContaining('model m, provider "" in the hour of 2026-10-23T01:00:00.000Z is wrong: calls 3'),
+    ]);
+    await store.close();
+  });
+
   test('removed calls are no fault, and their sums of days are still compared with those of hours', async () => {
     const { store, tamper } = await withCalls(engine);
     await store.tidy(NOW, START + DAY);
