@@ -44,21 +44,19 @@ export async function readAll(
 ): Promise<{ library: string; place: number; fault: string }[]> {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-recordings-'));
   const file = join(folder, 'readings.jsonl');
-  writeFileSync(file, readings.map((reading) => `${JSON.stringify(reading)}\n`).join(''));
-  const slices = libraries.flatMap(({ library, format, places }) =>
-    Array.from({ length: Math.ceil(places.length / SLICE) }, (_, at) => ({
-      library,
-      format,
-      places: places.slice(at * SLICE, (at + 1) * SLICE),
-    })),
-  );
+  const read = new Set(libraries.flatMap(({ places }) => places));
+  const lines = readings.map((reading, place) => `${read.has(place) ? JSON.stringify(reading) : 'null'}\n`);
+  writeFileSync(file, lines.join(''));
   const found: { library: string; place: number; fault: string }[] = [];
-  const left = slices.values();
+  // Both children take whole libraries, so that each loads half of them.
+  const left = Map.groupBy(libraries, ({ library }) => library).values();
   const work = async (child: RecordingsChild) => {
-    for (const slice of left) {
-      const { faults } = await child.run(slice, SLICE_MS);
-      for (const [place, fault] of faults) found.push({ library: slice.library, place, fault });
-    }
+    for (const formats of left)
+      for (const { library, format, places } of formats)
+        for (let at = 0; at < places.length; at += SLICE) {
+          const { faults } = await child.run({ library, format, places: places.slice(at, at + SLICE) }, SLICE_MS);
+          for (const [place, fault] of faults) found.push({ library, place, fault });
+        }
   };
   const start = (): Promise<RecordingsChild> => startChild('recordings-child.mjs', file);
   const children = await Promise.all(Array.from({ length: CHILDREN }, start));
