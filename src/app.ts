@@ -182,8 +182,10 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
     actor: string,
     keepExisting = false,
     changed?: (change: RecordedChange) => void,
+    isGuarded = !keepExisting,
   ) =>
     applyCatalogue(store, form, now(), {
+      ...(isGuarded && { guarded: defaults }),
       types: [...PROVIDERS.keys()],
       onDisconnect: config.onDisconnect,
       keepExisting,

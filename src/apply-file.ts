@@ -26,6 +26,8 @@ export type Apply = (
   actor: string,
   keepExisting?: boolean,
   changed?: (change: RecordedChange) => void,
+  /** Stored secrets go to no other address. A file that the process was started with stands beside the key that they are encrypted with. */
+  isGuarded?: boolean,
 ) => Promise<CatalogueChanges>;
 
 /** A change that another file made within this time was probably not meant to be reverted. */
@@ -57,10 +59,9 @@ export async function applyFile(
   key?: string,
 ): Promise<AppliedFile> {
   const recorded = new Map<string, RecordedChange>();
-  const changes = await apply(form, actorOf(file, key), false, (change) => {
-    // After a collision a transaction runs again: the last run counts.
-    recorded.set(`${change.what} ${change.row.subject}`, change);
-  });
+  // After a collision a transaction runs again: the last run counts.
+  const record = (change: RecordedChange) => recorded.set(`${change.what} ${change.row.subject}`, change);
+  const changes = await apply(form, actorOf(file, key), false, record, key !== undefined);
   const others = recorded.size > 0 ? await store.configFiles(now - LIVES_MS) : [];
   const events: FileEvent[] = [];
   for (const change of recorded.values()) {

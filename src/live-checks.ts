@@ -1,8 +1,8 @@
 /** What `modelport doctor --live` tries: Redis, the storage of files, every credential, the clock, the disk. */
 import { statfs } from 'node:fs/promises';
 import { RedisClient } from 'bun';
-import { lastFour } from './access/audit.ts';
 import { asGatewayError } from './canonical/errors.ts';
+import { lastFour } from './canonical/redaction.ts';
 import type { LiveCheck } from './cli/cli-deps.ts';
 import type { Config } from './config.ts';
 import { openFiles } from './files/open-files.ts';

@@ -1,7 +1,7 @@
 /** The audit log of admin changes: who changed what, when, and the values before and after. It contains no secrets. */
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
-import { SECRET_SETTING } from '../canonical/redaction.ts';
+import { lastFour, SECRET_SETTING } from '../canonical/redaction.ts';
 import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
 interface AuditedChange {
@@ -62,9 +62,4 @@ function auditText(value: object): string {
     if (SECRET_SETTING.test(member) && typeof inner === 'string') return lastFour(inner);
     return typeof inner === 'bigint' ? writeMoney(inner) : inner;
   });
-}
-
-/** The last four characters: enough to recognise a secret, too few to guess it. */
-export function lastFour(secret: string): string {
-  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
 }

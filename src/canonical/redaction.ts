@@ -19,6 +19,11 @@ export interface AttemptedWith {
 /** Names of provider settings that are secrets. */
 export const SECRET_SETTING = /secret|password|(session|access|refresh)Token$/i;
 
+/** The last four characters: enough to recognise a secret, too few to guess it. */
+export function lastFour(secret: string): string {
+  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
+}
+
 /** A text to find and its replacement. */
 interface Struck {
   find: RegExp;

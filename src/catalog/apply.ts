@@ -1,10 +1,12 @@
 /** Applies a catalogue form to the database: providers, models, and a new price version if a price changed. */
 import { newId } from '../canonical/id.ts';
-import type { Audit, ModelRow, ProviderRow, Store } from '../store/store.ts';
+import type { Audit, ModelRow, Store } from '../store/store.ts';
+import type { ProviderDefaults } from './catalog.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
 import { refuseWrongNames } from './name-rules.ts';
 import { priceIdAt, withPriceId } from './offer.ts';
 import { writeComponents } from './price-text.ts';
+import { withSecrets } from './stored-secrets.ts';
 
 /** All are optional. */
 export interface ApplyOptions {
@@ -14,6 +16,8 @@ export interface ApplyOptions {
   onDisconnect?: ModelRow['onDisconnect'];
   /** Keeps existing providers and models: list prices never overwrite an operator's own. */
   keepExisting?: boolean;
+  /** For a change by somebody who may not read the stored secrets: the defaults of the provider types. */
+  guarded?: { readonly [type: string]: ProviderDefaults };
   /** Makes the audit row of each added or changed provider and model. */
   audit?: (what: 'provider' | 'model', name: string, price?: PriceChange) => Audit<object>;
 }
@@ -71,9 +75,12 @@ export async function applyCatalogue(
     providers: { added: [], changed: [] },
     models: { added: [], changed: [], repriced: [] },
   };
-  for (const entry of catalogue.providers) {
-    const before = providers.get(entry.name);
-    const provider = withCredentials(entry, before);
+  const { guarded } = options;
+  const saved = catalogue.providers.map((entry, i) =>
+    withSecrets(entry, providers.get(entry.name), `providers[${i}]`, guarded && (guarded[entry.type] ?? {})),
+  );
+  for (const provider of saved) {
+    const before = providers.get(provider.name);
     if (before && (options.keepExisting || Bun.deepEquals(before, provider))) continue;
     await store.saveProvider(provider, options.audit?.('provider', provider.name));
     changes.providers[before ? 'changed' : 'added'].push(provider.name);
@@ -129,12 +136,6 @@ function withPricesOf(stored: ModelRow, row: ModelRow, repriced: boolean, now: n
   const { priceId, scheduled } = repriced ? withPriceId(stored, row.priceId, now) : stored;
   const { scheduled: _, ...rest } = row;
   return { ...rest, priceId, ...(scheduled && { scheduled }) };
-}
-
-/** Credentials are never shown completely, so an entry without them keeps the stored ones. Another provider never gets them. */
-function withCredentials(entry: ProviderEntry, before: ProviderRow | undefined): ProviderRow {
-  const kept = before?.type === entry.type ? before.credentials : [];
-  return { ...entry, credentials: entry.credentials ?? kept };
 }
 
 function refuseUnknownTypes(providers: readonly ProviderEntry[], types: readonly string[] | undefined): void {

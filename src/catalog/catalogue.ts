@@ -115,6 +115,9 @@ function readSettings(value: unknown, path: string): { [name: string]: string } 
   for (const [name, setting] of Object.entries(value)) {
     if (typeof setting === 'object') refuse(`${path}.${name}`, `${path}.${name} must be a string`);
     settings[name] = String(setting);
+    // It becomes a part of the provider's host name.
+    if (/^(region|location)$/.test(name) && !/^[\w-]+$/.test(settings[name]))
+      refuse(`${path}.${name}`, `${path}.${name} must be a name such as us-east-1`);
   }
   return settings;
 }

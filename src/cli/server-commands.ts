@@ -1,7 +1,7 @@
 /** Commands for the gateway itself: serve, migrate, doctor. */
 
-import { lastFour } from '../access/audit.ts';
 import { asGatewayError } from '../canonical/errors.ts';
+import { lastFour } from '../canonical/redaction.ts';
 import { leastVersionAfter, linesOf, type SchemaState } from '../store/migration-plan.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 import type { CliDeps, LiveCheck } from './cli-deps.ts';

@@ -199,6 +199,21 @@ test('a disabled or rotated key is refused from the next request on', async () =
   expect((await edge.admin('POST', '/keys/nothing/rotate')).status).toBe(404);
 });
 
+test('a stored credential is not sent to another address, by a provider or by a file', async () => {
+  const [provider] = CATALOGUE.providers;
+  const { credential: _, ...unnamed } = { credential: '', ...provider };
+  await edge.admin('POST', '/providers', provider);
+  const moved = { ...unnamed, baseUrl: 'https://elsewhere.test/v1' };
+  const refused = await edge.admin('PUT', '/providers/main', moved);
+  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'credential' } } });
+  expect(refused.body.error.message).toContain('credential must be given again');
+  const byFile = await edge.admin('POST', '/apply', { providers: [moved] });
+  expect(byFile).toMatchObject({ status: 400, body: { error: { param: 'providers[0].credential' } } });
+  expect((await edge.admin('GET', '/providers')).body.data).toMatchObject([{ baseUrl: provider?.baseUrl }]);
+  const typed = await edge.admin('PUT', '/providers/main', { ...moved, credential: 'sk-of-elsewhere-9999' });
+  expect(typed).toMatchObject({ status: 200, body: { baseUrl: moved.baseUrl, credentials: ['…9999'] } });
+});
+
 test('an admin key created by the API opens the admin API', async () => {
   const { key } = (await edge.admin('POST', '/keys', { name: 'second admin', kind: 'admin' })).body;
   expect(key).toStartWith('sk-admin-');

@@ -41,6 +41,15 @@ async function credentialSent(): Promise<string | null | undefined> {
   return upstream.journal('/v/').at(-1)?.headers.authorization;
 }
 
+test('a credential does not go to another address', async () => {
+  const moved = { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' };
+  const refused = Promise.all([
+    gateway.admin('PUT', '/providers/v', moved).catch(String),
+    gateway.admin('POST', '/apply', { providers: [{ name: 'v', ...moved }] }).catch(String),
+  ]);
+  for (const error of await refused) expect(error).toContain('credential must be given again');
+});
+
 const onDisk = () => readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
 
 test('a credential is used, and is in no file, response or log', async () => {

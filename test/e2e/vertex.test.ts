@@ -126,5 +126,8 @@ test('a provider saved again by the admin API keeps its credential, unless its t
     credentials: [],
   });
   await gateway.admin('PUT', '/providers/kept', { type: 'bedrock', credential: 'bedrock-api-key-5678' });
+  // In another region the address is AWS's own, too.
+  const elsewhere = { type: 'bedrock', settings: { region: 'eu-west-1' } };
+  expect(await gateway.admin('PUT', '/providers/kept', elsewhere)).toMatchObject({ credentials: ['…5678'] });
   expect(await gateway.admin('PUT', '/providers/kept', { type: 'openai' })).toMatchObject({ credentials: [] });
 });

@@ -167,8 +167,9 @@ export async function startLoopback(
   const access = createAccess({ store });
   const catalog = createCatalog({ store });
   const troubles: string[] = [];
-  const apply: Apply = (form, actor, keepExisting = false, changed = () => {}) =>
+  const apply: Apply = (form, actor, keepExisting = false, changed = () => {}, isGuarded = true) =>
     applyCatalogue(store, form, Date.now(), {
+      ...(isGuarded && { guarded: {} }),
       keepExisting,
       audit: (what, subject) => (before, after) => {
         const action = `${what}.${before ? 'changed' : 'created'}`;

@@ -1,8 +1,7 @@
 /** Admin API: providers, models and prices, in the form of `modelport.yaml`. */
 import { type Static, type TSchema, Type } from 'typebox';
-import { lastFour } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { SECRET_SETTING } from '../../../canonical/redaction.ts';
+import { lastFour, SECRET_SETTING } from '../../../canonical/redaction.ts';
 import { priceIdAt } from '../../../catalog/offer.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';

@@ -15,6 +15,7 @@ import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError } from '../../parts/states.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
+import { isElsewhere } from './elsewhere.ts';
 import { isCooling } from './health.ts';
 import { words } from './words.ts';
 
@@ -120,6 +121,7 @@ function Edit({ provider }: { provider: Provider }) {
   const [credential, setCredential] = useState('');
   const [baseUrl, setBaseUrl] = useState(provider.baseUrl ?? '');
   const saving = useSaving();
+  const isMoved = provider.credentials.length > 0 && isElsewhere(baseUrl, provider.baseUrl);
   const save = async () => {
     const { name, type, settings, concurrency, tokensPerMinute, queueMs } = provider;
     const body = {
@@ -140,7 +142,8 @@ function Edit({ provider }: { provider: Provider }) {
       <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <Field
           label={t('newKey')}
-          hint={t('newKeyHint')}
+          hint={t(isMoved ? 'newKeyElsewhere' : 'newKeyHint')}
+          required={isMoved}
           type="password"
           autoComplete="off"
           value={credential}

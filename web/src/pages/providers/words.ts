@@ -33,6 +33,10 @@ export const words = dictionary({
   removeTitle: ['Remove the provider {name}?', '移除渠道 {name}？'],
   removeText: ['Models that have it as their only target can no longer be called.', '仅以它为上游的模型将无法调用。'],
   newKey: ['Replace the key', '更换密钥'],
+  newKeyElsewhere: [
+    'The stored key is only sent to the address that it was given for. For another one, type it again.',
+    '已存密钥只会发往原接口地址；更换地址须重新填写密钥。',
+  ],
   newKeyHint: ['The key in use is never shown. Empty: it stays.', '现有密钥不会显示。留空则保持不变。'],
   concurrency: ['Concurrent calls with each key', '每个密钥的并发数'],
   stepType: ['Type', '类型'],
