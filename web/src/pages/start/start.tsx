@@ -1,13 +1,14 @@
 /** The first-run page: opened by a one-time link, before there is a password or a passkey. Then the playground makes the first call. */
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { SESSION, useSession } from '../../api/session.ts';
+import { SESSION, useSession, type Ways } from '../../api/session.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Field } from '../../parts/form.tsx';
 import { Brand, GateBox, GateForm, NewPassword } from '../../parts/gate.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useSaving } from '../../parts/use-saving.ts';
+import { FormError } from '../../parts/states.tsx';
+import { type Saving, useSaving } from '../../parts/use-saving.ts';
 
 const words = dictionary({
   title: ['Welcome to Modelport', '欢迎使用 Modelport'],
@@ -22,6 +23,7 @@ const words = dictionary({
   or: ['or', '或'],
   later: ['Later', '稍后设置'],
   passkey: ['Add a passkey instead', '改用通行密钥'],
+  onlyPasskey: ['Add a passkey', '添加通行密钥'],
 });
 
 export function StartPage({ onLater }: { onLater: () => void }) {
@@ -46,27 +48,58 @@ export function StartPage({ onLater }: { onLater: () => void }) {
     <div className="gate">
       <main id="main">
         <Brand />
-        <GateBox title={t('title')} text={t('text')}>
-          {ways.password && (
-            <GateForm saving={saving} onSubmit={() => finish(setOwnPassword)} label={t('save')}>
-              <Field label={t('email')} type="email" required autoComplete="username" value={email} onText={setEmail} />
-              <NewPassword label={t('password')} hint={t('rule')} value={password} onText={setPassword} />
-            </GateForm>
-          )}
-          {ways.passkeys && (
-            <>
-              <div className="or">{t('or')}</div>
-              <button type="button" className="btn big wide" onClick={() => void saving.run(() => finish(takePasskey))}>
-                <Icon name="keys" />
-                {t('passkey')}
-              </button>
-            </>
-          )}
-          <button type="button" className="btn plain wide" onClick={onLater}>
-            {t('later')}
-          </button>
-        </GateBox>
+        <StartBox
+          ways={ways}
+          saving={saving}
+          onPassword={() => finish(setOwnPassword)}
+          onPasskey={() => finish(takePasskey)}
+          onLater={onLater}
+        >
+          <Field label={t('email')} type="email" required autoComplete="username" value={email} onText={setEmail} />
+          <NewPassword label={t('password')} hint={t('rule')} value={password} onText={setPassword} />
+        </StartBox>
       </main>
     </div>
+  );
+}
+
+interface BoxProps {
+  ways: Pick<Ways, 'password' | 'passkeys'>;
+  saving: Saving;
+  onPassword: () => Promise<unknown>;
+  onPasskey: () => Promise<unknown>;
+  onLater: () => void;
+  /** The fields of a password. */
+  children: ReactNode;
+}
+
+/** The ways that are on, with what became of the one that was taken. */
+export function StartBox({ ways, saving, onPassword, onPasskey, onLater, children }: BoxProps) {
+  const t = useWords(words);
+  return (
+    <GateBox title={t('title')} text={t('text')}>
+      {ways.password ? (
+        <GateForm saving={saving} onSubmit={onPassword} label={t('save')}>
+          {children}
+        </GateForm>
+      ) : (
+        <FormError error={saving.error} />
+      )}
+      {ways.password && ways.passkeys && <div className="or">{t('or')}</div>}
+      {ways.passkeys && (
+        <button
+          type="button"
+          className={ways.password ? 'btn big wide' : 'btn go big wide'}
+          disabled={saving.busy}
+          onClick={() => void saving.run(onPasskey)}
+        >
+          <Icon name="keys" />
+          {t(ways.password ? 'passkey' : 'onlyPasskey')}
+        </button>
+      )}
+      <button type="button" className="btn plain wide" onClick={onLater}>
+        {t('later')}
+      </button>
+    </GateBox>
   );
 }
