@@ -1,14 +1,14 @@
 /** Makes a ledger of millions of calls in minutes: rows as the ledger would write them, inserted in bulk. */
+
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
+import { DAY_MS, HOUR_MS } from '../src/canonical/time.ts';
 import { CHAIN_START, entryHash } from '../src/store/ledger/entry-hash.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { EntryRow } from '../src/store/store.ts';
 import { OVERVIEW_COLUMNS } from '../src/store/sums/overview-columns.ts';
 import { OverviewSums } from '../src/store/sums/overview-sums.ts';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
 /** One account has a fifth of all calls. */
 const HOT_OF = 5;

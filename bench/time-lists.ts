@@ -2,7 +2,9 @@
  * Times every list of calls and every report over a large ledger: npm run bench:lists -- --folder DIR [--engine postgres --url postgres://…]
  * [--rounds 3] [--cpu]. `npm run bench:books -- --folder DIR` makes it.
  */
+
 import { parseArgs } from 'node:util';
+import { DAY_MS } from '../src/canonical/time.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { CallFilter, CallPlace, Store, UsageGroup } from '../src/store/store.ts';
 import { spanOf } from '../src/store/sums/overview-slots.ts';
@@ -20,7 +22,6 @@ const { values } = parseArgs({
 });
 if (values.folder === undefined) throw new Error('Name the folder of the ledger: --folder DIR');
 
-const DAY_MS = 86_400_000;
 const PAGE = 100;
 const EXAMINED = 5000;
 type Filters = Omit<CallFilter, 'limit' | 'after'>;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type Bucket, startBucket } from '../test/helpers/bucket.ts';
 import { callRow } from '../test/helpers/call-row.ts';
 import { ENGINES, type Engine, freshStore } from '../test/helpers/engines.ts';
+import { HOUR_MS, MINUTE_MS } from './canonical/time.ts';
 import type { Files } from './files/files.ts';
 import { openFiles } from './files/open-files.ts';
 import {
@@ -22,8 +23,6 @@ import { exportOf } from './http/routes/admin/call-routes.ts';
 import { openStore } from './store/open-store.ts';
 import type { LedgerStep, Store } from './store/store.ts';
 
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const FOUR = Date.UTC(2026, 10, 23, 4);
 /** The time at which the hour from four o'clock is due. */
 const DUE = FOUR + HOUR_MS + MARGIN_MS;

@@ -3,7 +3,7 @@
  * began in it, as lists and exports have. It is written when none of them is in progress any more, so no call comes late.
  */
 import { newId } from './canonical/id.ts';
-import { settledWithin } from './canonical/settled-within.ts';
+import { HOUR_MS, settledWithin } from './canonical/time.ts';
 import type { Config } from './config.ts';
 import type { Files } from './files/files.ts';
 import { type CallFormat, callPieces } from './http/routes/admin/call-export.ts';
@@ -34,7 +34,6 @@ export interface HourlySettings {
   stallMs?: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** How often it is looked for hours whose calls have no file yet. */
 const EVERY_MS = 60_000;
 /** Earlier hours are not made up for after a downtime. */

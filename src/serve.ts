@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
-import { settledWithin } from './canonical/settled-within.ts';
+import { DAY_MS, settledWithin } from './canonical/time.ts';
 import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { shownSettings } from './config/shown-settings.ts';
@@ -38,7 +38,6 @@ const COUNTING_MS = 500;
 /** How often changes by other processes are looked for and the lease is renewed. */
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** How often alerts are looked after. */
 const ALERTS_MS = 1000;
 /** How long a stop waits for such a file that is being written: another process writes it again. */

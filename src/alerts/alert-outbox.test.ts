@@ -1,17 +1,16 @@
 /** The outbox under faults: receivers that hang, a store that fails between two steps, a clock that jumps. */
+
 import { afterAll, describe, expect, test } from 'bun:test';
 import { clock, NOON, openAlertBench, processOn } from '../../test/helpers/alert-bench.ts';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES } from '../../test/helpers/engines.ts';
 import { startWebhookReceiver } from '../../test/helpers/webhook-receiver.ts';
+import { HOUR_MS, MINUTE_MS } from '../canonical/time.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AlertChannelRow, AlertStore, RaisedAlert } from '../store/alerts.ts';
 import type { Store } from '../store/store.ts';
 import { newWebhookSecret } from '../transport/webhook-signature.ts';
 import { MOST_WAITING } from './alerts.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const receiver = startWebhookReceiver();
 const mute = startWebhookReceiver();

@@ -5,6 +5,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { startSmtpServer } from '../../test/helpers/smtp-server.ts';
 import { startWebhookReceiver, verifyWebhook } from '../../test/helpers/webhook-receiver.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { HOUR_MS, MINUTE_MS } from '../canonical/time.ts';
 import { createLedger } from '../ledger/prepaid-ledger.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AlertChannelRow } from '../store/alerts.ts';
@@ -14,8 +15,6 @@ import type { CallTrace } from '../telemetry/events.ts';
 import { newWebhookSecret } from '../transport/webhook-signature.ts';
 import { MOST_TRIES } from './alerts.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const SECRET = newWebhookSecret();
 const NO_CALL = {} as CallTrace;
 

@@ -1,5 +1,7 @@
 /** The text of each alert, and its key: there is one alert for a rule, a subject and a period, whichever process sees it first. */
+
 import { type Money, writeMoney } from '../canonical/money.ts';
+import { HOUR_MS, MINUTE_MS } from '../canonical/time.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { BudgetUse, ChangedPrice, LowBalance, RaisedAlert } from '../store/alerts.ts';
 import type { CallRow } from '../store/store.ts';
@@ -11,8 +13,6 @@ export type Draft = Omit<RaisedAlert, 'id' | 'at' | 'rule' | 'severity'> & {
   severity?: RaisedAlert['severity'];
 };
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** A condition that comes and goes causes one alert in this time. */
 export const FLAPPING_MS = 10 * MINUTE_MS;
 

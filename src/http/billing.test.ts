@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { newId } from '../canonical/id.ts';
+import { DAY_MS } from '../canonical/time.ts';
 import type { CallRow } from '../store/store.ts';
 
 let edge: Loopback;
-const DAY_MS = 86_400_000;
 
 beforeAll(async () => {
   edge = await startLoopback();

@@ -1,13 +1,14 @@
 /** Prices that several admins change at once, each in a process of its own. */
+
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { auditOf } from '../access/audit.ts';
+import { HOUR_MS } from '../canonical/time.ts';
 import { createPriceBook } from '../catalog/price-book.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 12);
-const HOUR_MS = 3_600_000;
 const fileAt = (input: string) => ({
   models: [
     {

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { fc } from '../../test/helpers/property.ts';
+import { MINUTE_MS } from '../canonical/time.ts';
 import { type Books, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const ACCOUNTS = ['acc_a', 'acc_b'] as const;
 const BUDGET = { total: 3000n };
 const AT = Date.UTC(2026, 0, 5);
-const MINUTE_MS = 60_000;
 /** A new Postgres database takes a quarter of a second. */
 const RUNS: { readonly [engine: string]: number } = { SQLite: 60, 'SQLite, unfiled calls': 30, Postgres: 12 };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
+import { HOUR_MS } from '../canonical/time.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
-const HOUR_MS = 3_600_000;
 /** Longer than old leases are kept. */
 const AHEAD_MS = 25 * HOUR_MS;
 

@@ -1,11 +1,12 @@
 /** A call that another process settled because its owner seemed dead: the owner's later settlement replaces it. */
+
 import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
+import { DAY_MS } from '../canonical/time.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
-const DAY_MS = 86_400_000;
 const gone = () => 'gone' as const;
 const USAGE = { input: 7, output: 5, source: 'reported' } as const;
 

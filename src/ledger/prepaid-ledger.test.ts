@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DAY_MS } from '../canonical/time.ts';
 import type { LedgerStep } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
@@ -10,7 +11,6 @@ const folder = mkdtempSync(join(tmpdir(), 'modelport-ledger-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const NOON = Date.UTC(2026, 10, 30, 12);
-const DAY_MS = 86_400_000;
 
 async function books(amount: bigint) {
   const opened = await openBooks({ dataDir: mkdtempSync(join(folder, 'books-')) }, 'own_1', () => NOON);

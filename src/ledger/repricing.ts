@@ -1,6 +1,8 @@
 /** What the calls of a time would have cost at other prices. Only reads. */
+
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
+import { DAY_MS } from '../canonical/time.ts';
 import type { Store } from '../store/store.ts';
 import { charge, MAXIMUM_CALL_COST } from './pricing/charge.ts';
 
@@ -71,7 +73,6 @@ interface Run {
 
 /** How long a report is kept for a client that was answered with the progress. */
 const KEPT_MS = 600_000;
-const DAY_MS = 86_400_000;
 
 /** One at a time in this process; calls continue between its pages. */
 export function createRepricings({ store, readPrice, now }: RepricingsSettings): Repricings {

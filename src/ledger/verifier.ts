@@ -1,5 +1,5 @@
 /** Runs verifications: one at a time over all processes, starting from the last signed checkpoints. */
-import { settledWithin } from '../canonical/settled-within.ts';
+import { settledWithin } from '../canonical/time.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyProgress } from '../store/verify/books-reader.ts';
 import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';

@@ -1,8 +1,10 @@
 /** Self-registration: an address, a link by mail, and with it a person, an account and starting credit. */
+
 import { auditOfEntry, auditRow } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId, newTimedId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';
+import { DAY_MS, HOUR_MS } from '../canonical/time.ts';
 import { registrationCredit } from '../ledger/starting-credit.ts';
 import type { PersonRow } from '../store/people.ts';
 import type { AccountRow, Store } from '../store/store.ts';
@@ -50,8 +52,6 @@ const KIND = 'registration';
 /** Stored for an address that is known, so that both cases take the same steps. Nothing opens it. */
 const KNOWN_KIND = 'registration-known';
 const ACTOR = 'registration';
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const LINK_HOURS = 48;
 /** Mails to one mailbox and from one client's network in an hour, and of all in a day. */
 const MOST_TO_ONE = 3;

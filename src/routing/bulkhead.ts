@@ -1,4 +1,5 @@
 /** How many calls and tokens each credential of a provider takes at once and in a minute; who waits for a place, and who is next. */
+import { MINUTE_MS } from '../canonical/time.ts';
 
 /** What an operator allows for each credential; what is absent is not limited. */
 export interface BulkheadLimits {
@@ -20,8 +21,6 @@ export interface Waiter extends Entering {
   /** It is the next one now: it retries when enough tokens are available. */
   wake?(): void;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Tokens that flow in evenly, up to a minute's worth. */
 class TokenBucket {

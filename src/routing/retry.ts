@@ -1,5 +1,7 @@
 /** When a call is sent to the same target again, and how long it waits before: pure rules, and the budget of each provider. */
+
 import type { GatewayError } from '../canonical/errors.ts';
+import { MINUTE_MS } from '../canonical/time.ts';
 
 /** The default of a model: additional attempts at the last target. */
 export const DEFAULT_RETRIES = 2;
@@ -41,7 +43,6 @@ export function retryDelayMs(error: GatewayError, retry: number, random: () => n
   return random() * Math.min(FIRST_DELAY_MS * 2 ** (retry - 1), LONGEST_DELAY_MS);
 }
 
-const MINUTE_MS = 60_000;
 /** Of the calls of a minute. */
 const SHARE = 0.1;
 /** With little traffic more retries do no harm. */

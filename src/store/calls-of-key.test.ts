@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import { HOUR_MS } from '../canonical/time.ts';
 import type { CallFilter, CallRow, LedgerStep, RefusedCallRow } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
-const HOUR_MS = 3_600_000;
 const QUARTER_MS = HOUR_MS / 4;
 
 /** Four calls an hour over three days. Some keys and models appear in adjacent hours, some rarely, one only once. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import { HOUR_MS, NOON, storedReply } from '../../test/helpers/stored-reply.ts';
+import { NOON, storedReply } from '../../test/helpers/stored-reply.ts';
+import { HOUR_MS } from '../canonical/time.ts';
 import { openStore } from './open-store.ts';
 
 describe.each(ENGINES)('cached replies over $name', (engine) => {

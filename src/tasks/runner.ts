@@ -1,7 +1,7 @@
 /** Runs tasks: claims those that are due and advances each. Any number of processes can run it; each task is leased to one. */
 
-import { settledWithin } from '../canonical/settled-within.ts';
 import { isOver } from '../canonical/task.ts';
+import { settledWithin } from '../canonical/time.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
 import type { TaskRow } from '../store/tasks.ts';

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { startTaskBench, type TaskBench } from '../../test/helpers/task-deps.ts';
 import { providerVideo, videoAnswer } from '../../test/helpers/videos.ts';
 import type { Answer } from '../../test/upstream/answer.ts';
+import { HOUR_MS, MINUTE_MS } from '../canonical/time.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const COST = 400_000_000n;
 const broken: Answer = { status: 500, json: { error: { message: 'broken' } }, repeat: true };
 const NAMES = [

@@ -3,8 +3,10 @@
  * written in every client's format, metered and settled. `mutations.test.ts` runs it in a separate process to watch its memory:
  * `bun test/conformance/mutate-other-replies.ts SEED MUTATIONS_PER_REPLY`. Prints one line of JSON.
  */
+
 import type { Kind } from '../../src/canonical/call.ts';
 import { newId } from '../../src/canonical/id.ts';
+import { HOUR_MS } from '../../src/canonical/time.ts';
 import { uploadOf } from '../../src/canonical/upload.ts';
 import { createVideoReader } from '../../src/canonical/video-facts.ts';
 import type { WireRequest } from '../../src/dialects/dialect.ts';
@@ -21,7 +23,7 @@ import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
 import { randomFrom } from '../helpers/random-numbers.ts';
 import { VIDEO_FORMATS, wide } from '../helpers/video-formats.ts';
 import { mutateBody } from './mutate.ts';
-import { type Answered, HOUR_MS, isOurs, modelOf, openMutationDeps, videoModelOf } from './mutation-deps.ts';
+import { type Answered, isOurs, modelOf, openMutationDeps, videoModelOf } from './mutation-deps.ts';
 import { type OtherReply, otherReplies } from './other-replies.ts';
 
 /** The maximum size of an answer to a mutated reply of some kilobytes. */

@@ -1,4 +1,5 @@
 /** For the mutation of replies: the gateway and its tasks in this process, with a provider whose answers the test sets. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { issueKey } from '../../src/access/key.ts';
 import type { Kind } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { newId } from '../../src/canonical/id.ts';
+import { HOUR_MS } from '../../src/canonical/time.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
@@ -26,7 +28,6 @@ import { VIDEO_FORMATS } from '../helpers/video-formats.ts';
 import type { OtherReply } from './other-replies.ts';
 
 const UPSTREAM = 'http://provider.test';
-export const HOUR_MS = 3_600_000;
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
 
 const PRICES: { readonly [kind in Kind]?: object } = {

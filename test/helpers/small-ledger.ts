@@ -1,7 +1,7 @@
 /** A small ledger of some accounts, keys and calls, written by the ledger itself. */
 
+import { HOUR_MS } from '../../src/canonical/time.ts';
 import type { HoldRow, LedgerStep, Store } from '../../src/store/store.ts';
-import { HOUR_MS } from '../../src/store/sums/call-sums.ts';
 import { callRow } from './call-row.ts';
 
 const FIRST = Date.UTC(2026, 0, 1);

@@ -1,8 +1,8 @@
 /** Makes a stored reply from the members that a test is about. */
+import { HOUR_MS } from '../../src/canonical/time.ts';
 import type { CachedReplyRow } from '../../src/store/reply-cache.ts';
 
 export const NOON = Date.UTC(2026, 4, 5, 12);
-export const HOUR_MS = 3_600_000;
 
 /** A reply of `acc_1`, stored at noon for an hour. */
 export function storedReply(hash: string, members: Partial<CachedReplyRow> = {}): CachedReplyRow {

@@ -1,10 +1,12 @@
 /** For tests: the modules of tasks with a real database and folder, and a clock that the test advances. */
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Caller, createAccess } from '../../src/access/access.ts';
 import { issueKey } from '../../src/access/key.ts';
 import { newId } from '../../src/canonical/id.ts';
+import { DAY_MS } from '../../src/canonical/time.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { folderFiles } from '../../src/files/folder-files.ts';
@@ -58,8 +60,6 @@ export interface TaskBench {
 }
 
 const NOON = Date.UTC(2026, 4, 5, 12);
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const SETTINGS: TaskDeps['settings'] = {
   defaultModel: undefined,
   taskMs: DAY_MS,

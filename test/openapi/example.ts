@@ -2,8 +2,10 @@
  * Makes examples of what operations answered: short, without secrets, and the same from run to run. Ids, hashes and times of a run become
  * fixed ones, so that a new run of `scripts/openapi-examples.ts` changes only what the gateway answers differently.
  */
+
 import { createHash } from 'node:crypto';
 import type { Json } from '../../src/canonical/json.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/canonical/time.ts';
 import type { Ran } from './run.ts';
 
 export interface Example {
@@ -37,8 +39,6 @@ const HASH = /^[0-9a-f]{64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
 /** The moment at which the run of every example began. */
 const BEGAN = Date.UTC(2027, 0, 31, 12, 20);
 

@@ -1,7 +1,9 @@
 /** Alerts of a gateway of two processes: raised once, signed, and sent again after a kill. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOUR_MS } from '../../src/canonical/time.ts';
 import { hourFileName } from '../../src/hourly-calls.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callRow } from '../helpers/call-row.ts';
@@ -18,7 +20,6 @@ interface ShownAlert {
   deliveries: { state: string; tries: number }[];
 }
 
-const HOUR_MS = 3_600_000;
 const WITHIN_MS = 30_000;
 const receiver = startWebhookReceiver();
 let upstream: ScriptedUpstream;

@@ -2,10 +2,12 @@
  * The wall clock of one process jumps an hour ahead for a moment, next to another process on the same database. libfaketime changes the
  * clock (Debian: apt-get install faketime); monotonic time is not changed.
  */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DAY_MS, HOUR_MS } from '../../src/canonical/time.ts';
 import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { whenGone } from '../helpers/postgres.ts';
@@ -16,8 +18,6 @@ const LIBRARY = [
 ].find((path) => process.platform === 'linux' && existsSync(path));
 if (!LIBRARY) console.log('skipped: faketime is not installed');
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const clockFolder = mkdtempSync(join(tmpdir(), 'modelport-clock-'));
 whenGone(`rm -rf ${clockFolder}`);
 const CLOCK = join(clockFolder, 'clock');

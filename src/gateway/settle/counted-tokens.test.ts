@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test';
 import { chatRequest, wholeAnswer } from '../../../test/helpers/chat-answers.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
+import { MINUTE_MS } from '../../canonical/time.ts';
 import { countedTokens } from './figures.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
-
-const MINUTE_MS = 60_000;
 
 test('an absurd report of a free model blocks no other call after a minute', async () => {
   const at = await bench.open({

@@ -1,8 +1,8 @@
 /** Spending and holds of a key, and what its budget leaves: per UTC day, per UTC month, and in total. */
-import type { Money } from '../../canonical/money.ts';
-import type { Budget } from '../rows.ts';
 
-const DAY_MS = 86_400_000;
+import type { Money } from '../../canonical/money.ts';
+import { DAY_MS } from '../../canonical/time.ts';
+import type { Budget } from '../rows.ts';
 
 /** If no other clock confirms a newly opened window within this time, the clock that opened it was wrong. */
 const DOUBTED_MS = 60_000;

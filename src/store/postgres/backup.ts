@@ -1,10 +1,11 @@
 /** Backup of a Postgres database while others write, and restore into an empty one. */
+import { DAY_MS } from '../../canonical/time.ts';
 import type { BackupSink, RowBatch } from '../backup/backup-store.ts';
 import { backupTables, pageSize, requireColumns, requireEmpty, requireRestorable } from '../backup/backup-tables.ts';
 import { raw, type Statement, sql } from '../database.ts';
 import { openConnection, type PostgresConnection, type RunStatement } from './connection.ts';
 import { migratePostgres, postgresVersion, STEPS } from './migrations.ts';
-import { DAY_MS, makePartition } from './partitions.ts';
+import { makePartition } from './partitions.ts';
 
 /** While the disk of the backup is slow, the server must not end the transaction. */
 const PATIENT = raw(`SET LOCAL idle_in_transaction_session_timeout = '10min'`);

@@ -1,5 +1,6 @@
 /** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
 
+import { DAY_MS } from '../../canonical/time.ts';
 import { raw, type Statement, sql } from '../database.ts';
 import { OVERVIEW_ADDED, OVERVIEW_COLUMNS, OVERVIEW_TOTALS } from '../sums/overview-columns.ts';
 import { mergesAt } from '../sums/overview-slots.ts';
@@ -7,7 +8,6 @@ import { sumDays } from '../sums/usage-days.ts';
 import { forgetRefused } from '../tables/refused-call-table.ts';
 import type { PostgresConnection, RunStatement } from './connection.ts';
 
-export const DAY_MS = 86_400_000;
 /** Today and the next days: an idle weekend needs no new partition. */
 const DAYS_AHEAD = 4;
 const PARTITION_LOCK = 7_305_164_321;

@@ -1,6 +1,6 @@
 /** After many writes a worker thread files calls, and copies the write-ahead log into the database file: neither blocks the event loop. */
 import type { Database } from 'bun:sqlite';
-import { settledWithin } from '../../canonical/settled-within.ts';
+import { settledWithin } from '../../canonical/time.ts';
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import type { CheckpointMessage, CheckpointRequest } from './checkpoint-worker.ts';
 

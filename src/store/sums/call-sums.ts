@@ -1,8 +1,8 @@
 /** Hourly sums of calls by account, key, model, provider and tag. Each batch updates them, so reports never add up single calls. */
-import type { Money } from '../../canonical/money.ts';
-import type { CallOutcome, CallRow, UsageFigures } from '../rows.ts';
 
-export const HOUR_MS = 3_600_000;
+import type { Money } from '../../canonical/money.ts';
+import { HOUR_MS } from '../../canonical/time.ts';
+import type { CallOutcome, CallRow, UsageFigures } from '../rows.ts';
 
 export interface CallSum extends UsageFigures {
   account: string;

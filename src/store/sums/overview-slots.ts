@@ -1,8 +1,7 @@
 /** How far back the overview has slots of five minutes and of hours, and which slots a request reads. */
-import { HOUR_MS } from './call-sums.ts';
+import { DAY_MS, HOUR_MS } from '../../canonical/time.ts';
 import { SLOT_MS, SLOTS_PER_DAY, SLOTS_PER_HOUR } from './overview-sums.ts';
 
-const DAY_MS = 24 * HOUR_MS;
 /** Older slots of five minutes are merged into hours, older hours into days. */
 const MINUTES_KEPT_MS = 6 * HOUR_MS;
 const HOURS_KEPT_MS = 17 * DAY_MS;

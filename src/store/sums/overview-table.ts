@@ -1,8 +1,8 @@
 /** Reads the sums for the overview. */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, raw, type Statement, sql } from '../database.ts';
 import type { OverviewLine, OverviewStore } from '../overview.ts';
-import { HOUR_MS } from './call-sums.ts';
 import { OVERVIEW_TOTALS, type OverviewFigureColumns, toOverviewFigures } from './overview-columns.ts';
 import type { OverviewSpan } from './overview-slots.ts';
 import { SLOT_MS, SLOTS_PER_DAY, SLOTS_PER_HOUR } from './overview-sums.ts';

@@ -1,8 +1,8 @@
 /** How verification compares the sums behind reports with the calls and sums that they are made of: each statement sees one snapshot. */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, raw, type Statement, sql } from '../database.ts';
 import type { SumLine, SumsReader } from '../verify/sums-reader.ts';
-import { HOUR_MS } from './call-sums.ts';
 import { FIGURE_NAMES, FIGURES, type FigureColumns, SUMS_OF_CALLS } from './sum-columns.ts';
 import { type DayEngine, sumsOfHours } from './usage-days.ts';
 

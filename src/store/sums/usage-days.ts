@@ -3,8 +3,8 @@
  * later marks its day, which is then read from the hourly sums again until it is summed anew.
  */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, raw, type Statement, type Steps, sql, type Value } from '../database.ts';
-import { HOUR_MS } from './call-sums.ts';
 import { FIGURES, SUMS_OF_SUMS } from './sum-columns.ts';
 
 export const HOURS_PER_DAY = 24;

@@ -1,9 +1,10 @@
 /** Reports of usage, from sums of hours and days. Only parts of an hour are summed from its calls. */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { addFigures, HOUR_MS, NO_FIGURES } from './call-sums.ts';
+import { addFigures, NO_FIGURES } from './call-sums.ts';
 import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from './sum-columns.ts';
 import { doneDays, HOURS_PER_DAY } from './usage-days.ts';
 import { spansOf, type UsageSpan } from './usage-spans.ts';

@@ -1,11 +1,11 @@
 /** The calls: one row each, written once. Lists are newest first; sums are stored by hour. */
+import { HOUR_MS } from '../../canonical/time.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { BilledStore } from '../billed-calls.ts';
 import { type Database, sql, where, within } from '../database.ts';
 import type { CallFilter, CallOutcome, CallRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import type { FormerCall } from '../sums/call-sums.ts';
-import { HOUR_MS } from '../sums/call-sums.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
 import {
   type Cursor,

@@ -1,8 +1,8 @@
 /** The files of the calls of each hour: a row per hour, with the process that writes it. */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, insertInto, sql } from '../database.ts';
 import type { HourlyFileStore } from '../hourly-files.ts';
-import { HOUR_MS } from '../sums/call-sums.ts';
 
 const hoursOf = (rows: readonly { hour: bigint }[]) => rows.map(({ hour }) => Number(hour));
 

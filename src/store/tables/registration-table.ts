@@ -1,4 +1,5 @@
 /** The statements of a registration. The engines run them, and book its credit, in one transaction. */
+import { DAY_MS } from '../../canonical/time.ts';
 import { insertInto, type Steps, sql } from '../database.ts';
 import type { NewRegistration, RegistrationOutcome } from '../registrations.ts';
 import type { LedgerStep } from '../rows.ts';
@@ -14,8 +15,6 @@ export class NotRegistered extends Error {
     this.outcome = outcome;
   }
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns the ledger steps that follow. Throws `NotRegistered`. */
 export function* registrationSteps(given: NewRegistration): Steps<readonly LedgerStep[]> {

@@ -1,7 +1,7 @@
 /** Corrects sums from the rows that they are computed from. */
 
+import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, insertInto, raw, type Statement, type Steps, sql, type Value } from '../database.ts';
-import { HOUR_MS } from '../sums/call-sums.ts';
 import { FIGURES, type FigureColumns, SUMS_OF_CALLS } from '../sums/sum-columns.ts';
 import { CHANGED, HOURS_PER_DAY } from '../sums/usage-days.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';

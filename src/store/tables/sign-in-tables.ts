@@ -1,5 +1,7 @@
 /** Sessions, passkeys, tokens that work once, and failed attempts to sign in. */
+
 import { GatewayError } from '../../canonical/errors.ts';
+import { DAY_MS } from '../../canonical/time.ts';
 import { type Database, insertInto, sql, updateRow, where, within } from '../database.ts';
 import type { PasskeyRow, PeopleStore, SessionRow, TokenRow } from '../people.ts';
 import { type PersonColumns, personWhere, refuseWithoutWayIn, toPerson } from './people-table.ts';
@@ -201,8 +203,6 @@ const toToken = ({ person, created_at, expires_at, ...row }: TokenColumns): Toke
 });
 
 type FailureTable = Pick<PeopleStore, 'failures' | 'addFailures' | 'clearFailures' | 'sweepPeople'>;
-
-const DAY_MS = 86_400_000;
 
 export function failureTable(db: Database): FailureTable {
   return {

@@ -1,4 +1,5 @@
 /** Verifies one account: its entries since the last checkpoint, and the figures in its row. */
+import { DAY_MS } from '../../canonical/time.ts';
 import { entryHash } from '../ledger/entry-hash.ts';
 import { isOfBill } from '../ledger/ledger-rules.ts';
 import type { EntryRow } from '../rows.ts';
@@ -10,7 +11,6 @@ import type { Findings } from './report.ts';
 const RANGE = 20_000;
 /** Rows that this process reads at once when something is wrong. */
 const CHUNK = 500;
-const DAY_MS = 86_400_000;
 
 /** Returns the number of the account's entries. */
 export async function verifyAccount(verification: Verification, line: AccountLine): Promise<number> {

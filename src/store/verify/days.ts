@@ -1,5 +1,5 @@
 /** Verifies the sums of whole days against the hourly sums that they are made of. */
-import { HOUR_MS } from '../sums/call-sums.ts';
+import { HOUR_MS } from '../../canonical/time.ts';
 import { HOURS_PER_DAY } from '../sums/usage-days.ts';
 import type { Verification } from './books-reader.ts';
 import type { HourTotals } from './checkpoint.ts';

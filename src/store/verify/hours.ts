@@ -1,5 +1,5 @@
 /** Verifies calls by the hour: each call with a cost has a charge, and the sums of hours, also by provider and tag, match their calls. */
-import { HOUR_MS } from '../sums/call-sums.ts';
+import { HOUR_MS } from '../../canonical/time.ts';
 import type { BooksReader, Verification, VerifyProgress } from './books-reader.ts';
 import { type HourTotals, isSameHour } from './checkpoint.ts';
 import type { SumLine } from './sums-reader.ts';

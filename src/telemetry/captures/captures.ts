@@ -2,7 +2,9 @@
  * Stores requests and replies of calls if their key or model is configured for it: encrypted files, apart from the records of calls. A
  * bounded queue is between the calls and the files: a full disk or a slow bucket loses captures, and never delays a call.
  */
+
 import type { Json } from '../../canonical/json.ts';
+import { DAY_MS } from '../../canonical/time.ts';
 import type { Files } from '../../files/files.ts';
 import type { CredentialCipher } from '../../store/credential-cipher.ts';
 import { Counter, type MetricFamily } from '../metrics/family.ts';
@@ -42,7 +44,6 @@ const WRITERS = 2;
 const WRITE_MS = 60_000;
 /** The maximum of concurrent writes: each keeps its payload in memory. Nothing is written while there are more. */
 const MOST_HANGING = 4;
-const DAY_MS = 86_400_000;
 const PREFIX = 'payload_';
 
 export function createCaptures({

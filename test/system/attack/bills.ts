@@ -2,6 +2,7 @@
  * Recomputes every bill of a storm from what the provider sent, what the client saw, and the price, without code of the ledger. If a
  * process died or a client disconnected, the call may have ended at several moments: the bill must be that of one of them, to the nano-USD.
  */
+import { MINUTE_MS } from '../../../src/canonical/time.ts';
 import type { JournalEntry } from '../../upstream/scripted-upstream.ts';
 import type { Seen } from './leaving-client.ts';
 import { isFailure, type Known, moments } from './lying-provider.ts';
@@ -181,8 +182,6 @@ const TRIES = 3;
  * A kept connection closed without a byte of an answer may have been closed for being idle: the request is sent once more (decision 0010).
  */
 const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? TRIES * 2 : 1);
-
-const MINUTE_MS = 60_000;
 
 /** Calls admitted above a key's limit in any minute. A call was admitted at some time between its sending and its end. */
 export function limitFaults(results: readonly CallResult[], perMinute: ReadonlyMap<string, number>): string[] {

@@ -1,7 +1,9 @@
 /** Admin API: what the gateway did in a period, beside the period before. */
+
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
+import { DAY_MS } from '../../../canonical/time.ts';
 import type { OverviewLine } from '../../../store/overview.ts';
 import { type OverviewSpan, spanOf } from '../../../store/sums/overview-slots.ts';
 import {
@@ -18,7 +20,6 @@ import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
-const DAY_MS = 86_400_000;
 const LONGEST_MS = 366 * DAY_MS;
 const MOST_LINES = 6;
 const MOST_TARGETS = 20;

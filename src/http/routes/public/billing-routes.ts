@@ -1,8 +1,10 @@
 /** What callers can read about money: balance, usage, and the billing dashboard that many tools use. */
+
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../../canonical/money.ts';
+import { DAY_MS } from '../../../canonical/time.ts';
 import { TimeAsked, timeOf, Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
@@ -38,8 +40,6 @@ const usageRoute = route('GET', '/v1/usage', {
       headers.get('accept'),
     ),
 });
-
-const DAY_MS = 86_400_000;
 
 const DashboardQuery = Type.Object({
   start_date: Type.Optional(TimeAsked),

@@ -1,7 +1,9 @@
 /** Reports of usage by groups, for one account or all. */
+
 import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
+import { DAY_MS } from '../../../canonical/time.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/store.ts';
 import { addFigures, NO_FIGURES } from '../../../store/sums/call-sums.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
@@ -15,7 +17,6 @@ type Group = Exclude<UsageGroup, 'hour'> | 'day' | 'hour';
 export const OWN_GROUPS = ['day', 'hour', 'model', 'key', 'tag'] as const;
 export const ALL_GROUPS = [...OWN_GROUPS, 'account', 'provider'] as const;
 
-const DAY_MS = 86_400_000;
 const DEFAULT_MS = 30 * DAY_MS;
 /** Later years have five digits. */
 const LAST_TIME = Date.parse('9999-12-01');

@@ -1,4 +1,8 @@
-/** Waits for work in progress, with a time limit. */
+/** Durations in milliseconds, and waiting for work in progress with a time limit. */
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
 
 /**
  * Waits until all of this is over, successfully or not, but at most this long. Resolves with whether it is over.
