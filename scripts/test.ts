@@ -1,7 +1,7 @@
 /**
  * `npm test` and `npm run test:all`: runs the tests in parallel processes, then those that need the machine to themselves, and sums up
  * at the end what was skipped and why.
- * `--all` adds `test/system/` (several processes, kills, client libraries of all ages, command-line agents); `--shard=1/3` runs a third of
+ * `--all` adds `test/system/` (several processes, kills, client libraries of all versions, command-line agents); `--shard=1/3` runs a third of
  * the files, for CI services with several machines. Anything else is handed to `bun test`: a path, `-t NAME`.
  */
 import { availableParallelism } from 'node:os';

@@ -31,9 +31,9 @@ export const CLIENT_CASES: readonly ClientCase[] = [
   shown(
     1,
     1,
-    'chat, whole and streamed, with usage',
+    'chat, non-streaming and streaming, with usage',
     [CASES, 'case 1: chat before'],
-    ['test/system/openai.test.ts', 'whole, streamed and by the helper'],
+    ['test/system/openai.test.ts', 'non-streaming, streaming and by the helper'],
   ),
   shown(
     2,
@@ -68,7 +68,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
   shown(
     8,
     1,
-    'Responses, whole and streamed',
+    'Responses, non-streaming and streaming',
     [CASES, 'case 8: responses before'],
     [SCENARIOS, 'text, with a system prompt'],
   ),
@@ -144,7 +144,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     21,
     1,
     'an empty balance',
-    [ERRORS, 'an empty balance is not tried again'],
+    [ERRORS, 'an empty balance is not retried'],
     [CHAT, 'an empty balance: one attempt'],
   ),
   shown(

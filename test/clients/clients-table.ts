@@ -17,7 +17,7 @@ export function clientsTable(): string {
     ...PYTHON_MATRIX.litellm.map((row) => [row, pythonVersionsOf(row, 'litellm')] as const),
   ];
   const rows = clients.map(([row, versions]) => {
-    const loop = row.wholeCallsOnly ? 'tool loop (whole)' : 'tool loop';
+    const loop = row.wholeCallsOnly ? 'tool loop (non-streaming)' : 'tool loop';
     const run = ['text', 'stream', loop, ...(row.structured ? ['structured output'] : []), 'errors'];
     const cases = row.formats.reduce((sum, format) => sum + casesOf(row, format).length, 0);
     const formats = row.formats.map((format) => FORMAT_NAMES[format]);

@@ -1,4 +1,4 @@
-// The clouds' own libraries, asked to call an address of the tests: one JSON line in, one JSON line out; `id` joins the two.
+// The clouds' own libraries, which call a URL of the tests: one JSON line in, one JSON line out; `id` joins the two.
 import { AnthropicBedrock } from '@anthropic-ai/bedrock-sdk';
 import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import {
@@ -63,16 +63,16 @@ const CALLS = {
   },
   // What the library would send to Google for a token; nothing leaves.
   async 'google token'(_at, { email, key, keyId }) {
-    let asked;
+    let params;
     const client = new JWT({ email, key, keyId, scopes: ['https://www.googleapis.com/auth/cloud-platform'] });
     client.transporter = {
       request: async (options) => {
-        asked = options;
+        params = options;
         return { data: { access_token: 'x', expires_in: 3600 }, status: 200 };
       },
     };
     await client.authorize();
-    const { method, url, headers, data } = asked;
+    const { method, url, headers, data } = params;
     return {
       method,
       url: String(url),

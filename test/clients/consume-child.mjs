@@ -33,10 +33,10 @@ const parsed = (text) => {
 const READERS = {
   async 'openai-chat'(scenario) {
     const { completions } = openai(scenario).chat;
-    const asked = { model, messages: turns };
+    const params = { model, messages: turns };
     const reply = scenario.stream
-      ? await completions.stream({ ...asked, stream_options: { include_usage: true } }).finalChatCompletion()
-      : await completions.create(asked);
+      ? await completions.stream({ ...params, stream_options: { include_usage: true } }).finalChatCompletion()
+      : await completions.create(params);
     return reply.choices.map(({ message, finish_reason }) => ({
       text: message.content ?? '',
       // The helper does not add it up.
@@ -75,11 +75,11 @@ const READERS = {
       if (item.type === 'function_call') return [[item.name, parsed(item.arguments)]];
       return item.type === 'custom_tool_call' ? [[item.name, item.input]] : [];
     });
-    const said = (item) => joined(item.summary.length > 0 ? item.summary : (item.content ?? []), 'text');
+    const textOfItem = (item) => joined(item.summary.length > 0 ? item.summary : (item.content ?? []), 'text');
     return [
       {
         text: reply.output_text,
-        reasoning: items('reasoning').map(said).join(''),
+        reasoning: items('reasoning').map(textOfItem).join(''),
         refusal: joined(
           content.filter((part) => part.type === 'refusal'),
           'refusal',
@@ -97,8 +97,8 @@ const READERS = {
       maxRetries: 0,
       fetch: answering(scenario),
     });
-    const asked = { model, max_tokens: 100, messages: turns };
-    const reply = scenario.stream ? await messages.stream(asked).finalMessage() : await messages.create(asked);
+    const params = { model, max_tokens: 100, messages: turns };
+    const reply = scenario.stream ? await messages.stream(params).finalMessage() : await messages.create(params);
     if (typeof reply.usage.output_tokens !== 'number') throw new Error('no usage');
     const blocks = (type) => reply.content.filter((block) => block.type === type);
     return [
@@ -118,9 +118,9 @@ const READERS = {
     const chat = client.chats.create({ model });
     const answers = [];
     try {
-      const asked = { message: prompt };
-      if (scenario.stream) for await (const answer of await chat.sendMessageStream(asked)) answers.push(answer);
-      else answers.push(await chat.sendMessage(asked));
+      const params = { message: prompt };
+      if (scenario.stream) for await (const answer of await chat.sendMessageStream(params)) answers.push(answer);
+      else answers.push(await chat.sendMessage(params));
     } finally {
       waiting.delete(host);
     }

@@ -2,21 +2,21 @@
 // one JSON line in, one JSON line out. Scenarios run side by side; `id` joins the two.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createInterface } from 'node:readline';
-import { AI_CLIENTS, converse } from './speakers/ai-sdk.mjs';
-import { messagesSpeaker } from './speakers/anthropic.mjs';
-import { geminiSpeaker } from './speakers/google.mjs';
-import { chatSpeaker } from './speakers/openai-chat.mjs';
-import { responsesSpeaker } from './speakers/openai-responses.mjs';
+import { AI_CLIENTS, converse } from './drivers/ai-sdk.mjs';
+import { messagesDriver } from './drivers/anthropic.mjs';
+import { geminiDriver } from './drivers/google.mjs';
+import { chatDriver } from './drivers/openai-chat.mjs';
+import { responsesDriver } from './drivers/openai-responses.mjs';
 
-// Each speaks one turn: `ask(scenario, history)` gives what the user sees, and `more(history, turn, resultOf)` goes on from it.
-const SPEAKERS = {
-  chat: chatSpeaker,
-  messages: messagesSpeaker,
-  gemini: geminiSpeaker,
-  responses: responsesSpeaker,
+// Each runs one turn: `ask(scenario, history)` gives what the user sees, and `more(history, turn, resultOf)` continues it.
+const DRIVERS = {
+  chat: chatDriver,
+  messages: messagesDriver,
+  gemini: geminiDriver,
+  responses: responsesDriver,
 };
 
-// Every library fetches by the global function: so each scenario's requests are counted, and its last answer seen.
+// Every library fetches by the global function: so each scenario's requests are counted, and its last response is seen.
 const watched = new AsyncLocalStorage();
 const { fetch: realFetch } = globalThis;
 globalThis.fetch = async (...args) => {
@@ -33,36 +33,36 @@ globalThis.fetch = async (...args) => {
 async function talk(scenario, view) {
   const { results = {}, result = 'sunny' } = scenario;
   const resultOf = ({ name }) => {
-    const told = results[name] ?? result;
-    return typeof told === 'string' ? { text: told } : told;
+    const value = results[name] ?? result;
+    return typeof value === 'string' ? { text: value } : value;
   };
   const controller = new AbortController();
   const onText = (text) => {
-    view.heard.push(text);
-    if (view.heard.length === scenario.abortAfter) controller.abort();
+    view.received.push(text);
+    if (view.received.length === scenario.abortAfter) controller.abort();
   };
   const way = { signal: controller.signal, onText, resultOf };
   if (AI_CLIENTS.includes(scenario.client)) {
     view.turns = await converse(scenario, way);
     return;
   }
-  const speaker = SPEAKERS[scenario.client](scenario);
+  const driver = DRIVERS[scenario.client](scenario);
   if (scenario.way) {
-    view.told = await speaker[scenario.way](scenario);
+    view.result = await driver[scenario.way](scenario);
     return;
   }
-  let history = speaker.begin(scenario);
+  let history = driver.begin(scenario);
   while (view.turns.length < scenario.mostTurns) {
-    const { raw, ...said } = await speaker.ask(scenario, history, way);
-    view.turns.push(said);
-    if (said.calls.length === 0) return;
-    history = speaker.more(history, { raw, ...said }, resultOf);
+    const { raw, ...turn } = await driver.ask(scenario, history, way);
+    view.turns.push(turn);
+    if (turn.calls.length === 0) return;
+    history = driver.more(history, { raw, ...turn }, resultOf);
   }
 }
 
-async function run({ id, ...told }) {
-  const scenario = { prompt: 'What is the weather in Oslo?', mostTurns: 6, ...told };
-  const view = { id, turns: [], heard: [], attempts: 0 };
+async function run({ id, ...request }) {
+  const scenario = { prompt: 'What is the weather in Oslo?', mostTurns: 6, ...request };
+  const view = { id, turns: [], received: [], attempts: 0 };
   try {
     await watched.run(view, () => talk(scenario, view));
   } catch (thrown) {
@@ -72,7 +72,7 @@ async function run({ id, ...told }) {
 }
 
 function toError(thrown) {
-  // The AI SDK wraps the last failure where it has tried again.
+  // The AI SDK wraps the last failure if it has retried.
   const { lastError: failure = thrown } = thrown ?? {};
   return {
     class: failure?.constructor?.name,
@@ -84,7 +84,7 @@ function toError(thrown) {
   };
 }
 
-// Libraries tell of what they cannot read, or of what a model does not take, here too.
+// Libraries print here what they cannot read, or what a model does not accept.
 console.error = () => {};
 console.warn = () => {};
 globalThis.AI_SDK_LOG_WARNINGS = false;

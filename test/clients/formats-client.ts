@@ -90,9 +90,9 @@ export interface TurnView {
 export interface ConversationView {
   turns: TurnView[];
   /** The result for `way`. */
-  told?: unknown;
+  result?: unknown;
   /** Text deltas as they arrived. */
-  heard: string[];
+  received: string[];
   /** HTTP requests that the library sent. */
   attempts: number;
   error?: {

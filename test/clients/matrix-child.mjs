@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { aiSdk, anthropic, genai, generativeAi, mistral, openai } from './matrix/libraries.mjs';
 import { librariesBy } from './matrix/versions.mjs';
 
-// Nothing here may reach beyond this machine: what tries is an error of the library's, and told to the suite.
+// Only this machine may be reached: any other request is an error of the library and reported to the suite.
 const { connect } = Socket.prototype;
 Socket.prototype.connect = function (...args) {
   const [first] = Array.isArray(args[0]) ? args[0] : args;
@@ -40,11 +40,11 @@ async function run({ id, library, format, ...at }) {
   } catch (thrown) {
     const failure = thrown?.lastError ?? thrown;
     const message = failure?.message ?? (failure instanceof Error ? '' : JSON.stringify(failure));
-    // @google/genai 0 has the status in its words alone.
-    const [, told] = /got status: (\d+)/.exec(message) ?? [];
+    // @google/genai 0 has the status only in its message.
+    const [, status] = /got status: (\d+)/.exec(message) ?? [];
     seen.error = {
       class: failure?.constructor?.name,
-      status: failure?.status ?? failure?.statusCode ?? (told ? Number(told) : null),
+      status: failure?.status ?? failure?.statusCode ?? (status ? Number(status) : null),
       message: message.slice(0, 600),
     };
   }
@@ -55,6 +55,6 @@ console.warn = () => {};
 console.error = () => {};
 console.log = () => {};
 globalThis.AI_SDK_LOG_WARNINGS = false;
-// Helpers reject promises that nobody asked for, too.
+// Helpers also reject promises that are not used.
 process.on('unhandledRejection', () => {});
 for await (const line of createInterface({ input: process.stdin })) void run(JSON.parse(line));

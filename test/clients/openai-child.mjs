@@ -142,8 +142,8 @@ function textOf(content) {
 }
 
 function reasoningOf(message) {
-  const said = message.reasoning_content ?? message.reasoning;
-  if (said || !Array.isArray(message.content)) return said ?? '';
+  const reasoning = message.reasoning_content ?? message.reasoning;
+  if (reasoning || !Array.isArray(message.content)) return reasoning ?? '';
   return message.content.map((part) => part.thinking?.map((thought) => thought.text).join('') ?? '').join('');
 }
 
@@ -234,7 +234,7 @@ async function run(scenario) {
   process.stdout.write(`${JSON.stringify(view)}\n`);
 }
 
-// The library tells of every stream it cannot read here too; the view says it already.
+// The library also prints every stream that it cannot read; the view has the error already.
 console.error = () => {};
 
 process.on('unhandledRejection', (thrown) => {

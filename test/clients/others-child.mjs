@@ -16,8 +16,8 @@ const CALLS = {
     const bytes = Buffer.from(await response.arrayBuffer());
     return { type: response.headers.get('content-type'), base64: bytes.toString('base64') };
   },
-  'openai transcriptions': (at, { file, ...request }) => heard(openai(at).audio.transcriptions, file, request),
-  'openai translations': (at, { file, ...request }) => heard(openai(at).audio.translations, file, request),
+  'openai transcriptions': (at, { file, ...request }) => transcript(openai(at).audio.transcriptions, file, request),
+  'openai translations': (at, { file, ...request }) => transcript(openai(at).audio.translations, file, request),
   'openai moderations': (at, request) => openai(at).moderations.create(request),
   'genai embedContent': ({ url, apiKey }, request) =>
     new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, retryOptions: { attempts: 1 } } }).models.embedContent(
@@ -59,7 +59,7 @@ const plain = (result, ...names) => Object.fromEntries(names.map((name) => [name
 
 const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
-async function heard(format, base64, request) {
+async function transcript(format, base64, request) {
   const file = await toFile(Buffer.from(base64, 'base64'), 'sound.wav');
   const reply = await format.create({ ...request, file });
   if (!request.stream) return reply;

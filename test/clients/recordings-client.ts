@@ -16,7 +16,7 @@ export interface Reading {
   stream: boolean;
   body: WrittenBody;
   error?: true;
-  said?: { text: string; refusal?: string; calls?: [string, unknown][] };
+  expected?: { text: string; refusal?: string; calls?: [string, unknown][] };
   /** The tools that it calls: AI SDK 4 must know them. */
   tools?: string[];
   native?: WrittenBody;

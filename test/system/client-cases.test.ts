@@ -119,7 +119,7 @@ test(
     for (const texts of [['One ', 'two'], ['Three']]) stage.script(PROVIDERS[provider].stream({ texts }));
     const view = await talk(stage, { client: 'gemini', way: 'chat', prompts: ['First', 'Second'] });
     expect(view.error).toBeUndefined();
-    const { texts, history } = view.told as { texts: string[]; history: { role: string }[] };
+    const { texts, history } = view.result as { texts: string[]; history: { role: string }[] };
     expect(texts).toEqual(['One two', 'Three']);
     expect(history.filter(({ role }) => role === 'user')).toHaveLength(2);
     const { turns } = readSent(provider, stage.journal()[1]?.body);
@@ -133,11 +133,11 @@ test(
 
 test('case 15: every library lists the same models', async () => {
   const stage = await scene.stage({ model: 'team/Model-1.5:free' });
-  const names = (await talk(stage, { client: 'chat', way: 'models' })).told as string[];
+  const names = (await talk(stage, { client: 'chat', way: 'models' })).result as string[];
   expect(names).toContain('team/Model-1.5:free');
-  expect((await talk(stage, { client: 'messages', way: 'models' })).told).toEqual(names);
+  expect((await talk(stage, { client: 'messages', way: 'models' })).result).toEqual(names);
   for (const version of [undefined, 'v1beta'] as const) {
-    const { told } = await talk(stage, { client: 'gemini', way: 'models', ...(version && { version }) });
+    const { result: told } = await talk(stage, { client: 'gemini', way: 'models', ...(version && { version }) });
     expect(told).toEqual(names.map((name) => `models/${name}`));
   }
 });
@@ -320,7 +320,7 @@ describe('case 49: an error within a stream', () => {
         const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
         const before = events.slice(0, -(provider === 'gemini' ? 1 : 3));
         stage.script({ events: [...before, errors[provider]], withoutTerminator: true });
-        const { error: thrown, turns, heard } = await talk(stage, { client, stream: true });
+        const { error: thrown, turns, received: heard } = await talk(stage, { client, stream: true });
         expect(heard.join('')).toStartWith('one ');
         expect(turns).toEqual([]);
         expect(thrown?.class).toMatch(/Error$/);

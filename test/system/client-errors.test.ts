@@ -244,7 +244,7 @@ for (const client of CLIENTS) {
       inEachFormat(async (provider) => {
         const stage = await newStage(provider);
         stage.script({ ...unfinished(provider, 'cut'), paceMs: 5 });
-        const { error, turns, heard } = await talk(stage, { client, stream: true });
+        const { error, turns, received: heard } = await talk(stage, { client, stream: true });
         expect(error).toBeDefined();
         expect(turns).toEqual([]);
         expect(heard.join('')).toStartWith('one ');
@@ -260,7 +260,7 @@ for (const client of CLIENTS) {
       inEachFormat(async (provider) => {
         const stage = await newStage(provider);
         stage.script(unfinished(provider, 'silence'));
-        const { error, heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
+        const { error, received: heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
         expect(error?.status ?? null).toBeNull();
         expect(heard.join('')).toStartWith('one two ');
         await stage.upstreamAborted();
@@ -289,7 +289,7 @@ for (const client of CLIENTS) {
       60_000,
     );
 
-    test('an empty balance is not tried again', async () => {
+    test('an empty balance is not retried', async () => {
       const stage = await newStage('chat', { amount: '0' });
       const view = await talk(stage, { client, stream: false, retries: 2 });
       expect(view).toMatchObject({ attempts: 1, error: { status: 402 } });

@@ -1,13 +1,13 @@
 /** `client.responses.compact` of the official library: with a provider that compacts, and with models that are asked for a summary. */
 import { describe, expect, test } from 'bun:test';
-import { type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { type ResponsesView, startLoopsClient } from '../clients/loops-client.ts';
 import { PROVIDERS, type ProviderName } from '../helpers/provider-answers.ts';
 import type { Stage } from '../helpers/scene.ts';
 import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
 
 const scene = useScene({ environment: { MODELPORT_SANDBOX: 'on' } });
-const client = useClient(startForgetfulClient);
+const client = useClient(startLoopsClient);
 
 const NAMES = Object.keys(PROVIDERS) as ProviderName[];
 /** Formats without an endpoint for it. */

@@ -1,6 +1,6 @@
 /** Tool loops with models that sign their reasoning, by clients whose formats lose the signatures: what the provider gets back. */
 import { describe, expect, test } from 'bun:test';
-import { type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { type Loop, type LoopView, startLoopsClient } from '../clients/loops-client.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
 import type { Stage } from '../helpers/scene.ts';
@@ -8,7 +8,7 @@ import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const scene = useScene();
-const client = useClient(startForgetfulClient);
+const client = useClient(startLoopsClient);
 
 /** A provider's request, independent of its format. */
 interface Body {

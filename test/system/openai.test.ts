@@ -52,7 +52,7 @@ for (const library of LIBRARIES) {
     const ask = (more = {}) =>
       chatRequest('sandbox-chat', { messages: [{ role: 'user', content: 'Tell me about bridges.' }], ...more });
 
-    test('whole, streamed and by the helper: the same answer, the same charge', async () => {
+    test('non-streaming, streaming and by the helper: the same answer, the same charge', async () => {
       const stage = await scene.stage();
       const request = ask({ seed: 7 });
       const whole = await run(stage, { way: 'chat', request }, library);

@@ -1,6 +1,6 @@
 /** Stored responses with the official library: continued, read, deleted, listed, with models of any provider. */
 import { describe, expect, test } from 'bun:test';
-import { type ResponsesView, type ResponseView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { type ResponsesView, type ResponseView, startLoopsClient } from '../clients/loops-client.ts';
 import { startGateway } from '../helpers/gateway-process.ts';
 import { PROVIDERS, type ProviderAnswers, type ProviderName, SIGNATURE } from '../helpers/provider-answers.ts';
 import type { Stage } from '../helpers/scene.ts';
@@ -8,7 +8,7 @@ import { useClient, useScene } from '../helpers/scene-hooks.ts';
 import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const scene = useScene();
-const client = useClient(startForgetfulClient);
+const client = useClient(startLoopsClient);
 
 const NAMES = Object.keys(PROVIDERS) as ProviderName[];
 const stageFor = ({ type, upstreamModel }: ProviderAnswers) => scene.stage({ type, upstreamModel });

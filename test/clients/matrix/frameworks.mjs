@@ -77,6 +77,6 @@ export async function agents(format, { url, apiKey, model, stream, system, promp
     for await (const _ of result);
     await result.completed;
   }
-  const { finalOutput: said } = result;
-  return { text: typeof said === 'string' ? said : JSON.stringify(said), calls };
+  const { finalOutput: output } = result;
+  return { text: typeof output === 'string' ? output : JSON.stringify(output), calls };
 }

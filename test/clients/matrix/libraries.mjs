@@ -13,15 +13,15 @@ const MOST_TURNS = 3;
 
 const runner = (formats) => ({ run: (format, at) => formats[format](at) });
 
-/** Asks until no tool is called any more: `ask` gives the message, its text and its calls; `more` is what the next turn adds. */
+/** Repeats until no tool is called any more: `ask` gives the message, its text and its calls; `more` is what the next turn adds. */
 export async function loop(ask, more) {
   const calls = [];
   let history = [];
   for (let turn = 0; turn < MOST_TURNS; turn++) {
-    const said = await ask(history);
-    if (said.calls.length === 0) return { text: said.text, calls };
-    calls.push(...said.calls.map(({ name, args }) => [name, args]));
-    history = [...history, ...more(said)];
+    const reply = await ask(history);
+    if (reply.calls.length === 0) return { text: reply.text, calls };
+    calls.push(...reply.calls.map(({ name, args }) => [name, args]));
+    history = [...history, ...more(reply)];
   }
   throw new Error('the loop does not end');
 }
@@ -41,10 +41,10 @@ export function chatLoop(resource, { stream, model, system, prompt, tools, schem
     }),
   };
   const ask = async (history) => {
-    const asked = { ...request, messages: [...opening(system, prompt), ...history] };
+    const params = { ...request, messages: [...opening(system, prompt), ...history] };
     const message = stream
-      ? await streamedMessage(resource, asked, helper)
-      : (await (schema && helper?.parse ? helper.parse(asked) : resource.create(asked))).choices[0].message;
+      ? await streamedMessage(resource, params, helper)
+      : (await (schema && helper?.parse ? helper.parse(params) : resource.create(params))).choices[0].message;
     const calls = (message.tool_calls ?? []).map((call) => ({
       id: call.id,
       name: call.function.name,
@@ -58,10 +58,10 @@ export function chatLoop(resource, { stream, model, system, prompt, tools, schem
   ]);
 }
 
-async function streamedMessage(resource, asked, helper) {
-  if (helper) return (await helper.stream(asked).finalChatCompletion()).choices[0].message;
+async function streamedMessage(resource, params, helper) {
+  if (helper) return (await helper.stream(params).finalChatCompletion()).choices[0].message;
   const message = { role: 'assistant', content: '' };
-  for await (const { choices } of await resource.create({ ...asked, stream: true })) {
+  for await (const { choices } of await resource.create({ ...params, stream: true })) {
     const delta = choices[0]?.delta ?? {};
     message.content += delta.content ?? '';
     for (const { index, ...call } of delta.tool_calls ?? []) {
@@ -96,8 +96,8 @@ export function openai(load) {
         ...(schema && { text: { format: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } } }),
       };
       const ask = async (history) => {
-        const asked = { ...request, input: [{ role: 'user', content: prompt }, ...history] };
-        const reply = stream ? await streamedResponse(responses, asked) : await responses.create(asked);
+        const params = { ...request, input: [{ role: 'user', content: prompt }, ...history] };
+        const reply = stream ? await streamedResponse(responses, params) : await responses.create(params);
         if (reply.status === 'failed') throw new Error(`failed: ${reply.error?.message}`);
         const calls = reply.output
           .filter(({ type }) => type === 'function_call')
@@ -113,10 +113,10 @@ export function openai(load) {
   });
 }
 
-async function streamedResponse(responses, asked) {
-  if (responses.stream) return responses.stream(asked).finalResponse();
+async function streamedResponse(responses, params) {
+  if (responses.stream) return responses.stream(params).finalResponse();
   let last;
-  for await (const event of await responses.create({ ...asked, stream: true })) {
+  for await (const event of await responses.create({ ...params, stream: true })) {
     if (event.type === 'error') throw new Error(event.message ?? 'error');
     if (/^response\.(completed|incomplete|failed)$/.test(event.type)) last = event.response;
   }
@@ -138,8 +138,8 @@ export function anthropic(load) {
         ...(schema && { output_config: { format: { type: 'json_schema', schema: SCHEMA } } }),
       };
       const ask = async (history) => {
-        const asked = { ...request, messages: [{ role: 'user', content: prompt }, ...history] };
-        const { content } = stream ? await resource.stream(asked).finalMessage() : await resource.create(asked);
+        const params = { ...request, messages: [{ role: 'user', content: prompt }, ...history] };
+        const { content } = stream ? await resource.stream(params).finalMessage() : await resource.create(params);
         const texts = content.filter(({ type }) => type === 'text').map(({ text }) => text);
         const calls = content
           .filter(({ type }) => type === 'tool_use')
@@ -188,15 +188,15 @@ export function genai(load, retries = true) {
   return runner({
     async gemini({ url, apiKey, stream, model, system, prompt, tools, schema }) {
       const GoogleGenAI = await pick(library(), 'GoogleGenAI');
-      // 0 and 1 do not retry by themselves, and lose the status where they are told how often to.
+      // 0 and 1 do not retry by themselves, and lose the status if the number of retries is set.
       const httpOptions = { baseUrl: url, ...(retries && { retryOptions: { attempts: 1 } }) };
       const { models } = new GoogleGenAI({ apiKey, vertexai: false, httpOptions });
       const config = { systemInstruction: system, ...(tools && { tools: googleTools }), ...(schema && googleOutput) };
       return googleLoop(prompt, async (contents) => {
-        const asked = { model, contents, config };
+        const params = { model, contents, config };
         return stream
-          ? Array.fromAsync(await models.generateContentStream(asked))
-          : [await models.generateContent(asked)];
+          ? Array.fromAsync(await models.generateContentStream(params))
+          : [await models.generateContent(params)];
       });
     },
   });
@@ -231,22 +231,22 @@ export function aiSdk(load, providers) {
   const converse = async (wanted, { stream, system, prompt, tools, schema, mode }) => {
     const ai = await library();
     const place = ai.jsonSchema(SCHEMA);
-    const asked = { model: wanted, system, prompt, maxRetries: 0 };
+    const params = { model: wanted, system, prompt, maxRetries: 0 };
     if (schema && ai.generateObject) {
-      const { object } = await ai.generateObject({ ...asked, schema: place, ...(mode && { mode }) });
+      const { object } = await ai.generateObject({ ...params, schema: place, ...(mode && { mode }) });
       return { text: JSON.stringify(object), calls: [] };
     }
-    if (schema) asked.output = ai.Output.object({ schema: place });
+    if (schema) params.output = ai.Output.object({ schema: place });
     if (tools) {
       // Named otherwise from one major to the next.
       const steps = ai.isStepCount ?? ai.stepCountIs;
       const { description } = TOOL;
-      asked.tools = {
+      params.tools = {
         [TOOL.name]: { description, parameters: place, inputSchema: place, execute: async () => RESULT },
       };
-      Object.assign(asked, steps ? { stopWhen: steps(MOST_TURNS) } : { maxSteps: MOST_TURNS });
+      Object.assign(params, steps ? { stopWhen: steps(MOST_TURNS) } : { maxSteps: MOST_TURNS });
     }
-    const { text, steps } = stream ? await streamed(ai, asked) : await ai.generateText(asked);
+    const { text, steps } = stream ? await streamed(ai, params) : await ai.generateText(params);
     const calls = steps.flatMap((step) => step.toolCalls);
     return { text, calls: calls.map((call) => [call.toolName, call.input ?? call.args]) };
   };
@@ -265,10 +265,10 @@ export function aiSdk(load, providers) {
   });
 }
 
-async function streamed({ streamText }, asked) {
+async function streamed({ streamText }, params) {
   let failure;
   const reply = streamText({
-    ...asked,
+    ...params,
     onError: ({ error }) => {
       failure ??= error;
     },
@@ -276,7 +276,7 @@ async function streamed({ streamText }, asked) {
   try {
     for await (const part of reply.fullStream) if (part.type === 'error') failure ??= part.error;
   } catch (thrown) {
-    // What is thrown last hides what was told first.
+    // The last error hides the first one.
     failure ??= thrown;
   }
   if (failure) throw failure;
@@ -297,8 +297,8 @@ export function mistral(load) {
         }),
       };
       const ask = async (history) => {
-        const asked = { ...request, messages: [...opening(system, prompt), ...history] };
-        const message = stream ? await mistralStream(chat, asked) : (await chat.complete(asked)).choices[0].message;
+        const params = { ...request, messages: [...opening(system, prompt), ...history] };
+        const message = stream ? await mistralStream(chat, params) : (await chat.complete(params)).choices[0].message;
         const calls = (message.toolCalls ?? []).map((call) => ({
           id: call.id,
           name: call.function.name,
@@ -314,9 +314,9 @@ export function mistral(load) {
   });
 }
 
-async function mistralStream(chat, asked) {
+async function mistralStream(chat, params) {
   const message = { content: '' };
-  for await (const { data } of await chat.stream(asked)) {
+  for await (const { data } of await chat.stream(params)) {
     const delta = data.choices[0]?.delta ?? {};
     message.content += delta.content ?? '';
     for (const call of delta.toolCalls ?? []) {

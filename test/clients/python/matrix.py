@@ -20,7 +20,7 @@ def tell(view):
         answers.flush()
 
 
-# Nothing here may reach beyond this machine: what tries is an error of the library's, and told to the suite.
+# Only this machine may be reached: any other request is an error of the library and reported to the suite.
 connect = socket.socket.connect
 
 
@@ -85,25 +85,25 @@ def openai_chat(at):
         more["tools"] = [{"type": "function", "function": function}]
 
     def ask(history):
-        asked = {"model": at["model"], "messages": [*opening(at), *history], **more}
+        params = {"model": at["model"], "messages": [*opening(at), *history], **more}
         if at["schema"]:
-            message = completions.parse(**asked, response_format=place()).choices[0].message
+            message = completions.parse(**params, response_format=place()).choices[0].message
             return message, message.parsed.model_dump_json(), []
         if at["stream"]:
             # The helper parses arguments of strict tools alone.
-            with completions.stream(**asked) as stream:
+            with completions.stream(**params) as stream:
                 message = stream.get_final_completion().choices[0].message
         else:
-            message = completions.create(**asked).choices[0].message
+            message = completions.create(**params).choices[0].message
         calls = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or []]
         return message, message.content or "", calls
 
     def goes_on(message, calls):
-        said = message.to_dict(exclude_unset=True)
-        for call in said.get("tool_calls") or []:
+        reply = message.to_dict(exclude_unset=True)
+        for call in reply.get("tool_calls") or []:
             call["function"].pop("parsed_arguments", None)
-        said.pop("parsed", None)
-        return [said, *({"role": "tool", "tool_call_id": id, "content": RESULT} for id, _, _ in calls)]
+        reply.pop("parsed", None)
+        return [reply, *({"role": "tool", "tool_call_id": id, "content": RESULT} for id, _, _ in calls)]
 
     return loop(ask, goes_on)
 
@@ -117,15 +117,15 @@ def openai_responses(at):
         ]
 
     def ask(history):
-        asked = {"model": at["model"], "store": False, "input": [{"role": "user", "content": at["prompt"]}, *history], **more}
+        params = {"model": at["model"], "store": False, "input": [{"role": "user", "content": at["prompt"]}, *history], **more}
         if at["schema"]:
-            reply = responses.parse(**asked, text_format=place())
+            reply = responses.parse(**params, text_format=place())
             return reply, reply.output_parsed.model_dump_json(), []
         if at["stream"]:
-            with responses.stream(**asked) as stream:
+            with responses.stream(**params) as stream:
                 reply = stream.get_final_response()
         else:
-            reply = responses.create(**asked)
+            reply = responses.create(**params)
         if reply.status == "failed":
             raise RuntimeError(f"failed: {reply.error}")
         calls = [
@@ -151,15 +151,15 @@ def anthropic_messages(at):
         more["tools"] = [{"name": NAME, "description": DESCRIPTION, "input_schema": SCHEMA}]
 
     def ask(history):
-        asked = {"model": at["model"], "messages": [{"role": "user", "content": at["prompt"]}, *history], **more}
+        params = {"model": at["model"], "messages": [{"role": "user", "content": at["prompt"]}, *history], **more}
         if at["schema"]:
-            reply = messages.parse(**asked, output_format=place())
+            reply = messages.parse(**params, output_format=place())
             return reply, reply.parsed_output.model_dump_json(), []
         if at["stream"]:
-            with messages.stream(**asked) as stream:
+            with messages.stream(**params) as stream:
                 reply = stream.get_final_message()
         else:
-            reply = messages.create(**asked)
+            reply = messages.create(**params)
         text = "".join(block.text for block in reply.content if block.type == "text")
         return reply, text, [(block.id, block.name, block.input) for block in reply.content if block.type == "tool_use"]
 
@@ -175,7 +175,7 @@ def gemini(at):
     from google.genai import types
 
     options = types.HttpOptions(base_url=at["url"], retry_options=types.HttpRetryOptions(attempts=1))
-    # The client closes its connections once nobody holds it.
+    # The client closes its connections when it is not referenced any more.
     client = genai.Client(api_key=at["apiKey"], vertexai=False, http_options=options)
     models = client.models
     config = {"system_instruction": at["system"], "automatic_function_calling": {"disable": True}}
@@ -191,8 +191,8 @@ def gemini(at):
 
     def ask(history):
         contents = [types.Content(role="user", parts=[types.Part(text=at["prompt"])]), *history]
-        asked = {"model": at["model"], "contents": contents, "config": config}
-        answers = list(models.generate_content_stream(**asked)) if at["stream"] else [models.generate_content(**asked)]
+        params = {"model": at["model"], "contents": contents, "config": config}
+        answers = list(models.generate_content_stream(**params)) if at["stream"] else [models.generate_content(**params)]
         if at["schema"]:
             return None, answers[0].parsed.model_dump_json(), []
         parts = [part for answer in answers for one in answer.candidates or [] for part in (one.content.parts if one.content else None) or []]
@@ -222,13 +222,13 @@ def chained(model):
             chat = chat.bind_tools([{"type": "function", "function": function}])
 
         def ask(history):
-            asked = [SystemMessage(at["system"]), HumanMessage(at["prompt"]), *history]
+            params = [SystemMessage(at["system"]), HumanMessage(at["prompt"]), *history]
             if at["stream"]:
                 message = None
-                for chunk in chat.stream(asked):
+                for chunk in chat.stream(params):
                     message = chunk if message is None else message + chunk
             else:
-                message = chat.invoke(asked)
+                message = chat.invoke(params)
             return message, message.text, [(call["id"], call["name"], call["args"]) for call in message.tool_calls]
 
         return loop(ask, lambda message, calls: [message, *(ToolMessage(RESULT, tool_call_id=id) for id, _, _ in calls)])
@@ -272,7 +272,7 @@ def litellm_loop(provider, path):
             more["response_format"] = place()
 
         def ask(history):
-            asked = {
+            params = {
                 "model": f"{provider}/{at['model']}",
                 "api_key": at["apiKey"],
                 "api_base": at["url"] + path,
@@ -283,10 +283,10 @@ def litellm_loop(provider, path):
                 **more,
             }
             if at["stream"]:
-                chunks = list(litellm.completion(**asked, stream=True))
+                chunks = list(litellm.completion(**params, stream=True))
                 message = litellm.stream_chunk_builder(chunks).choices[0].message
             else:
-                message = litellm.completion(**asked).choices[0].message
+                message = litellm.completion(**params).choices[0].message
             calls = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or []]
             return message, message.content or "", calls
 

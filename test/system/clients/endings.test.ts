@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../src/canonical/errors.ts';
 import type { ReplyEvent } from '../../../src/canonical/reply.ts';
 import { dialectNamed } from '../../../src/dialects/index.ts';
-import { AGES, type AgesClient, startAgesClient } from '../../clients/ages-client.ts';
+import { startVersionsClient, VERSIONS, type VersionsClient } from '../../clients/versions-client.ts';
 import { type Source, sources } from '../../conformance/translate-replies.ts';
 import { chatCall } from '../../helpers/chat-call.ts';
 import { hasFixtures } from '../../helpers/fixtures.ts';
@@ -14,7 +14,7 @@ import { type GatewayProcess, startGateway } from '../../helpers/gateway-process
 const INSTALL_MS = 300_000;
 const SUITE_MS = 120_000;
 const NO_BYTES = new Uint8Array(0);
-const SAID = 'The reply broke off half way.';
+const ERROR_TEXT = 'The reply broke off in the middle.';
 /** The number of cuts of a recording, evenly spread, and of recordings of each format. */
 const MOST_CUTS = 12;
 const MOST_RECORDINGS = 1;
@@ -22,9 +22,9 @@ const MOST_RECORDINGS = 1;
 const WRITES_APART = 3;
 const AT_A_TIME = 8;
 
-let client: AgesClient;
+let client: VersionsClient;
 beforeAll(async () => {
-  client = await startAgesClient();
+  client = await startVersionsClient();
 }, INSTALL_MS);
 afterAll(() => client.stop());
 
@@ -52,7 +52,7 @@ function cutAfter(events: readonly ReplyEvent[], count: number, format: string, 
   const call = chatCall({ stream: true, origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' } });
   const writer = dialectNamed(format)?.writer(call);
   if (!writer) throw new Error(`There is no ${format}.`);
-  const error = new GatewayError('upstream_failed', SAID);
+  const error = new GatewayError('upstream_failed', ERROR_TEXT);
   const pieces = events.slice(0, count).map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
   pieces.push(writer.fail(error));
   if (writer.afterFail) pieces.push(writer.afterFail(error));
@@ -113,7 +113,7 @@ function recorded(): Stream[] {
   );
 }
 
-const pairs = Object.entries(AGES).flatMap(([format, libraries]) =>
+const pairs = Object.entries(VERSIONS).flatMap(([format, libraries]) =>
   libraries.map((library) => [format, library] as const),
 );
 

@@ -1,7 +1,7 @@
 /** Every recording in every other format, read by all supported versions of that format's libraries. */
 import { describe, expect, test } from 'bun:test';
-import { AGES } from '../../clients/ages-client.ts';
 import { type Reading, readAll } from '../../clients/recordings-client.ts';
+import { VERSIONS } from '../../clients/versions-client.ts';
 import { shapeOfBody } from '../../conformance/body-shape.ts';
 import { contentIn, FORMAT_TRAITS } from '../../conformance/meaning.ts';
 import {
@@ -21,9 +21,9 @@ const BILL = { input: 3, output: 4, source: 'counted' } as const;
 function readingOf({ source, target, stream, status, contentType, body }: Translation): Reading {
   const reading = { format: target.name, stream, body: { status, contentType, body } };
   if (source.error || isFailure(source, target)) return { ...reading, error: true };
-  const manner = FORMAT_TRAITS[target.name];
-  if (!manner) throw new Error(`Nobody has said how ${target.name} says things.`);
-  const { text = '', refusal = '', calls = [], finish } = contentIn(source.reply, manner).choices[0] ?? {};
+  const traits = FORMAT_TRAITS[target.name];
+  if (!traits) throw new Error(`The table FORMAT_TRAITS has no row for ${target.name}.`);
+  const { text = '', refusal = '', calls = [], finish } = contentIn(source.reply, traits).choices[0] ?? {};
   const names = [...calls.map(({ name }) => name), ...callsOf(source).map(({ name }) => name)];
   const hasCalls = names.length > 0 && target.name !== 'openai-completions';
   const tools = hasCalls ? { tools: [...new Set(names)] } : {};
@@ -36,7 +36,7 @@ function readingOf({ source, target, stream, status, contentType, body }: Transl
   // Each library reads truncated arguments differently, and text completions have no tool calls.
   const areRead = finish !== 'length' && target.name !== 'openai-completions';
   const pairs = calls.map(({ name, input }): [string, unknown] => [name, input]);
-  return { ...reading, ...tools, said: { text, refusal, ...(areRead && { calls: pairs }) } };
+  return { ...reading, ...tools, expected: { text, refusal, ...(areRead && { calls: pairs }) } };
 }
 
 const partsOf = ({ reply }: Source) => reply.choices[0]?.parts ?? [];
@@ -57,13 +57,13 @@ const BEYOND: readonly {
   {
     library: /./,
     format: 'gemini',
-    why: 'that a stream broke off is said in writes of their own: endings.test.ts tries that',
+    why: 'the error of an interrupted stream is in separate writes: endings.test.ts covers that',
     when: ({ error }, stream) => stream && error !== undefined,
   },
   {
     library: /./,
     format: '',
-    why: 'some put all choices of a stream together, and nobody else sees more than the first',
+    why: 'some join all choices of a stream, and all others see only the first',
     when: ({ reply }, stream) => stream && reply.choices.length > 1,
   },
   {
@@ -81,7 +81,7 @@ const BEYOND: readonly {
   {
     library: /^ai 4/,
     format: '',
-    why: 'AI SDK 4 raises on arguments that broke off at a limit of tokens',
+    why: 'AI SDK 4 raises on arguments that are truncated at a token limit',
     when: (source) => callsOf(source).length > 0 && source.reply.choices[0]?.finish?.reason === 'length',
   },
   {
@@ -142,7 +142,7 @@ const familyOf = (library: string) => library.split(' ')[0];
 const READS_ALL = process.env.MODELPORT_TEST_THOROUGH === '1';
 const AT_LEAST = READS_ALL ? 50_000 : 10_000;
 
-const LIBRARIES = Object.entries(AGES).flatMap(([format, names]) => names.map((library) => ({ library, format })));
+const LIBRARIES = Object.entries(VERSIONS).flatMap(([format, names]) => names.map((library) => ({ library, format })));
 
 describe.skipIf(!hasFixtures)('recordings', () => {
   test(

@@ -33,7 +33,7 @@ function stageFor(scene: Scene, upstream: MatrixCase['upstream']): Promise<Stage
 }
 
 const ARGS = { city: 'Oslo' };
-const SAYS: { readonly [task in MatrixCase['task']]: readonly ModelOutput[] } = {
+const OUTPUTS: { readonly [task in MatrixCase['task']]: readonly ModelOutput[] } = {
   text: [{ texts: ['Hello ', 'world.'] }],
   tools: [{ calls: [{ id: 'call_1', name: 'get_weather', args: ARGS }] }, { texts: ['It is ', 'sunny.'] }],
   schema: [{ texts: ['{"city":', '"Oslo"}'] }],
@@ -64,7 +64,7 @@ function answersOf({ byTool }: MatrixClient, format: MatrixFormat, each: MatrixC
       if (task === 'schema' && byTool?.formats.includes(format)) {
         return [provider.whole({ calls: [{ id: 'call_1', name: byTool.name, args: ARGS }] })];
       }
-      return SAYS[task].map((output) => (stream ? provider.stream(output) : provider.whole(output)));
+      return OUTPUTS[task].map((output) => (stream ? provider.stream(output) : provider.whole(output)));
     case 'a request the provider refuses':
       return [provider.error(400, 'The image is too large.')];
     case 'a rate limit':
@@ -118,7 +118,7 @@ function expectReply({ upstream, task }: MatrixCase, { reply, error }: MatrixVie
     const answer = JSON.parse(reply?.text ?? '');
     expect(answer).toEqual(isSandbox ? { city: expect.any(String) } : ARGS);
   } else if (isSandbox) expect(reply?.text).toContain(task === 'tools' ? 'sunny' : SYSTEM);
-  else expect(reply?.text).toBe((SAYS[task].at(-1)?.texts ?? []).join(''));
+  else expect(reply?.text).toBe((OUTPUTS[task].at(-1)?.texts ?? []).join(''));
 }
 
 function expectFailure(
@@ -137,8 +137,8 @@ function expectFailure(
 }
 
 /** Cases of one upstream run one after another, because it answers in order. */
-async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat): Promise<void> {
-  const { scene, stages } = ground;
+async function checkAll(environment: Ground, row: MatrixClient, format: MatrixFormat): Promise<void> {
+  const { scene, stages } = environment;
   const upstreams = Map.groupBy(casesOf(row, format), ({ upstream }) => upstream);
   const failures: string[] = [];
   await Promise.all(
@@ -147,7 +147,7 @@ async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat)
         const stage = stages[upstream]!;
         const before = stage.journal().length;
         try {
-          await check(ground, row, format, stage, each);
+          await check(environment, row, format, stage, each);
           for (const { body } of stage.journal().slice(before)) expect(JSON.stringify(body)).toContain(SYSTEM);
           // One request per answer: no retries, and no answer left for the next case.
           expect(stage.journal().length - before).toBe(answersOf(row, format, each).length);
@@ -169,21 +169,21 @@ export function matrixSuite(
   start: (() => ClientChild<MatrixCall, MatrixView> | Promise<ClientChild<MatrixCall, MatrixView>>) | undefined,
 ): void {
   describe.skipIf(start === undefined)(title, () => {
-    let ground: Ground;
+    let environment: Ground;
     beforeAll(async () => {
       const starting = startScene({ environment: { MODELPORT_SANDBOX: 'on', MODELPORT_LOG_LEVEL: 'error' } });
       const [scene, client] = await Promise.all([starting, start?.()]);
       if (!client) return;
       const upstreams = [...(Object.keys(PROVIDERS) as ProviderName[]), 'sandbox'] as const;
       const made = upstreams.map(async (name) => [name, await stageFor(scene, name)]);
-      ground = { scene, client, stages: Object.fromEntries(await Promise.all(made)) };
+      environment = { scene, client, stages: Object.fromEntries(await Promise.all(made)) };
     }, INSTALL_MS);
     afterAll(async () => {
-      ground?.client.stop();
-      await ground?.scene.close();
+      environment?.client.stop();
+      await environment?.scene.close();
     }, 30_000);
 
     const rows = matrix.flatMap((row) => row.formats.map((format) => [row.library, format, row] as const));
-    test.each(rows)('%s over %s', (_library, format, row) => checkAll(ground, row, format), SUITE_MS);
+    test.each(rows)('%s over %s', (_library, format, row) => checkAll(environment, row, format), SUITE_MS);
   });
 }

@@ -1,4 +1,4 @@
-// Official libraries of several ages: what the user of each sees of a reply. `fetch`, where it is given, is asked in the network's place.
+// Official libraries of several versions: what the user of each sees of a reply. `fetch`, if given, replaces the network.
 import { librariesBy, once, pick } from './matrix/versions.mjs';
 
 const prompt = 'Hello';
@@ -36,10 +36,12 @@ function openai(load) {
     async 'openai-chat'(at) {
       const { stream, model } = at;
       const { chat, beta } = await client(at);
-      const asked = { model, messages };
-      if (!stream) return chatView(await chat.completions.create(asked));
+      const params = { model, messages };
+      if (!stream) return chatView(await chat.completions.create(params));
       const helper = chat.completions.stream ? chat.completions : beta.chat.completions;
-      return chatView(await helper.stream({ ...asked, stream_options: { include_usage: true } }).finalChatCompletion());
+      return chatView(
+        await helper.stream({ ...params, stream_options: { include_usage: true } }).finalChatCompletion(),
+      );
     },
     async 'openai-chat, chunk by chunk'(at) {
       const { model } = at;
@@ -72,13 +74,13 @@ function openai(load) {
     async 'openai-responses'(at) {
       const { stream, model } = at;
       const { responses } = await client(at);
-      const asked = { model, input: prompt };
+      const params = { model, input: prompt };
       const reply =
         stream && responses.stream
-          ? await responses.stream(asked).finalResponse()
+          ? await responses.stream(params).finalResponse()
           : stream
-            ? await lastResponse(await responses.create({ ...asked, stream: true }))
-            : await responses.create(asked);
+            ? await lastResponse(await responses.create({ ...params, stream: true }))
+            : await responses.create(params);
       if (reply.status === 'failed') throw new Error(`failed: ${reply.error?.message}`);
       const calls = reply.output.flatMap((item) => {
         if (item.type === 'custom_tool_call') return [[item.name, item.input]];
@@ -110,8 +112,8 @@ function anthropic(load) {
     async 'anthropic-messages'(at) {
       const { stream, model } = at;
       const { messages: resource } = await client(at);
-      const asked = { model, max_tokens: 100, messages };
-      const reply = stream ? await resource.stream(asked).finalMessage() : await resource.create(asked);
+      const params = { model, max_tokens: 100, messages };
+      const reply = stream ? await resource.stream(params).finalMessage() : await resource.create(params);
       const blocks = (type) => reply.content.filter((block) => block.type === type);
       return view(
         blocks('text')
@@ -131,10 +133,10 @@ function genai(load) {
     async gemini({ url, apiKey, model, stream }) {
       const GoogleGenAI = await pick(library(), 'GoogleGenAI');
       const { models } = new GoogleGenAI({ apiKey, vertexai: false, httpOptions: { baseUrl: url } });
-      const asked = { model, contents: prompt };
+      const params = { model, contents: prompt };
       const answers = [];
-      if (stream) for await (const answer of await models.generateContentStream(asked)) answers.push(answer);
-      else answers.push(await models.generateContent(asked));
+      if (stream) for await (const answer of await models.generateContentStream(params)) answers.push(answer);
+      else answers.push(await models.generateContent(params));
       return googleView(answers);
     },
   };
@@ -187,15 +189,15 @@ function aiSdk(load, providers) {
   const library = once(load);
   const run = async (wanted, { stream, tools }) => {
     const { generateText, streamText, jsonSchema } = await library();
-    const asked = { model: wanted, prompt, maxRetries: 0, ...(tools && { tools: toolsOf(jsonSchema, tools) }) };
+    const params = { model: wanted, prompt, maxRetries: 0, ...(tools && { tools: toolsOf(jsonSchema, tools) }) };
     const calls = (list) => list.map((call) => [call.toolName, call.input ?? call.args]);
     if (!stream) {
-      const { text, toolCalls, finishReason, usage } = await generateText(asked);
+      const { text, toolCalls, finishReason, usage } = await generateText(params);
       return view(text, calls(toolCalls), finishReason, usage);
     }
     let failure;
     const reply = streamText({
-      ...asked,
+      ...params,
       onError: ({ error }) => {
         failure ??= error;
       },
@@ -207,7 +209,7 @@ function aiSdk(load, providers) {
         if (part.type === 'text-delta') text += part.text ?? part.textDelta ?? part.delta ?? '';
       }
     } catch (thrown) {
-      // What is thrown last hides what was told first.
+      // The last error hides the first one.
       failure ??= thrown;
     }
     if (failure) throw failure;
@@ -248,9 +250,9 @@ function mistral(load) {
     async 'openai-chat'({ url, apiKey, model, stream }) {
       const Mistral = await pick(library(), 'Mistral');
       const { chat } = new Mistral({ apiKey, serverURL: url });
-      const asked = { model, messages };
+      const params = { model, messages };
       if (!stream) {
-        const { choices, usage } = await chat.complete(asked);
+        const { choices, usage } = await chat.complete(params);
         const calls = (choices[0].message.toolCalls ?? []).map((call) => [
           call.function.name,
           parsed(call.function.arguments),
@@ -260,7 +262,7 @@ function mistral(load) {
       let text = '';
       let finish = null;
       let usage = null;
-      for await (const { data } of await chat.stream(asked)) {
+      for await (const { data } of await chat.stream(params)) {
         text += data.choices[0]?.delta.content ?? '';
         finish = data.choices[0]?.finishReason ?? finish;
         usage = data.usage ?? usage;

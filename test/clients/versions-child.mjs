@@ -1,12 +1,12 @@
-// Official libraries of several ages, handed the same bodies: what the user of each sees. One JSON line in, one out.
-// The bodies are served by this process over loopback HTTP, piece by piece: how a stream ends is part of what is tried.
+// Official libraries of several versions that read the same bodies: what the user of each sees. One JSON line in, one out.
+// The bodies are served by this process over loopback HTTP, piece by piece: how a stream ends is part of the test.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
-import { LIBRARIES } from './ages-readers.mjs';
+import { LIBRARIES } from './versions-readers.mjs';
 
-const NOBODY = { apiKey: 'sk-nobody', model: 'public-model' };
+const CLIENT = { apiKey: 'sk-nobody', model: 'public-model' };
 
-/** The scenarios under way, by their ids. */
+/** The active scenarios, by their ids. */
 const serving = new Map();
 
 const server = createServer((request, response) => {
@@ -22,7 +22,7 @@ async function serve({ status = 200, contentType, pieces, broken }, response) {
   for (const piece of pieces) {
     if (piece === '') continue;
     response.write(piece);
-    // A write of its own each: the next leaves once this one is on its way.
+    // Each piece is a write of its own: the next one is written after this one was sent.
     await new Promise(setImmediate);
   }
   if (broken) response.destroy();
@@ -34,7 +34,7 @@ async function run({ id, library, format, ...scenario }) {
   serving.set(String(id), scenario);
   try {
     const own = `http://127.0.0.1:${server.address().port}/${id}`;
-    seen.reply = await LIBRARIES[library][format]({ ...NOBODY, url: own, ...scenario });
+    seen.reply = await LIBRARIES[library][format]({ ...CLIENT, url: own, ...scenario });
   } catch (thrown) {
     seen.error = {
       class: thrown?.constructor?.name,
@@ -49,7 +49,7 @@ async function run({ id, library, format, ...scenario }) {
 console.warn = () => {};
 console.error = () => {};
 globalThis.AI_SDK_LOG_WARNINGS = false;
-// Helpers reject promises that nobody asked for, too.
+// Helpers also reject promises that are not used.
 process.on('unhandledRejection', () => {});
 // Loading a library may block this process beyond the usual five seconds: connections would be closed while they are used again.
 server.keepAliveTimeout = 0;

@@ -1,5 +1,5 @@
-// Official libraries as their careless users have them: a loop of tools in which only what the format's types know is handed
-// back, and single calls of the Responses resource. One JSON line in, one out; `id` joins the two.
+// Official libraries with a simple user: a tool loop that returns only what the format's types define, and single calls of the Responses
+// resource. One JSON line in, one out; `id` joins the two.
 import { createInterface } from 'node:readline';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
@@ -82,7 +82,7 @@ async function run({ id, ...scenario }) {
   process.stdout.write(`${JSON.stringify(view)}\n`);
 }
 
-// The library tells of thoughts that it leaves out.
+// The library prints a warning about thoughts that it leaves out.
 console.warn = () => {};
 process.on('unhandledRejection', (thrown) => {
   process.stdout.write(`${JSON.stringify({ id: null, unhandled: String(thrown?.stack ?? thrown) })}\n`);

@@ -1,7 +1,7 @@
 // The official openai library on chat completions.
 import OpenAI from 'openai';
 
-export function chatSpeaker({ url, apiKey, retries = 0 }) {
+export function chatDriver({ url, apiKey, retries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
   return {
     models: () => named(client.models.list()),

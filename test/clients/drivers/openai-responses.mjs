@@ -1,7 +1,7 @@
 // The official openai library on Responses, which keeps nothing and is given every item again.
 import OpenAI from 'openai';
 
-export function responsesSpeaker({ url, apiKey, retries = 0 }) {
+export function responsesDriver({ url, apiKey, retries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
   return {
     begin: ({ prompt }) => [{ role: 'user', content: toContent(prompt) }],
@@ -51,13 +51,13 @@ function toRequest({ model, system, think, tools, choice, schema, maxTokens, one
 
 function toTurn(reply) {
   const items = (type) => reply.output.filter((item) => item.type === type);
-  const said = items('message').flatMap((item) => item.content);
+  const content = items('message').flatMap((item) => item.content);
   return {
     raw: reply.output,
     id: reply.id,
     model: reply.model,
     text: reply.output_text,
-    refusal: said.map((part) => part.refusal ?? '').join(''),
+    refusal: content.map((part) => part.refusal ?? '').join(''),
     reasoning: items('reasoning')
       .flatMap((item) => item.summary)
       .map((part) => part.text)
@@ -68,7 +68,7 @@ function toTurn(reply) {
       args: JSON.parse(call.arguments),
     })),
     finish: reply.incomplete_details?.reason ?? reply.status,
-    sources: said.flatMap((part) => part.annotations ?? []).map(({ url }) => url),
+    sources: content.flatMap((part) => part.annotations ?? []).map(({ url }) => url),
     usage: {
       input: reply.usage.input_tokens,
       output: reply.usage.output_tokens,

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ReplyEvent } from '../../../src/canonical/reply.ts';
 import { dialectNamed } from '../../../src/dialects/index.ts';
-import { AGES, type AgesClient, type Served, startAgesClient } from '../../clients/ages-client.ts';
+import { type Served, startVersionsClient, VERSIONS, type VersionsClient } from '../../clients/versions-client.ts';
 import { chatCall } from '../../helpers/chat-call.ts';
 import { type GatewayProcess, startGateway } from '../../helpers/gateway-process.ts';
 
 const INSTALL_MS = 300_000;
 const NO_BYTES = new Uint8Array(0);
 
-let client: AgesClient;
+let client: VersionsClient;
 let gateway: GatewayProcess;
 beforeAll(async () => {
-  client = await startAgesClient();
+  client = await startVersionsClient();
   gateway = await startGateway({ environment: { MODELPORT_LOG_LEVEL: 'error' } });
 }, INSTALL_MS);
 afterAll(async () => {
@@ -55,7 +55,7 @@ function passed(format: string, body: string, wantsUsage: boolean): Served {
   return { contentType: writer.contentType, pieces: pieces.map((piece) => Buffer.from(piece).toString()) };
 }
 
-const among = (format: keyof typeof AGES, name: RegExp) => AGES[format].filter((library) => name.test(library));
+const among = (format: keyof typeof VERSIONS, name: RegExp) => VERSIONS[format].filter((library) => name.test(library));
 
 async function sees(library: string, format: string, stream: boolean, served: Served) {
   const { reply, error } = await client.run({ library, format, stream, ...served });
@@ -64,7 +64,7 @@ async function sees(library: string, format: string, stream: boolean, served: Se
 }
 
 describe('a message', () => {
-  test.each(AGES['anthropic-messages'])('without citations has no citation members: %s', async (library) => {
+  test.each(VERSIONS['anthropic-messages'])('without citations has no citation members: %s', async (library) => {
     const served = written('anthropic-messages', false, [START, ...SAYS, ...ENDS, USED]);
     expect(await sees(library, 'anthropic-messages', false, served)).toMatchObject({ text: 'Hello.' });
   });
@@ -88,7 +88,7 @@ test.each(among('gemini', /^ai/))('citations of a document become grounding that
   }
 });
 
-test.each(AGES['openai-responses'])(
+test.each(VERSIONS['openai-responses'])(
   'a response contains usage although its provider reported none: %s',
   async (library) => {
     for (const stream of [true, false]) {

@@ -2,7 +2,7 @@
 import { type ClientChild, startChild } from './child.ts';
 
 /** The libraries for each kind of use, by name and major version. */
-export const AGES = {
+export const VERSIONS = {
   'openai-chat': [
     'openai 4',
     'openai 5',
@@ -38,13 +38,13 @@ export interface Served {
   broken?: boolean;
 }
 
-export type AgesCall = { library: string; format: string; stream: boolean; tools?: true } & (
+export type VersionsCall = { library: string; format: string; stream: boolean; tools?: true } & (
   | Served
   /** A running gateway. */
   | { url: string; apiKey: string; model: string }
 );
 
-export interface AgesView {
+export interface VersionsView {
   reply?: {
     text: string;
     calls: [string, unknown][];
@@ -54,8 +54,8 @@ export interface AgesView {
   error?: { class: string; status: number | null; message: string };
 }
 
-export type AgesClient = ClientChild<AgesCall, AgesView>;
+export type VersionsClient = ClientChild<VersionsCall, VersionsView>;
 
-export function startAgesClient(): Promise<AgesClient> {
-  return startChild('ages-child.mjs');
+export function startVersionsClient(): Promise<VersionsClient> {
+  return startChild('versions-child.mjs');
 }

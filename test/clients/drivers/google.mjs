@@ -1,7 +1,7 @@
 // The official Google library on generateContent.
 import { GoogleGenAI } from '@google/genai';
 
-export function geminiSpeaker({ url, apiKey, retries = 0, version }) {
+export function geminiDriver({ url, apiKey, retries = 0, version }) {
   const retryOptions = retries > 0 ? { retryOptions: { attempts: retries + 1, initialDelay: 0.1 } } : {};
   const httpOptions = { baseUrl: url, ...retryOptions, ...(version && { apiVersion: version }) };
   const client = new GoogleGenAI({ apiKey, httpOptions });

@@ -1,4 +1,4 @@
-/** Official libraries used carelessly, and single calls of the Responses resource. */
+/** Official libraries in a simple tool loop, and single calls of the Responses resource. */
 import { type ClientChild, startChild } from './child.ts';
 
 interface At {
@@ -65,7 +65,7 @@ export interface ForgetfulClient {
   stop(): void;
 }
 
-export async function startForgetfulClient(): Promise<ForgetfulClient> {
-  const child: ClientChild<Loop | ResponsesCall, LoopView & ResponsesView> = await startChild('forgetful-child.mjs');
+export async function startLoopsClient(): Promise<ForgetfulClient> {
+  const child: ClientChild<Loop | ResponsesCall, LoopView & ResponsesView> = await startChild('loops-child.mjs');
   return { loop: (loop) => child.run(loop), responses: (call) => child.run(call), stop: () => child.stop() };
 }

@@ -1,7 +1,7 @@
 // The official Anthropic library on messages.
 import Anthropic from '@anthropic-ai/sdk';
 
-export function messagesSpeaker({ url, apiKey, retries = 0 }) {
+export function messagesDriver({ url, apiKey, retries = 0 }) {
   const client = new Anthropic({ apiKey, baseURL: url, maxRetries: retries });
   return {
     async models() {
