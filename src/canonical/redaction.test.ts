@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { GatewayError } from './errors.ts';
-import { textWithoutSecrets, withoutSecrets } from './redaction.ts';
+import { lastFour, textWithoutSecrets, withoutSecrets } from './redaction.ts';
 
 const SECRET = 'zq7Kw/2+ordinary~Looking&word';
 const ATTEMPT = {
@@ -87,4 +87,9 @@ test("secrets of a Google service account are removed member by member, the issu
   expect(textWithoutSecrets('service_account at https://oauth2.googleapis.com/token', attempt)).toBe(
     'service_account at https://oauth2.googleapis.com/token',
   );
+});
+
+test('a secret shows its last four characters, and a short one nothing', () => {
+  expect(lastFour('sk-0123456789')).toBe('…6789');
+  expect(lastFour('short')).toBe('…');
 });

@@ -2,12 +2,16 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import type { Named } from '../api/session.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
+import { type Choice, found, SEARCHED_FROM, taken } from './choices.ts';
+import { SearchField } from './fields.tsx';
 import { Icon } from './icon.tsx';
+import { common } from './words.ts';
 
 const words = dictionary({
   clearOne: ['Remove filter', '移除筛选'],
   filters: ['Filters', '筛选'],
   add: ['Add', '添加'],
+  none: ['Nothing has this name. Enter takes it as an id.', '没有匹配项。按回车将其作为 ID 使用。'],
 });
 
 interface ChipProps {
@@ -16,7 +20,7 @@ interface ChipProps {
   /** How the value reads; without it, the text of its choice or the value itself. */
   shown?: ReactNode;
   /** Without choices the value is typed. */
-  options?: readonly (readonly [value: string, text: string])[];
+  options?: readonly Choice[];
   onChange: (value: string | undefined) => void;
 }
 
@@ -51,16 +55,51 @@ export function Chip({ label, value, shown, options, onChange }: ChipProps) {
         <Icon name="plus" /> {label}
       </button>
       <div className="pop" id={id} popover="auto" role="dialog" aria-label={label}>
-        {options ? (
-          options.map(([option, text]) => (
-            <button key={option} type="button" onClick={() => choose(option)}>
-              {text}
-            </button>
-          ))
+        {options && options.length > SEARCHED_FROM ? (
+          <Searched label={label} options={options} onChoose={choose} />
+        ) : options ? (
+          <Choices of={options} onChoose={choose} />
         ) : (
           <Typed label={label} onChange={choose} />
         )}
       </div>
+    </>
+  );
+}
+
+function Choices({ of, onChoose }: { of: readonly Choice[]; onChoose: (value: string) => void }) {
+  return of.map(([option, text]) => (
+    <button key={option} type="button" onClick={() => onChoose(option)}>
+      {text}
+    </button>
+  ));
+}
+
+interface SearchedProps {
+  label: string;
+  options: readonly Choice[];
+  onChoose: (value: string) => void;
+}
+
+function Searched({ label, options, onChoose }: SearchedProps) {
+  const t = useWords(words);
+  const c = useWords(common);
+  const [typed, setTyped] = useState('');
+  const { shown, more } = found(options, typed);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const value = typed.trim() === '' ? undefined : taken(options, typed);
+    if (value !== undefined) onChoose(value);
+  };
+  return (
+    <>
+      <form onSubmit={submit}>
+        <SearchField label={c('searchIn', { label })} value={typed} onText={setTyped} />
+      </form>
+      <Choices of={shown} onChoose={onChoose} />
+      <p className="dimmer" role="status">
+        {shown.length === 0 ? t('none') : more > 0 && c('moreChoices', { n: more })}
+      </p>
     </>
   );
 }

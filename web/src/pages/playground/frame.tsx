@@ -35,11 +35,13 @@ export function FrameFields({ frame, model, setModel, models, children }: Props)
           </option>
         ))}
       </Select>
-      <Select label={c('model')} hint={<PriceHint model={model} />} value={model} onText={setModel}>
-        {models.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </Select>
+      <NamedSelect
+        label={c('model')}
+        hint={<PriceHint model={model} />}
+        value={model}
+        onText={setModel}
+        of={models.map((name) => ({ id: name, name }))}
+      />
       {frame.accounts.length > 1 && (
         <NamedSelect
           label={t('account')}
