@@ -1,17 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { CALL_DEFAULTS } from '../../../test/helpers/chat-call.ts';
-import type { Call, ChatCall, ImageCall, Media, Part } from '../../canonical/call.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
+import type { Call, ChatCall, Media, Part } from '../../canonical/call.ts';
 import { asKind } from './change-kind.ts';
 
-const DRAWING: ImageCall = {
-  ...CALL_DEFAULTS,
-  kind: 'image',
-  prompt: 'A cat',
-  images: [],
-  edit: false,
-  n: 1,
-  size: {},
-};
+const DRAWING = imageCall();
 const CHAT: ChatCall = { ...CALL_DEFAULTS, kind: 'chat', messages: [], tools: [], sampling: {}, wantsUsage: false };
 
 const text = (value: string): Part => ({ type: 'text', text: value });

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { CALL_DEFAULTS } from '../../../test/helpers/chat-call.ts';
-import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
+import { imageCall } from '../../../test/helpers/image-call.ts';
+import type { Call, ChatCall, EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { ProviderDialect, Quirks } from '../../dialects/dialect.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
@@ -17,15 +18,7 @@ const CHAT: ChatCall = {
   sampling: { n: 3 },
   wantsUsage: false,
 };
-const DRAWING: ImageCall = {
-  ...CALL_DEFAULTS,
-  kind: 'image',
-  prompt: 'A cat',
-  images: [],
-  edit: false,
-  n: 5,
-  size: {},
-};
+const DRAWING = imageCall({ n: 5 });
 const EMBED: EmbedCall = { ...CALL_DEFAULTS, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
 
 const route = (dialect: Partial<ProviderDialect>, quirks: Quirks = {}): TargetRoute =>
