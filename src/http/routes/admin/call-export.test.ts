@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { callRow } from '../../../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../../../test/helpers/loopback.ts';
 import type { CallPlace, Store } from '../../../store/store.ts';
+import { callFormatOf } from './call-export.ts';
 
 const LAST = Date.UTC(2026, 10, 23);
 
@@ -54,6 +55,18 @@ async function settled(value: () => number, most: number): Promise<void> {
     expect(before).toBeLessThan(most);
   }
 }
+
+test.each([
+  ['application/vnd.apache.parquet', 'parquet'],
+  ['Application/Vnd.Apache.Parquet;q=0.5, text/csv;q=0.4', 'parquet'],
+  ['application/vnd.apache.parquet;q=0, text/csv', 'csv'],
+  ['text/csv, application/vnd.apache.parquet;q=0.1', 'csv'],
+  ['application/vnd.apache.parquet+x', 'json'],
+  ['constructor', 'json'],
+  ['*/*', 'json'],
+] as const)('%s gets %s', (accept, format) => {
+  expect(callFormatOf(accept)).toBe(format);
+});
 
 const FORMATS = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'];
 

@@ -3,7 +3,7 @@ import type { Client } from '../../../http1/client-request.ts';
 import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
 import { createParquetWriter } from '../usage/parquet.ts';
 import { streamedReply } from '../usage/streamed-reply.ts';
-import { csvLine, TABLE_TYPES, type TableFormat, type TableValue } from '../usage/table-reply.ts';
+import { csvLine, formatOf, TABLE_TYPES, type TableFormat, type TableValue } from '../usage/table-reply.ts';
 import { EXPORTED_COLUMNS } from './call-columns.ts';
 
 type WrittenCall = { readonly [column: string]: TableValue };
@@ -23,7 +23,8 @@ const EXAMINED = 20_000;
 const ROW_GROUP = 4000;
 
 export const PARQUET = 'application/vnd.apache.parquet';
-export const wantsParquet = (accept: string | null): boolean => accept?.toLowerCase().includes(PARQUET) === true;
+/** What the client accepts. */
+export const callFormatOf = (accept: string | null) => formatOf(accept, { [PARQUET]: 'parquet' });
 
 /** Some bytes of a file, made from the next calls. */
 interface Encoder {

@@ -24,9 +24,8 @@ import {
 import type { HttpDeps } from '../../http-deps.ts';
 import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-import { formatOf } from '../usage/table-reply.ts';
 import { accountNamed } from './account-named.ts';
-import { type CallExport, exportCalls, wantsParquet } from './call-export.ts';
+import { type CallExport, callFormatOf, exportCalls } from './call-export.ts';
 import { streamCalls } from './call-stream.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { Payload, readPayload } from './payload.ts';
@@ -129,8 +128,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     answer: async (deps, { query, headers, client }) => {
       const filter = await filterOf(deps, query);
       await deps.refusals.flush();
-      const accept = headers.get('accept');
-      const format = wantsParquet(accept) ? 'parquet' : formatOf(accept);
+      const format = callFormatOf(headers.get('accept'));
       if (format !== 'json') {
         return await exportCalls(exportOf(deps.store, filter), format, { ...query, client });
       }

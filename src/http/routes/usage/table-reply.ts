@@ -2,13 +2,13 @@
 
 export type TableFormat = 'json' | 'csv' | 'ndjson';
 
-const TYPES: { readonly [type: string]: TableFormat } = {
+const TYPES = {
   'application/json': 'json',
   'text/csv': 'csv',
   'application/x-ndjson': 'ndjson',
   'application/ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
-};
+} as const;
 
 export const TABLE_TYPES: { readonly [format in TableFormat]: string } = {
   json: 'application/json',
@@ -16,12 +16,16 @@ export const TABLE_TYPES: { readonly [format in TableFormat]: string } = {
   ndjson: 'application/x-ndjson',
 };
 
-/** The known type with the highest quality, the first of equals. Others are answered with JSON. */
-export function formatOf(accept: string | null): TableFormat {
-  let best: { format: TableFormat; quality: number } | undefined;
+/** The known type with the highest quality, the first of equals. Others are answered with JSON. `more`: other types that are known here. */
+export function formatOf<Other extends string = never>(
+  accept: string | null,
+  more?: { readonly [type: string]: Other },
+): TableFormat | Other {
+  const types: { readonly [type: string]: TableFormat | Other } = { ...TYPES, ...more };
+  let best: { format: TableFormat | Other; quality: number } | undefined;
   for (const range of (accept ?? '').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const format = TYPES[type];
+    const format = Object.hasOwn(types, type) ? types[type] : undefined;
     const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     const quality = given === undefined ? 1 : Number(given);
     if (format && quality > (best?.quality ?? 0)) best = { format, quality };
