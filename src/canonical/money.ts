@@ -6,7 +6,11 @@ export type Money = bigint;
 export type Pico = bigint;
 
 const NANO_DIGITS = 9;
+const NANO = 10 ** NANO_DIGITS;
+const NANO_PER_USD = BigInt(NANO);
+const ZEROS = Array.from({ length: NANO_DIGITS }, (_, count) => '0'.repeat(count));
 const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+const LEAST_EXACT = -MOST_EXACT;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
 /** Parses a decimal string as an integer with `digits` decimal places. `undefined` if it is not a decimal or has more places. */
@@ -24,16 +28,33 @@ export function readMoney(text: string): Money | undefined {
   return readDecimal(text, NANO_DIGITS);
 }
 
+/** All digits of an amount, without a point. Converting a bigint to text costs several times as much as a number. */
+export function digitsOf(amount: Money): string {
+  return amount <= MOST_EXACT && amount >= LEAST_EXACT ? String(Number(amount)) : String(amount);
+}
+
 /** 5_000_000_000n -> "5", 1_500n -> "0.0000015": exact to the nano-USD, without trailing zeros. */
 export function writeMoney(amount: Money): string {
-  const sign = amount < 0n ? '-' : '';
-  const size = amount < 0n ? -amount : amount;
-  // Converting a bigint to text costs several times as much as a number.
-  const digits = String(size <= MOST_EXACT ? Number(size) : size).padStart(NANO_DIGITS + 1, '0');
-  let end = digits.length;
-  const point = end - NANO_DIGITS;
-  while (end > point && digits[end - 1] === '0') end--;
-  return sign + digits.slice(0, point) + (end > point ? `.${digits.slice(point, end)}` : '');
+  if (amount < 0n) return `-${writeMoney(-amount)}`;
+  if (amount > MOST_EXACT) {
+    const whole = amount / NANO_PER_USD;
+    return withFraction(String(whole), Number(amount - whole * NANO_PER_USD));
+  }
+  const number = Number(amount);
+  const nanos = number % NANO;
+  return withFraction(String((number - nanos) / NANO), nanos);
+}
+
+function withFraction(whole: string, nanos: number): string {
+  if (nanos === 0) return whole;
+  let fraction = nanos;
+  let places = NANO_DIGITS;
+  while (fraction % 10 === 0) {
+    fraction /= 10;
+    places--;
+  }
+  const digits = String(fraction);
+  return `${whole}.${ZEROS[places - digits.length]}${digits}`;
 }
 
 /** USD per million units, as written in prices ("0.15"), to pico-USD per unit. `undefined` if finer than a pico-USD. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { fc } from '../../../test/helpers/property.ts';
 import type { Json } from '../../canonical/json.ts';
-import { memberSpan, patchMembers, spliceBytes } from './json.ts';
+import { memberSpan, patchMembers, replaceOnly, spliceBytes } from './json.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -59,6 +59,17 @@ describe('patchMembers', () => {
   test.each(['[]', '', '{"a"', '{"a":1', '{"a":"x', '{a:1}', '{"a":1,}', '{"a" 1}', '{"a":}'])('refuses %j', (body) => {
     expect(() => patchMembers(encoder.encode(body), { model: 'b' })).toThrow('JSON object');
   });
+});
+
+test('the only member of a name gets another value; a body that has the value already is not copied', () => {
+  const body = Buffer.from('{"n":1,"model":"a", "stop":["model"]}');
+  const replaced = (name: string, value: Json, of = body) => Buffer.from(replaceOnly(of, name, value) ?? []).toString();
+  expect(replaced('model', 'b"')).toBe('{"n":1,"model":"b\\"", "stop":["model"]}');
+  expect(replaced('n', 2)).toBe('{"n":2,"model":"a", "stop":["model"]}');
+  expect(replaceOnly(body, 'model', 'a')).toBe(body);
+  expect(replaced('model', 'a', Buffer.from('{"model":"\\u0061"}'))).toBe('{"model":"a"}');
+  for (const doubtful of ['{"model":"a","model":"a"}', '{"n":1,"n":2,"model":"a"}', '{"n":1}', '[]'])
+    expect(replaceOnly(Buffer.from(doubtful), 'model', 'a')).toBeUndefined();
 });
 
 describe('memberSpan', () => {

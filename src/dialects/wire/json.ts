@@ -127,7 +127,7 @@ const hashes = new Int32Array(COMPARED_MEMBERS);
 
 /**
  * The body with another value of the one member of this name; `undefined`: it has no such member, or may have two of some name. The
- * usual change of a plain call, so it lists nothing and copies once.
+ * usual change of a plain call, so it lists nothing and copies once, or not at all where the value is there already.
  */
 export function replaceOnly(body: Uint8Array, name: string, value: Json): Uint8Array | undefined {
   const quoted = quotedName(name);
@@ -144,8 +144,8 @@ export function replaceOnly(body: Uint8Array, name: string, value: Json): Uint8A
     ({ end } = scan);
   }
   if (scan.broken || start === BROKEN) return undefined;
-  const written = typeof value === 'string' ? quotedText(value) : encoder.encode(JSON.stringify(value));
-  return spliceBytes(body, start, end, written);
+  if (typeof value === 'string') return withText(body, { start, end }, value);
+  return spliceBytes(body, start, end, encoder.encode(JSON.stringify(value)));
 }
 
 /** Whether the bytes begin as a JSON object does. */

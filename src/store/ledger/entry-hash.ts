@@ -1,4 +1,5 @@
 /** The hash chain of the ledger: each entry's hash covers the entry and the hash of the previous entry. */
+import { digitsOf } from '../../canonical/money.ts';
 import type { EntryRow } from '../rows.ts';
 
 /** The previous hash of an account's first entry. */
@@ -12,8 +13,8 @@ export function entryHash(previous: string, entry: Omit<EntryRow, 'hash'>): stri
     entry.account,
     entry.seq,
     entry.kind,
-    entry.amount.toString(),
-    entry.balanceAfter.toString(),
+    digitsOf(entry.amount),
+    digitsOf(entry.balanceAfter),
     entry.counter,
     entry.callId ?? null,
     entry.note ?? null,
