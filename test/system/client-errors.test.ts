@@ -40,6 +40,18 @@ function newStage(provider: ProviderName, more: StageSetup = {}, where = scene):
   return where.stage({ type, upstreamModel, ...more });
 }
 
+const shared = new Map<string, Promise<Stage>>();
+
+/** With an account of its own and the models of an earlier stage: for calls after which the provider is as good as before. */
+async function nextStage(provider: ProviderName, more: StageSetup = {}, where = scene): Promise<Stage> {
+  const key = JSON.stringify([provider, more, where === scene]);
+  const first = shared.get(key);
+  if (first) return (await first).again();
+  const made = newStage(provider, more, where);
+  shared.set(key, made);
+  return made;
+}
+
 /** A stream of four texts that fails before its last events. */
 function unfinished(provider: ProviderName, does: 'cut' | 'silence'): Answer {
   const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
@@ -91,6 +103,8 @@ interface Condition {
   /** What differs in the request; a limited key is made here. */
   ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
   stage?: StageSetup;
+  /** `ask` calls the provider. */
+  asksProvider?: true;
   /** The provider's answers; without them nothing may arrive there. */
   answer?(provider: ProviderName): Answer;
 }
@@ -181,6 +195,7 @@ const CONDITIONS: readonly Condition[] = [
     status: 429,
     type: 'rate_limit_error',
     message: /minute/,
+    asksProvider: true,
     ask: async (stage) => {
       const apiKey = await keyWith(stage, { requestsPerMinute: 1 });
       // It uses the only request of the minute.
@@ -218,7 +233,8 @@ for (const client of CLIENTS) {
             const { status, type, message, answer, ask } = condition;
             const provider =
               FORMATS[(CONDITIONS.indexOf(condition) + CLIENTS.indexOf(client)) % FORMATS.length] ?? 'chat';
-            const stage = await newStage(provider, condition.stage);
+            // A call that is refused here does not reach the provider.
+            const stage = await (answer || condition.asksProvider ? newStage : nextStage)(provider, condition.stage);
             if (answer) stage.script(answer(provider));
             const otherwise = await ask?.(stage, client);
             const before = stage.journal().length;
@@ -258,7 +274,7 @@ for (const client of CLIENTS) {
     test(
       'an abort in mid-stream ends the upstream at once; what was delivered is charged once',
       inEachFormat(async (provider) => {
-        const stage = await newStage(provider);
+        const stage = await nextStage(provider);
         stage.script(unfinished(provider, 'silence'));
         const { error, received: heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
         expect(error?.status ?? null).toBeNull();
@@ -299,7 +315,7 @@ for (const client of CLIENTS) {
     test(
       'silence before the first word and within the answer is bridged',
       inEachFormat(async (provider) => {
-        const stage = await newStage(provider, {}, quick);
+        const stage = await nextStage(provider, {}, quick);
         const answer = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
         const spoken = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
         stage.script({ ...answer, fault: { before: 0, does: 350 } }, { ...spoken, fault: { before: 2, does: 350 } });
