@@ -324,6 +324,14 @@ test('a report of many lines is sent in pieces, each line once', async () => {
   };
   const models = rows.map(({ model }) => model);
   expect((await read('application/x-ndjson')).map((line) => JSON.parse(line).model)).toEqual(models);
+  const json = JSON.parse((await read('application/json')).join(''));
+  expect(json).toMatchObject({ group_by: 'model', tz: 'UTC', total: { calls: 1203 } });
+  expect(json.data.map(({ model }: { model: string }) => model)).toEqual(models);
+  expect((await edge.admin('GET', `/usage?from=${from}&to=${from + 3_600_000}&group_by=account`)).body).toEqual({
+    ...json,
+    group_by: 'account',
+    data: [{ ...json.total, group: edge.account, account: edge.account }],
+  });
   const [head, ...lines] = await read('text/csv');
   expect(head).toStartWith('model,calls,cost,');
   expect(lines.map((line) => line.split(',')[0] as string)).toEqual(models);

@@ -40,15 +40,16 @@ export function timeZone(name: string): TimeZone | undefined {
     return after * QUARTER_MS;
   }
 
+  // Formatting takes microseconds, and a report has the same times in many lines.
   return {
-    dateOf,
-    write(time) {
+    dateOf: remembered(dateOf),
+    write: remembered((time) => {
       const minute = Math.floor(time / 60_000) * 60_000;
       const minutes = Math.round((localOf(time) - minute) / 60_000);
       const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
       const offset = `${minutes < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(rest)}`;
       return `${new Date(minute + minutes * 60_000).toISOString().slice(0, 19)}${minutes === 0 ? 'Z' : offset}`;
-    },
+    }),
     daysWithin(from, to, limit) {
       const days: number[] = [];
       for (let day = nextDay(from); day < to; day = nextDay(day)) {
@@ -56,6 +57,18 @@ export function timeZone(name: string): TimeZone | undefined {
       }
       return days;
     },
+  };
+}
+
+function remembered(write: (time: number) => string): (time: number) => string {
+  const known = new Map<number, string>();
+  return (time) => {
+    let text = known.get(time);
+    if (text === undefined) {
+      text = write(time);
+      known.set(time, text);
+    }
+    return text;
   };
 }
 

@@ -41,7 +41,8 @@ export const csvLine = (values: readonly TableValue[]): string => `${values.map(
 function csvValue(value: TableValue): string {
   if (value === undefined || value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  // A spreadsheet would run a text that begins like this as a formula.
-  const safe = typeof value === 'string' && /^[=+@\t\r]|^-\D/.test(text) ? `'${text}` : text;
+  // A spreadsheet would run a text that begins like this as a formula; a negative amount is none.
+  const isFormula = typeof value === 'string' && /^[=+@\t\r\n-]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
+  const safe = isFormula ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -111,15 +111,18 @@ export async function usageReport(
     const columns = [...groups, ...Object.keys(figuresFor(known))];
     return await streamedReply(textPieces(sums, lineOf, columns, format), TABLE_TYPES[format]);
   }
-  const data = sums.map(lineOf);
   const isInPart = groups.includes('tag') && only.tag === undefined;
   const whole = isInPart ? await store.usage({ ...only, from, to, groupBy: [] }) : sums;
   const group_by = groups.join(',');
   // Before there were several groups, lines of `/v1/usage` had no member besides these.
   const isPlain = known === OWN_GROUPS && groups.length === 1;
-  const lines = isPlain ? sums.map((sum, index) => ({ group: data[index]!.group, ...figuresOf(sum) })) : data;
+  const shown = isPlain
+    ? (sum: UsageSum) => ({ group: groupsOf(sum, groups, zone, from).group, ...figuresOf(sum) })
+    : lineOf;
+  const head = { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD' };
   const total = write(totalOf(whole));
-  return { from: writeTime(from), to: writeTime(to), group_by, tz, currency: 'USD', data: lines, total };
+  if (sums.length <= LINES_AT_ONCE) return { ...head, data: sums.map(shown), total };
+  return await streamedReply(jsonPieces(head, sums, shown, total), TABLE_TYPES.json);
 }
 
 function readGroups(text: string, known: readonly Group[]): Group[] {
@@ -170,7 +173,28 @@ function totalOf(sums: readonly UsageSum[]): UsageFigures {
   return total;
 }
 
-/** The lines are written while they are sent: all of them at once would hold up the calls of this process. */
+/** The same text as of the object with `head`, `data` and `total`. */
+async function* jsonPieces(
+  head: object,
+  sums: readonly UsageSum[],
+  lineOf: (sum: UsageSum) => object,
+  total: object,
+): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  let text = `${JSON.stringify(head).slice(0, -1)},"data":[`;
+  for (let at = 0; at < sums.length; at += LINES_AT_ONCE) {
+    const lines = sums.slice(at, at + LINES_AT_ONCE).map((sum) => JSON.stringify(lineOf(sum)));
+    yield encoder.encode(`${text}${at > 0 ? ',' : ''}${lines.join(',')}`);
+    text = '';
+    await breath();
+  }
+  yield encoder.encode(`],"total":${JSON.stringify(total)}}`);
+}
+
+/** All lines at once would hold up the calls of this process. */
+const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** The lines are written while they are sent. */
 async function* textPieces(
   sums: readonly UsageSum[],
   lineOf: (sum: UsageSum) => ReportRow,
@@ -186,5 +210,6 @@ async function* textPieces(
     }
     yield encoder.encode(text);
     text = '';
+    await breath();
   }
 }
