@@ -192,27 +192,27 @@ const MESSAGES: Words = {
   failure: { messages: [user(FAIL)] },
 };
 
-const said = (...parts: object[]) => ({ role: 'user', parts });
+const userTurn = (...parts: object[]) => ({ role: 'user', parts });
 
 const GEMINI: Words = {
   wire: 'gemini-generatecontent',
   path: (stream, model) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   request: (_, __, members) => members,
-  hello: { systemInstruction: { parts: [{ text: SYSTEM }] }, contents: [said({ text: HELLO })] },
+  hello: { systemInstruction: { parts: [{ text: SYSTEM }] }, contents: [userTurn({ text: HELLO })] },
   tools: {
-    contents: [said({ text: WEATHER })],
+    contents: [userTurn({ text: WEATHER })],
     tools: [{ functionDeclarations: [{ ...TOOL, parametersJsonSchema: CITY }] }],
   },
   results: {
     contents: [
-      said({ text: WEATHER }),
+      userTurn({ text: WEATHER }),
       { role: 'model', parts: [{ functionCall: { name: 'get_weather', args: { city: 'Paris', days: 1 } } }] },
-      said({ functionResponse: { name: 'get_weather', response: { output: 'Sunny, 21 degrees.' } } }),
+      userTurn({ functionResponse: { name: 'get_weather', response: { output: 'Sunny, 21 degrees.' } } }),
     ],
     tools: [{ functionDeclarations: [{ ...TOOL, parametersJsonSchema: CITY }] }],
   },
   thinking: {
-    contents: [said({ text: 'What is 2 + 2?' })],
+    contents: [userTurn({ text: 'What is 2 + 2?' })],
     generationConfig: {
       responseMimeType: 'application/json',
       responseJsonSchema: PERSON,
@@ -220,15 +220,15 @@ const GEMINI: Words = {
     },
   },
   schema: {
-    contents: [said({ text: 'Who wrote Faust?' })],
+    contents: [userTurn({ text: 'Who wrote Faust?' })],
     generationConfig: { responseMimeType: 'application/json', responseJsonSchema: PERSON },
   },
   image: {
-    contents: [said({ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data: PIXELS } })],
+    contents: [userTurn({ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data: PIXELS } })],
   },
   short: { generationConfig: { maxOutputTokens: 8 } },
-  refusal: { contents: [said({ text: '[[refuse]]' })] },
-  failure: { contents: [said({ text: FAIL })] },
+  refusal: { contents: [userTurn({ text: '[[refuse]]' })] },
+  failure: { contents: [userTurn({ text: FAIL })] },
 };
 
 const completion = (name: string, members: object, ...features: string[]): Scenario => ({

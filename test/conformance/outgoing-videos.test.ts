@@ -195,7 +195,7 @@ const withoutSizes = (body: string) =>
     .replace(/"(width|height)"/gi, '"_"');
 
 /** A provider without a size parameter has a size of its own with its price. */
-function saidLines({ width, height }: VideoAsk): number {
+function requestedLines({ width, height }: VideoAsk): number {
   if (width !== undefined && height !== undefined) return linesOf(`${width}x${height}`);
   return 720;
 }
@@ -250,7 +250,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
           if (permits > held * 1.3) throw new Error(JSON.stringify({ fields, bodies, permits, held }));
           const lines = bodies.reduce((sum, body) => {
             const times = video.qualityOf ? costlierBy(body) : 1;
-            return sum + times * permittedLines(body, video.defaultSeconds, saidLines(ask));
+            return sum + times * permittedLines(body, video.defaultSeconds, requestedLines(ask));
           }, 0);
           if (lines > heldBySecond * 1.3) throw new Error(JSON.stringify({ fields, bodies, lines, heldBySecond }));
         }),

@@ -23,7 +23,7 @@ const TYPES: { readonly [provider: string]: string } = {
 };
 
 /** Members that the gateway sets for every provider, each with its reason. */
-const SAID_BY_US: { readonly [dialect: string]: readonly string[] } = {
+const ADDED_BY_GATEWAY: { readonly [dialect: string]: readonly string[] } = {
   // Usage is needed for billing, so it is requested even if the client did not.
   'openai-chat': ['stream_options'],
   'openai-completions': ['stream_options'],
@@ -123,7 +123,7 @@ describe('same format, same meaning', () => {
       }
       const unsupportedSettings = changed(original, result.sent).filter(
         (path) =>
-          !SAID_BY_US[dialect]?.some((name) => path === name || path.startsWith(`${name}.`)) &&
+          !ADDED_BY_GATEWAY[dialect]?.some((name) => path === name || path.startsWith(`${name}.`)) &&
           !(result.quirks.reasoningField && THOUGHTS.test(path)) &&
           !isReported(path, original, result),
       );

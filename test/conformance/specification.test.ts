@@ -17,7 +17,7 @@ import type { Endpoint, World } from './specification/world.ts';
 
 const TOKENS = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const MESSAGE = { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant' };
-const SAID = [{ type: 'output_text', text: 'Hi', annotations: [] }];
+const CONTENT = [{ type: 'output_text', text: 'Hi', annotations: [] }];
 
 /** A provider of each format with its fixed answer. */
 const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: object } } = {
@@ -54,7 +54,7 @@ const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: objec
       created_at: 1,
       status: 'completed',
       model: 'm',
-      output: [{ ...MESSAGE, content: SAID }],
+      output: [{ ...MESSAGE, content: CONTENT }],
       usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
     },
   },

@@ -105,7 +105,7 @@ function natively(wire: string, stream?: boolean): Set<string> {
   return pathsIn(recorded.map((one) => Buffer.from(replyBytes(one)).toString()));
 }
 
-const unheard = (format: string, written: Set<string>, native: Set<string>) =>
+const unwritten = (format: string, written: Set<string>, native: Set<string>) =>
   [...written]
     .filter((path) => !native.has(path) && !ALLOWED[format]?.some(([allowed]) => allowed.test(path)))
     .toSorted();
@@ -135,7 +135,7 @@ describe.skipIf(!hasFixtures)('replies contain only members and nulls that provi
         expect(count).toBeGreaterThan(5000);
         // A Gemini stream consists of complete responses.
         const native = natively(WIRES[target.name] ?? target.name, target.name === 'gemini' ? undefined : stream);
-        expect(unheard(target.name, written.get(`${target.name} ${stream}`) ?? new Set(), native)).toEqual([]);
+        expect(unwritten(target.name, written.get(`${target.name} ${stream}`) ?? new Set(), native)).toEqual([]);
       },
       60_000,
     );
@@ -147,7 +147,7 @@ describe.skipIf(!hasFixtures)('replies contain only members and nulls that provi
     writer.write({ bytes: new Uint8Array(), events });
     const body = Buffer.from(writer.end()).toString();
     expect(payloadsIn(body)).toHaveLength(1);
-    expect(unheard(format, pathsIn([body]), natively(wire))).toEqual([]);
+    expect(unwritten(format, pathsIn([body]), natively(wire))).toEqual([]);
   });
 
   test('every exception is used', () => {

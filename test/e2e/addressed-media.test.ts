@@ -49,7 +49,7 @@ const chat = (stage: Stage, ...urls: string[]) =>
     messages: [{ role: 'user', content: content(...urls) }],
     unknown_member: 7,
   });
-const SAID = { texts: ['A dot.'] };
+const OUTPUT = { texts: ['A dot.'] };
 
 interface GeminiBody {
   contents: { parts: { inlineData?: { mimeType: string; data: string } }[] }[];
@@ -62,7 +62,7 @@ function inlineOf(body: unknown) {
 describe('a target that accepts only inline images', () => {
   test('gets the bytes with their real media type; several are fetched at once, each one time', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
-    stage.script(PROVIDERS.gemini.whole(SAID));
+    stage.script(PROVIDERS.gemini.whole(OUTPUT));
     const response = await chat(stage, at('/image1'), at('/image2'), at('/image1'));
     expect(response.status).toBe(200);
     const image = { mimeType: 'image/png', data: BASE64 };
@@ -74,7 +74,7 @@ describe('a target that accepts only inline images', () => {
   test('the next target gets what was fetched for the first', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash', targets: 2 });
     stage.scriptTarget(0, PROVIDERS.gemini.error(503, 'overloaded'));
-    stage.scriptTarget(1, PROVIDERS.gemini.whole(SAID));
+    stage.scriptTarget(1, PROVIDERS.gemini.whole(OUTPUT));
     expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal().map(({ body }) => inlineOf(body).length)).toEqual([1, 1]);
     expect(requested).toEqual(['/image']);
@@ -82,7 +82,7 @@ describe('a target that accepts only inline images', () => {
 
   test("of the client's own dialect gets the rest of the body unchanged", async () => {
     const stage = await scene.stage({ type: 'ollama' });
-    stage.script(PROVIDERS.chat.whole(SAID));
+    stage.script(PROVIDERS.chat.whole(OUTPUT));
     expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal()[0]?.body).toMatchObject({
       unknown_member: 7,
@@ -92,7 +92,7 @@ describe('a target that accepts only inline images', () => {
 
   test('gets a document of a Messages client', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
-    stage.script(PROVIDERS.gemini.whole(SAID));
+    stage.script(PROVIDERS.gemini.whole(OUTPUT));
     const document = { type: 'document', source: { type: 'url', url: at('/paper') } };
     const response = await fetch(`${scene.gateway.url}/v1/messages`, {
       method: 'POST',
@@ -107,7 +107,7 @@ describe('a target that accepts only inline images', () => {
 test('a target that fetches images itself gets the URL, and the gateway does not fetch it', async () => {
   const url = 'http://10.0.0.1/private.png';
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-sonnet-4-5' });
-  stage.script(PROVIDERS.messages.whole(SAID));
+  stage.script(PROVIDERS.messages.whole(OUTPUT));
   expect((await chat(stage, url)).status).toBe(200);
   expect(JSON.stringify(stage.journal()[0]?.body)).toContain(url);
 });

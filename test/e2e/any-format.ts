@@ -42,10 +42,10 @@ export async function readBack(format: Format, response: Response, stream: boole
   const dialect = dialectNamed(format);
   if (!dialect) throw new Error(`there is no ${format}`);
   const reader = dialect.reader(chatCall({ stream }), response.headers.get('content-type') ?? '', {});
-  return heard([...reader.read(body), ...reader.end()].flatMap(({ events }) => events));
+  return contentOf([...reader.read(body), ...reader.end()].flatMap(({ events }) => events));
 }
 
-export function heard(events: readonly ReplyEvent[]) {
+export function contentOf(events: readonly ReplyEvent[]) {
   const parts = replyOf(events).choices[0]?.parts ?? [];
   const text = parts.filter(({ opens }) => opens.type === 'text').map(({ content }) => content);
   const calls = parts.flatMap(({ opens, content }) =>

@@ -11,7 +11,7 @@ import { useScene } from '../helpers/scene-hooks.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { verifySignature } from '../helpers/signature-v4.ts';
 import { stagePool } from '../helpers/stage-pool.ts';
-import { FORMATS, heard, origin, questionOf, readBack } from './any-format.ts';
+import { contentOf, FORMATS, origin, questionOf, readBack } from './any-format.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
 const BEDROCK = {
@@ -29,7 +29,7 @@ const ask = origin(() => scene);
 function recordedMeaning(recorded: RecordedCase) {
   const reader = bedrockConverse.reader(chatCall({ stream: recorded.stream }), replyContentType(recorded), {});
   const events = [...reader.read(replyBytes(recorded)), ...reader.end()].flatMap((frame) => frame.events);
-  return { ...heard(events), usage: replyOf(events).usage };
+  return { ...contentOf(events), usage: replyOf(events).usage };
 }
 
 describe('Bedrock by Converse', () => {

@@ -4,7 +4,7 @@ import { useScene } from '../helpers/scene-hooks.ts';
 
 const scene = useScene({}, { checksEachTest: false });
 
-const SAID = 'The quick brown fox jumps over the lazy dog.';
+const TEXT = 'The quick brown fox jumps over the lazy dog.';
 const messages = [{ role: 'user', content: 'Say something about foxes.' }];
 
 interface Counts {
@@ -63,23 +63,23 @@ const PROVIDERS = {
       object: 'chat.completion',
       created: 7,
       model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: SAID }, finish_reason: 'stop' }],
+      choices: [{ index: 0, message: { role: 'assistant', content: TEXT }, finish_reason: 'stop' }],
     },
     events: [
-      { choices: [{ index: 0, delta: { role: 'assistant', content: SAID }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: { role: 'assistant', content: TEXT }, finish_reason: null }] },
       { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
     ].map((chunk) => ({ id: 'c', object: 'chat.completion.chunk', created: 7, model: 'm', ...chunk })),
   },
   openai: (() => {
     const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
-    const content = [{ type: 'output_text', text: SAID, annotations: [] }];
+    const content = [{ type: 'output_text', text: TEXT, annotations: [] }];
     const response = { id: 'r', object: 'response', created_at: 7, model: 'm', status: 'completed', usage: null };
     const whole = { ...response, output: [{ ...item, content }] };
     const begun = { ...response, status: 'in_progress', output: [] };
     const events = [
       { type: 'response.created', response: begun },
       { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
-      { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: SAID },
+      { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: TEXT },
       { type: 'response.output_item.done', output_index: 0, item: whole.output[0] },
       { type: 'response.completed', response: whole },
     ];

@@ -150,7 +150,7 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
       settings: { project: PROJECT },
       baseUrls: [`http://127.0.0.1:${provider.port}${path}`],
     });
-    let isTold = 0;
+    let redactedCount = 0;
     for (fault of [
       'refusal',
       'failure',
@@ -161,12 +161,12 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
       for (const format of FORMATS) {
         const response = await ask(stage, format, fault.includes('stream'));
         const body = await readAll(response);
-        if (body.includes('[key]')) isTold++;
+        if (body.includes('[key]')) redactedCount++;
         expectNothingIn(JSON.stringify([...response.headers]) + body, `${fault} to ${format}`);
       }
     }
     // The provider's message passes, without the operator's secrets.
-    expect(isTold).toBeGreaterThan(0);
+    expect(redactedCount).toBeGreaterThan(0);
     expectNothingIn(JSON.stringify(await stage.settled()), 'the record');
     expectNothingIn(await scene.gateway.metrics(), 'the metrics');
     const secret = (line: string) => !line.includes('listens on');

@@ -5,7 +5,7 @@ import type { Stage } from '../helpers/scene.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 
 const { gemini: PROVIDER, chat } = PROVIDERS;
-const SAID = { texts: ['Grüße ', 'aus ', '日本'] };
+const OUTPUT = { texts: ['Grüße ', 'aus ', '日本'] };
 const CONTENTS = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 
 const scene = useScene();
@@ -37,7 +37,7 @@ describe('paths', () => {
       const stage = await scene.stage({ type: chat.type, model });
       for (const name of [model, encodeURIComponent(model), `models/${model}`, `models/models/${model}`]) {
         for (const slash of ['', '/']) {
-          stage.script(chat.whole(SAID));
+          stage.script(chat.whole(OUTPUT));
           const response = await send(stage, `${prefix}/models/${name}:generateContent${slash}`);
           const answer = (await response.json()) as Answer;
           expect(response.status).toBe(200);
@@ -79,7 +79,7 @@ test('the key can be in each of its places, and a bearer token has precedence', 
     [`${path}?key=sk-wrong`, { authorization: `Bearer ${key}` }],
   ];
   for (const [address, headers] of ways) {
-    stage.script(chat.whole(SAID));
+    stage.script(chat.whole(OUTPUT));
     expect((await send(stage, address, headers)).status).toBe(200);
   }
   const wrong = await send(stage, path, { authorization: 'Bearer sk-wrong', 'x-goog-api-key': key });
@@ -93,7 +93,7 @@ for (const provider of [PROVIDER, chat]) {
     const start = async () => {
       const { type, upstreamModel } = provider;
       const stage = await scene.stage({ type, upstreamModel });
-      stage.script(provider.stream(SAID));
+      stage.script(provider.stream(OUTPUT));
       return stage;
     };
 
@@ -121,7 +121,7 @@ for (const provider of [PROVIDER, chat]) {
 
 test("its own provider is called on its own path, with the provider's key and the client's body", async () => {
   const stage = await scene.stage({ type: PROVIDER.type, upstreamModel: PROVIDER.upstreamModel });
-  stage.script(PROVIDER.whole(SAID), PROVIDER.stream(SAID));
+  stage.script(PROVIDER.whole(OUTPUT), PROVIDER.stream(OUTPUT));
   const body = { contents: CONTENTS, safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }], odd: 1.0 };
   const path = `/v1beta/models/${stage.model}`;
   await (await send(stage, `${path}:generateContent?key=${stage.caller.key}`, {}, body)).text();

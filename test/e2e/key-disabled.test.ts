@@ -26,9 +26,9 @@ test.each([
   const refused = await ask();
   expect(refused.status).toBe(401);
   expect(await refused.json()).toMatchObject({ error: { code: 'key_disabled' } });
-  const heard = await underWay.text();
-  for (const text of TEXTS) expect(heard).toContain(JSON.stringify(text).slice(1, -1));
-  expect(heard).toContain('[DONE]');
+  const body = await underWay.text();
+  for (const text of TEXTS) expect(body).toContain(JSON.stringify(text).slice(1, -1));
+  expect(body).toContain('[DONE]');
   const call = await stage.settledCall();
   expect(call).toMatchObject({ outcome: 'ok', usage: { source: 'reported' } });
   expect(nanoCost(call)).toBe(costOf(USED));

@@ -4,7 +4,7 @@ import { PROVIDERS, type ProviderAnswers } from '../helpers/provider-answers.ts'
 import { useScene } from '../helpers/scene-hooks.ts';
 
 const { responses: PROVIDER, chat, messages, gemini } = PROVIDERS;
-const SAID = { texts: ['Hello ', 'there'] };
+const OUTPUT = { texts: ['Hello ', 'there'] };
 
 const scene = useScene();
 
@@ -44,7 +44,7 @@ test.each([{ background: true }, { conversation: 'conv_1' }])(
 
 test('a plain text is an input, and usage has the member names of both specifications', async () => {
   const stage = await stageFor(chat);
-  stage.script(chat.whole(SAID));
+  stage.script(chat.whole(OUTPUT));
   const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', store: true });
   const { usage, ...reply } = (await response.json()) as Reply;
   expect(reply).toMatchObject({ object: 'response', status: 'completed', model: stage.model });

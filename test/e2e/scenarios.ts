@@ -181,9 +181,9 @@ export const SCENARIOS: readonly Scenario[] = [
       const [result] = partsOf(sent[1], 'result');
       expect(result?.text).toContain('no such place');
       // Only these two formats can express it, each for the other; the AI SDK sends it to Google as text.
-      const isSaid = format === 'messages' || client === 'gemini';
-      const isHeard = provider === 'messages' || provider === 'gemini';
-      if (isSaid && isHeard) expect(result?.failed).toBe(true);
+      const sendsFailure = format === 'messages' || client === 'gemini';
+      const receivesFailure = provider === 'messages' || provider === 'gemini';
+      if (sendsFailure && receivesFailure) expect(result?.failed).toBe(true);
     },
   },
   {

@@ -20,7 +20,7 @@ interface Line {
 const WARN = 40;
 
 /** The log lines of a start about its file. */
-function saidOf(gateway: GatewayProcess): Line[] {
+function fileLinesOf(gateway: GatewayProcess): Line[] {
   const lines = gateway.log().split('\n');
   return lines.flatMap((line) => (line.startsWith('{') && line.includes('"file":') ? [JSON.parse(line) as Line] : []));
 }
@@ -55,7 +55,7 @@ describe.each(ENGINES)('two files over $name', (engine) => {
     const second = await startWith(HALF);
     const record = await newestChange(second);
     await second.stop('keep');
-    const [changed, warned, ...rest] = saidOf(second);
+    const [changed, warned, ...rest] = fileLinesOf(second);
     expect(rest).toEqual([]);
     expect(changed?.msg).toMatch(
       /price input 0\.15, output 0\.6 -> input 0\.075, output 0\.3 \(price version price_\w+\)/,
@@ -74,8 +74,8 @@ describe.each(ENGINES)('two files over $name', (engine) => {
 
     const again = await startWith(HALF);
     await Promise.all([again.stop('keep'), first.stop('keep')]);
-    expect(saidOf(again)).toEqual([]);
-    expect(saidOf(first).map(({ msg }) => msg)).toEqual([
+    expect(fileLinesOf(again)).toEqual([]);
+    expect(fileLinesOf(first).map(({ msg }) => msg)).toEqual([
       'modelport.yaml added provider "p".',
       expect.stringMatching(
         /^modelport\.yaml added model "m": price input 0\.15, output 0\.6 \(price version price_\w+\)\.$/,
@@ -87,6 +87,6 @@ describe.each(ENGINES)('two files over $name', (engine) => {
     await tamper('UPDATE config_files SET seen_at = seen_at - 3600000');
     const later = await startWith(DEAR);
     await later.stop('keep');
-    expect(saidOf(later).map(({ level }) => level)).toEqual([30]);
+    expect(fileLinesOf(later).map(({ level }) => level)).toEqual([30]);
   }, 60_000);
 });

@@ -52,28 +52,34 @@ test('speech, transcriptions and translations', async () => {
   const spoken = await callLibrary(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
   expect(spoken).toMatchObject({ base64: AUDIO.toString('base64') });
   expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
-  const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
+  const transcription = await stageAt('transcription', { perSecond: 0.001 }, mocks.calm);
   const file = Buffer.alloc(64_000).toString('base64');
-  expect(await callLibrary(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
-  expect(await callLibrary(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
-  expect(await callLibrary(heard, 'openai transcriptions', { file, response_format: 'verbose_json' })).toMatchObject({
+  expect(await callLibrary(transcription, 'openai transcriptions', { file })).toMatchObject({
+    text: 'What was spoken.',
+  });
+  expect(await callLibrary(transcription, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
+  expect(
+    await callLibrary(transcription, 'openai transcriptions', { file, response_format: 'verbose_json' }),
+  ).toMatchObject({
     text: 'What was spoken.',
     duration: 3,
   });
-  expect(await heard.settled()).toHaveLength(3);
+  expect(await transcription.settled()).toHaveLength(3);
 });
 
 test('with a second target behind a faulty upstream every call is answered and charged once', async () => {
   const stage = await stageAt('embed', { input: 1 }, mocks.wild, mocks.calm);
   const file = Buffer.alloc(600_000, 1).toString('base64');
-  const heard = await stageAt('transcription', { perSecond: 0.001 }, mocks.wild, mocks.calm);
+  const transcription = await stageAt('transcription', { perSecond: 0.001 }, mocks.wild, mocks.calm);
   for (let round = 0; round < ROUNDS; round++) {
     expect(await callLibrary(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({
       data: [{ embedding: VECTOR }],
     });
-    expect(await callLibrary(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was spoken.' });
+    expect(await callLibrary(transcription, 'openai transcriptions', { file })).toMatchObject({
+      text: 'What was spoken.',
+    });
   }
-  for (const one of [stage, heard]) {
+  for (const one of [stage, transcription]) {
     const calls = await one.settled();
     expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: ROUNDS }, () => 'ok'));
   }

@@ -137,8 +137,8 @@ test('case 15: every library lists the same models', async () => {
   expect(names).toContain('team/Model-1.5:free');
   expect((await talk(stage, { client: 'messages', way: 'models' })).result).toEqual(names);
   for (const version of [undefined, 'v1beta'] as const) {
-    const { result: told } = await talk(stage, { client: 'gemini', way: 'models', ...(version && { version }) });
-    expect(told).toEqual(names.map((name) => `models/${name}`));
+    const { result: listed } = await talk(stage, { client: 'gemini', way: 'models', ...(version && { version }) });
+    expect(listed).toEqual(names.map((name) => `models/${name}`));
   }
 });
 
@@ -320,8 +320,8 @@ describe('case 49: an error within a stream', () => {
         const { events = [] } = PROVIDERS[provider].stream({ texts: ['one ', 'two ', 'three'] });
         const before = events.slice(0, -(provider === 'gemini' ? 1 : 3));
         stage.script({ events: [...before, errors[provider]], withoutTerminator: true });
-        const { error: thrown, turns, received: heard } = await talk(stage, { client, stream: true });
-        expect(heard.join('')).toStartWith('one ');
+        const { error: thrown, turns, received } = await talk(stage, { client, stream: true });
+        expect(received.join('')).toStartWith('one ');
         expect(turns).toEqual([]);
         expect(thrown?.class).toMatch(/Error$/);
         expect(thrown?.message).not.toMatch(/undefined|\[object/);

@@ -260,10 +260,10 @@ for (const client of CLIENTS) {
       inEachFormat(async (provider) => {
         const stage = await newStage(provider);
         stage.script({ ...unfinished(provider, 'cut'), paceMs: 5 });
-        const { error, turns, received: heard } = await talk(stage, { client, stream: true });
+        const { error, turns, received } = await talk(stage, { client, stream: true });
         expect(error).toBeDefined();
         expect(turns).toEqual([]);
-        expect(heard.join('')).toStartWith('one ');
+        expect(received.join('')).toStartWith('one ');
         const call = await stage.settledCall();
         expect(call).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
         expect(nanoCost(call)).toBeGreaterThan(0n);
@@ -276,9 +276,9 @@ for (const client of CLIENTS) {
       inEachFormat(async (provider) => {
         const stage = await nextStage(provider);
         stage.script(unfinished(provider, 'silence'));
-        const { error, received: heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
+        const { error, received } = await talk(stage, { client, stream: true, abortAfter: 2 });
         expect(error?.status ?? null).toBeNull();
-        expect(heard.join('')).toStartWith('one two ');
+        expect(received.join('')).toStartWith('one two ');
         await stage.upstreamAborted();
         const call = await stage.settledCall();
         expect(call).toMatchObject({

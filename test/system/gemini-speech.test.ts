@@ -23,7 +23,7 @@ const speechModel = (upstreamModel: string, more: object = {}) =>
   scene.stage({ type: 'google', kind: 'speech', price: PRICE, upstreamModel, ...more });
 const speechRequest = ({ model }: Stage, more: object = {}) => ({ model, input: 'Grüße 😀', voice: 'Kore', ...more });
 
-const heard = (bytes: Buffer, mimeType: string) => ({
+const audioPart = (bytes: Buffer, mimeType: string) => ({
   content: { role: 'model', parts: [{ inlineData: { mimeType, data: bytes.toString('base64') } }] },
 });
 const USAGE = {
@@ -36,16 +36,16 @@ const L16 = 'audio/L16;codec=pcm;rate=24000';
 const streamed = (cuts: readonly number[] = [0, 4001, 9600]) => ({
   withoutTerminator: true,
   events: [
-    ...cuts.slice(1).map((end, i) => ({ candidates: [heard(SAMPLES.subarray(cuts[i], end), L16)] })),
+    ...cuts.slice(1).map((end, i) => ({ candidates: [audioPart(SAMPLES.subarray(cuts[i], end), L16)] })),
     { candidates: [{ finishReason: 'STOP' }], usageMetadata: USAGE },
   ],
 });
 const whole = (bytes: Buffer, mimeType: string) => ({
-  json: { candidates: [{ ...heard(bytes, mimeType), finishReason: 'STOP' }], usageMetadata: USAGE },
+  json: { candidates: [{ ...audioPart(bytes, mimeType), finishReason: 'STOP' }], usageMetadata: USAGE },
 });
 const COST = 5n * 1000n + 40n * 12_000n;
 
-const spoken = (stage: Stage, more: object = {}) =>
+const speechOf = (stage: Stage, more: object = {}) =>
   speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, speechRequest(stage, more));
 
 describe('samples', () => {
@@ -54,10 +54,10 @@ describe('samples', () => {
     async (chunking) => {
       const stage = await speechModel(EARLIER);
       stage.script({ ...streamed(), chunking }, { ...streamed(), chunking });
-      const pcm = await spoken(stage, { response_format: 'pcm' });
+      const pcm = await speechOf(stage, { response_format: 'pcm' });
       expect(pcm.type).toBe('audio/pcm');
       expect(pcm.bytes.equals(SAMPLES)).toBe(true);
-      const wav = await spoken(stage, { response_format: 'wav' });
+      const wav = await speechOf(stage, { response_format: 'wav' });
       expect(wav.type).toBe('audio/wav');
       expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
       expect(wav.bytes.readUInt32LE(24)).toBe(24_000);
@@ -85,7 +85,7 @@ describe('samples', () => {
     const [earlier, later] = await Promise.all([speechModel(EARLIER), speechModel(LATER)]);
     for (const stage of [earlier, later]) {
       stage.script(streamed());
-      await spoken(stage, { response_format: 'pcm', instructions: 'gently' });
+      await speechOf(stage, { response_format: 'pcm', instructions: 'gently' });
       await stage.settledCall();
     }
     const [first, second] = [earlier.journal()[0], later.journal()[0]];
@@ -125,7 +125,7 @@ describe('formats', () => {
   ])('%s: the later models encode it themselves, in one piece', async (format, mimeType, type) => {
     const stage = await speechModel(LATER);
     stage.script(whole(SAMPLES, 'audio/mp3'));
-    const audio = await spoken(stage, { ...(format && { response_format: format }) });
+    const audio = await speechOf(stage, { ...(format && { response_format: format }) });
     expect(audio.type).toBe(type);
     expect(audio.bytes.equals(SAMPLES)).toBe(true);
     const [request] = stage.journal();
@@ -176,7 +176,7 @@ test.each([
   const stage = await speechModel(EARLIER, { targets: 2 });
   stage.script(answer);
   stage.scriptTarget(1, streamed());
-  expect((await spoken(stage, { response_format: 'pcm' })).bytes.equals(SAMPLES)).toBe(true);
+  expect((await speechOf(stage, { response_format: 'pcm' })).bytes.equals(SAMPLES)).toBe(true);
   expect((await stage.settledCall()).attempts).toBe(2);
 });
 

@@ -25,7 +25,7 @@ interface Turn {
 }
 
 /** The model's turns in a request as words: `thought`, `proof`, `call`. */
-function turnsTold(body: Body): string[] {
+function turnsIn(body: Body): string[] {
   if (body.input) return [body.input.flatMap(wordsOfItem).join(' ')];
   const turns = body.messages ?? body.contents ?? [];
   return turns
@@ -78,7 +78,7 @@ async function run(stage: Stage, loop: Pick<Loop, 'format' | 'stream'> & Partial
   return view;
 }
 
-const turnsSent = (stage: Stage, request: number) => turnsTold(stage.journal()[request]?.body as Body);
+const turnsSent = (stage: Stage, request: number) => turnsIn(stage.journal()[request]?.body as Body);
 
 describe.each([false, true])('streaming: %p', (stream) => {
   test.each([
@@ -152,7 +152,7 @@ test('a signature is sent only to its own provider, and without it the model sti
   });
   expect(error).toBeUndefined();
   const body = owner.journal().at(-1)?.body as Body;
-  expect(turnsTold(body)).toEqual(['call']);
+  expect(turnsIn(body)).toEqual(['call']);
   expect(body.thinking).toBeUndefined();
 });
 
@@ -172,7 +172,7 @@ test('a conversation can be continued after a crash and restart', async () => {
     gateway = await startGateway({ providers, models, dataFolder: gateway.dataFolder });
     const { error } = await client.loop({ ...loop, url: gateway.url, history });
     expect(error).toBeUndefined();
-    expect(turnsTold(upstream.journal('/again/')[1]?.body as Body)).toEqual(['thought:Hm. proof call']);
+    expect(turnsIn(upstream.journal('/again/')[1]?.body as Body)).toEqual(['thought:Hm. proof call']);
   } finally {
     await gateway.stop();
     await upstream.close();

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { testDeclaredMembers } from '../conformance/members/declared.ts';
-import { type Group, isTold as isReportable } from '../conformance/members/group.ts';
+import { type Group, isReportable } from '../conformance/members/group.ts';
 import { REPLY_GROUPS } from '../conformance/members/replies.ts';
 import { TARGETS } from '../conformance/translate-replies.ts';
 import { chatCall } from '../helpers/chat-call.ts';
@@ -24,7 +24,7 @@ describe('a member arrives or is reported', () => {
           if (without.warnings.some((warning) => warning.includes('tool-call was dropped'))) return;
           const arrived = settled(withIt.body) !== settled(without.body);
           const reported = withIt.warnings.some((warning) => !without.warnings.includes(warning));
-          expect({ arrived, reported, told: arrived || reported }).toMatchObject({ told: true });
+          expect({ arrived, reported, isReported: arrived || reported }).toMatchObject({ isReported: true });
         },
       );
     }

@@ -23,7 +23,7 @@ const audio = (more: object = {}) => ({ bytes: AUDIO, headers: { 'content-type':
 const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
 const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
 
-const spoken = (stage: Stage, more: object = {}) =>
+const readSpeech = (stage: Stage, more: object = {}) =>
   speechBy(client, { url: scene.gateway.url, apiKey: stage.caller.key }, speechRequest(stage, more));
 
 describe('the sandbox', () => {
@@ -31,11 +31,11 @@ describe('the sandbox', () => {
 
   test('returns a valid WAV or its samples, charged by the character', async () => {
     const stage = await onSandbox();
-    const wav = await spoken(stage, { input: 'two words' });
+    const wav = await readSpeech(stage, { input: 'two words' });
     expect(wav.type).toBe('audio/wav');
     expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
     expect(wav.bytes.readUInt32LE(40)).toBe(wav.bytes.length - 44);
-    const pcm = await spoken(stage, { input: 'two words', response_format: 'pcm' });
+    const pcm = await readSpeech(stage, { input: 'two words', response_format: 'pcm' });
     expect(pcm.bytes.equals(wav.bytes.subarray(44))).toBe(true);
     const calls = await stage.settled();
     expect(calls.map(({ cost }) => nanoOf(cost))).toEqual([9000n, 9000n]);
@@ -78,7 +78,7 @@ describe('providers', () => {
       const stage = await speechOf(type, { upstreamModel: 'tts-1' });
       for (const chunking of ['byte', 'whole', { seed: 7 }] as const) {
         stage.script(audio({ chunking, headers: { 'content-type': 'audio/x-own' } }));
-        const reply = await spoken(stage, { response_format: 'flac', speed: 1.5 });
+        const reply = await readSpeech(stage, { response_format: 'flac', speed: 1.5 });
         expect(reply.bytes.equals(AUDIO)).toBe(true);
         expect(reply.type).toBe('audio/x-own');
       }
@@ -95,7 +95,7 @@ describe('providers', () => {
       events: [delta(AUDIO.subarray(0, 3000)), delta(AUDIO.subarray(3000)), DONE],
       withoutTerminator: true,
     });
-    const { bytes, type } = await spoken(stage);
+    const { bytes, type } = await readSpeech(stage);
     expect(bytes.equals(AUDIO)).toBe(true);
     expect(type).toBe('audio/mpeg');
     expect(stage.journal()[0]?.body).toMatchObject({ stream_format: 'sse' });
@@ -127,7 +127,7 @@ describe('providers', () => {
       withoutTerminator: true,
     };
     stage.script(answer, answer);
-    const { type, bytes } = await spoken(stage, { response_format: 'pcm', voice: 'voice_1' });
+    const { type, bytes } = await readSpeech(stage, { response_format: 'pcm', voice: 'voice_1' });
     expect(type).toBe('audio/pcm');
     expect([...new Int16Array(new Uint8Array(bytes).buffer)]).toEqual([0, 32767, -32767, 16384, 32767]);
     expect(stage.journal()[0]?.body).toEqual({
@@ -147,10 +147,10 @@ describe('providers', () => {
     const stage = await speechOf('elevenlabs', { upstreamModel: 'eleven_flash_v2_5' });
     for (const chunking of ['byte', { seed: 5 }] as const) {
       stage.script(audio({ chunking }), audio({ chunking, headers: { 'content-type': 'audio/pcm' } }));
-      const mp3 = await spoken(stage, { voice: 'JBFqnCBsd6', speed: 3 });
+      const mp3 = await readSpeech(stage, { voice: 'JBFqnCBsd6', speed: 3 });
       expect(mp3.type).toBe('audio/mpeg');
       expect(mp3.bytes.equals(AUDIO)).toBe(true);
-      const wav = await spoken(stage, { voice: 'JBFqnCBsd6', response_format: 'wav' });
+      const wav = await readSpeech(stage, { voice: 'JBFqnCBsd6', response_format: 'wav' });
       expect(wav.type).toBe('audio/wav');
       expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(AUDIO)).toBe(true);
     }
@@ -203,7 +203,7 @@ describe('providers', () => {
     const stage = await speechOf('openai-compatible', { targets: 2 });
     stage.script(answer);
     stage.scriptTarget(1, audio());
-    expect((await spoken(stage)).bytes.equals(AUDIO)).toBe(true);
+    expect((await readSpeech(stage)).bytes.equals(AUDIO)).toBe(true);
     expect((await stage.settledCall()).attempts).toBe(2);
   });
 
@@ -227,7 +227,7 @@ describe('providers', () => {
       price: { input: 0.6, audioOutput: 12 },
     });
     stage.script({ bytes, headers: { 'content-type': 'audio/mpeg' } });
-    expect((await spoken(stage)).bytes.equals(bytes)).toBe(true);
+    expect((await readSpeech(stage)).bytes.equals(bytes)).toBe(true);
     expect(nanoOf((await stage.settledCall()).cost)).toBeGreaterThan(0n);
   });
 });

@@ -10,7 +10,7 @@ export interface Idle {
 export type Specimen = Json | typeof GIVEN | Idle | undefined;
 
 /** Whether the value has a meaning that must not be lost. */
-export function isTold(specimen: Specimen): boolean {
+export function isReportable(specimen: Specimen): boolean {
   if (specimen === GIVEN || specimen === undefined) return false;
   return typeof specimen !== 'object' || specimen === null || !('idle' in specimen);
 }
