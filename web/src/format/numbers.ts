@@ -90,7 +90,7 @@ export function fullTime(at: string | number): string {
         hour: '2-digit',
         minute: '2-digit',
         second: '2-digit',
-        hour12: false,
+        hourCycle: 'h23',
         timeZoneName: 'short',
       }),
   ).format(new Date(at));
@@ -100,7 +100,7 @@ export function clockTime(at: string | number): string {
   return cached(
     'clock',
     (locale) =>
-      new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false }),
+      new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
   ).format(new Date(at));
 }
 
@@ -108,7 +108,7 @@ export function clockTime(at: string | number): string {
 export function shortTime(at: string | number): string {
   return cached(
     'short',
-    (locale) => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hour12: false }),
+    (locale) => new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
   ).format(new Date(at));
 }
 
@@ -116,6 +116,20 @@ export function dayOf(at: string | number): string {
   return cached('day', (locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })).format(
     new Date(at),
   );
+}
+
+/** A day of the gateway's sums, which begin at midnight UTC: its name, wherever the reader is. */
+export function utcDayOf(at: string | number): string {
+  return cached(
+    'utc day',
+    (locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' }),
+  ).format(new Date(at));
+}
+
+/** The last second of a day that was chosen (`2026-11-30`), where the reader is: what expires on a day works on it. */
+export function endOfDay(day: string): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date, 23, 59, 59);
 }
 
 export function dateOf(at: string | number): string {

@@ -28,6 +28,8 @@ export interface PlotProps {
   writeTime: (at: number) => string;
   /** Short, below the axis. */
   writeAxis: (at: number) => string;
+  /** The axis is divided at midnight UTC instead of the reader's. */
+  inUtc?: boolean;
 }
 
 export function Plot(props: PlotProps) {

@@ -15,7 +15,10 @@ function colourOf(element: HTMLElement, name: string): string {
 
 const PALETTE = ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6'];
 
-function optionsFor(element: HTMLElement, { series, write, times, writeAxis }: PlotProps): UPlot.Options {
+function optionsFor(
+  element: HTMLElement,
+  { series, write, times, writeAxis, inUtc = false }: PlotProps,
+): UPlot.Options {
   const main = series.filter(({ isBefore }) => !isBefore).length;
   const axis = { stroke: colourOf(element, '--text-3'), font: '11px system-ui, sans-serif', ticks: { show: false } };
   let colour = 0;
@@ -23,6 +26,7 @@ function optionsFor(element: HTMLElement, { series, write, times, writeAxis }: P
     width: element.clientWidth,
     height: element.clientHeight,
     legend: { show: false },
+    ...(inUtc && { tzDate: (at: number) => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
     cursor: { y: false, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
     axes: [

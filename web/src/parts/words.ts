@@ -18,6 +18,7 @@ export const common = dictionary({
   duration: ['Duration', '耗时'],
   enable: ['Enable', '启用'],
   enabled: ['Enabled', '已启用'],
+  endOfDay: ['At the end of that day, in your time zone.', '您所在时区的当天结束时。'],
   error: ['Could not load this', '加载失败'],
   firstToken: ['First token', '首字延迟'],
   key: ['Key', '令牌'],

@@ -5,7 +5,7 @@ import { ask } from '../../api/client.ts';
 import { refresh, useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
-import { dateOf, fullTime } from '../../format/numbers.ts';
+import { dateOf, endOfDay, fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Ago, Note, Status, useNow } from '../../parts/basic.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -117,7 +117,7 @@ function NewCode({ onClose }: { onClose: () => void }) {
     const body = {
       amount: read,
       ...(note !== '' && { note }),
-      ...(expires !== '' && { expiresAt: new Date(expires).toISOString() }),
+      ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
     };
     const { code } = await ask<{ code: string }>('/admin/v1/codes', { method: 'POST', body });
     setMade(code);
@@ -137,7 +137,7 @@ function NewCode({ onClose }: { onClose: () => void }) {
             onText={setAmount}
           />
           <Field label={t('note')} value={note} onText={setNote} />
-          <Field label={t('expires')} type="date" value={expires} onText={setExpires} />
+          <Field label={t('expires')} hint={c('endOfDay')} type="date" value={expires} onText={setExpires} />
           <SaveRow saving={saving} label={t('create')} disabled={read === undefined} />
         </form>
         {made && (

@@ -2,7 +2,7 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { changePercent, chartValue, shortMoney } from '../../format/money.ts';
-import { change, count, dayOf } from '../../format/numbers.ts';
+import { change, count, utcDayOf } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Figures, Head, Panel, Segments } from '../../parts/basic.tsx';
 import { type Period, readPeriod } from '../../parts/filters.ts';
@@ -122,7 +122,7 @@ function ByDay({ period }: { period: Choice }) {
               <>
                 {highest && (
                   <p className="dim">
-                    {t('highest', { amount: shortMoney(highest.cost), day: dayOf(highest.day ?? highest.group) })}
+                    {t('highest', { amount: shortMoney(highest.cost), day: utcDayOf(highest.day ?? highest.group) })}
                   </p>
                 )}
                 <div className="bars" role="img" aria-label={t('byDayLabel', { n: days })}>
@@ -135,7 +135,7 @@ function ByDay({ period }: { period: Choice }) {
                   ))}
                 </div>
                 <div className="under">
-                  <span>{dayOf(buckets[0]?.at ?? report.from)}</span>
+                  <span>{utcDayOf(buckets[0]?.at ?? report.from)}</span>
                   <span>{t('today')}</span>
                 </div>
               </>

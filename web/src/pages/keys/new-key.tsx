@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { isMember, type Named, useMay, useSession } from '../../api/session.ts';
+import { endOfDay } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { NamedSelect } from '../../parts/fields.tsx';
@@ -49,7 +50,7 @@ export function NewKey({ accounts, onClose, onCreated }: Props) {
       name,
       ...(!member && { account: charged, kind }),
       ...(names.length > 0 && { models: names }),
-      ...(expires !== '' && { expiresAt: new Date(expires).toISOString() }),
+      ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
       ...(written && setLimits(written)),
     };
     onCreated(await ask<CreatedKey>(path, { method: 'POST', body }));
@@ -68,7 +69,7 @@ export function NewKey({ accounts, onClose, onCreated }: Props) {
             </Select>
           )}
           <Field label={t('models')} hint={t('modelsHint')} value={models} onText={setModels} />
-          <Field label={t('expires')} type="date" value={expires} onText={setExpires} />
+          <Field label={t('expires')} hint={c('endOfDay')} type="date" value={expires} onText={setExpires} />
           <LimitFields texts={limits} onChange={setLimitTexts} />
           <CreateRow saving={saving} label={t('create')} disabled={!written} onCancel={onClose} />
         </form>

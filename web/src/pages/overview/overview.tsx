@@ -2,7 +2,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { Overview } from '../../api/types.ts';
 import { changePercent, shortMoney } from '../../format/money.ts';
-import { change, count, dayOf, duration, fullTime, percent, shortTime } from '../../format/numbers.ts';
+import { change, count, duration, percent } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
 import { type Fact, Figures, Head, Panel, Segments, Status } from '../../parts/basic.tsx';
 import { PERIODS, type Period, readPeriod } from '../../parts/filters.ts';
@@ -10,7 +10,7 @@ import { Plot, Spark } from '../../parts/plot.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
 import { Attention } from './attention.tsx';
-import { type Step, stepsOf } from './sums.ts';
+import { type Step, stepsOf, type TimeWriting, writingOf } from './sums.ts';
 import { AccountsPanel, KeysPanel, ModelsPanel, TokensPanel } from './tables.tsx';
 import { useOverview } from './use-overview.ts';
 import { words } from './words.ts';
@@ -43,10 +43,8 @@ function Body({ data, period }: { data: Overview; period: Period }) {
   const t = useWords(words);
   const c = useWords(common);
   const steps = stepsOf(data);
-  const areDays = data.stepSeconds === 86_400;
   const times = steps.map(({ at }) => at);
-  const writeTime = (at: number) => (areDays ? dayOf(at) : fullTime(at));
-  const writeAxis = (at: number) => (period === '1h' || period === '24h' ? shortTime(at) : dayOf(at));
+  const writing = writingOf(data.stepSeconds, period);
   return (
     <>
       <Figures facts={factsOf(data, steps, t, c)} />
@@ -72,8 +70,7 @@ function Body({ data, period }: { data: Overview; period: Period }) {
                 { label: t('now'), values: steps.map(({ spend }) => spend) },
               ]}
               write={(value) => shortMoney(value.toFixed(9))}
-              writeTime={writeTime}
-              writeAxis={writeAxis}
+              {...writing}
             />
           </div>
         </Panel>
@@ -82,7 +79,7 @@ function Body({ data, period }: { data: Overview; period: Period }) {
         <AccountsPanel accounts={data.accounts} />
         <KeysPanel keys={data.keys} />
         <TokensPanel figures={data.current} />
-        <Latency steps={steps} writeTime={writeTime} writeAxis={writeAxis} />
+        <Latency steps={steps} writing={writing} />
       </div>
     </>
   );
@@ -90,11 +87,10 @@ function Body({ data, period }: { data: Overview; period: Period }) {
 
 interface LatencyProps {
   steps: readonly Step[];
-  writeTime: (at: number) => string;
-  writeAxis: (at: number) => string;
+  writing: TimeWriting;
 }
 
-function Latency({ steps, writeTime, writeAxis }: LatencyProps) {
+function Latency({ steps, writing }: LatencyProps) {
   const t = useWords(words);
   return (
     <Panel
@@ -120,8 +116,7 @@ function Latency({ steps, writeTime, writeAxis }: LatencyProps) {
               { label: 'p95', values: steps.map(({ p95 }) => p95) },
             ]}
             write={duration}
-            writeTime={writeTime}
-            writeAxis={writeAxis}
+            {...writing}
           />
         )}
       </div>

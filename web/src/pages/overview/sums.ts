@@ -1,6 +1,8 @@
 /** The steps of a chart. Pure. */
 import type { Overview, UsageGroup, UsageReport } from '../../api/types.ts';
 import { chartValue, compareMoney } from '../../format/money.ts';
+import { dayOf, fullTime, shortTime, utcDayOf } from '../../format/numbers.ts';
+import type { Period } from '../../parts/filters.ts';
 
 export interface Bucket {
   at: number;
@@ -24,6 +26,20 @@ export function fillBuckets(
     buckets.push({ at, spend: group ? chartValue(group.cost) : 0, calls: group?.calls ?? 0 });
   }
   return buckets;
+}
+
+/** How the times of a chart read. */
+export interface TimeWriting {
+  writeTime: (at: number) => string;
+  writeAxis: (at: number) => string;
+  inUtc: boolean;
+}
+
+/** Days are the gateway's, which begin at midnight UTC; shorter steps are times of the reader's day. */
+export function writingOf(stepSeconds: number, period: Period): TimeWriting {
+  if (stepSeconds * 1000 === STEPS.day)
+    return { writeTime: (at) => `${utcDayOf(at)} (UTC)`, writeAxis: utcDayOf, inUtc: true };
+  return { writeTime: fullTime, writeAxis: period === '1h' || period === '24h' ? shortTime : dayOf, inUtc: false };
 }
 
 export const STEPS = { hour: HOUR, day: 24 * HOUR } as const;

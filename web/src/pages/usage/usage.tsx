@@ -14,7 +14,7 @@ import { useOwnUsage } from '../home/use-home.ts';
 const words = dictionary({
   title: ['Usage', '用量'],
   by: ['By', '按'],
-  day: ['Day', '日期'],
+  day: ['Day (UTC)', '日期（UTC）'],
   period: ['Period', '时间范围'],
   p7d: ['7 d', '7 天'],
   p30d: ['30 d', '30 天'],
