@@ -4,11 +4,8 @@ import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { type SmtpServer, startSmtpServer } from '../../test/helpers/smtp-server.ts';
 import type { RegistrationSettings } from '../people/registration.ts';
 
-const OWN = { 'sec-fetch-site': 'same-origin' };
 const PASSWORD = 'correct horse battery';
 const HOUR = 3_600_000;
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-type Json = any;
 /** Of the limits: a test begins in an hour of its own. */
 let now = Date.UTC(2030, 0, 1);
 
@@ -43,13 +40,8 @@ describe.each(ENGINES)('registration on $name', (engine) => {
     settings.domains = [];
   });
 
-  async function ask(path: string, body: object, headers: { [name: string]: string } = OWN) {
-    const response = await edge.ask('POST', path, { key: null, headers, body });
-    const cookie = (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    return { status: response.status, body: (await response.json()) as Json, cookie };
-  }
-  const read = async (path: string, cookie: string) =>
-    (await edge.ask('GET', path, { key: null, headers: { ...OWN, cookie } })).json() as Promise<Json>;
+  const ask = (path: string, body: object, headers = {}) => edge.page('POST', path, '', body, headers);
+  const read = async (path: string, cookie: string) => (await edge.page('GET', path, cookie)).body;
   const session = (cookie: string) => read('/console/api/session', cookie);
   const ways = async () => (await session('')).ways;
   const register = (email: string, more = {}) => ask('/console/api/register', { email, ...more });

@@ -19,19 +19,7 @@ const OWN = { 'sec-fetch-site': 'same-origin' };
 const PASSWORD = 'correct horse battery';
 const NEXT = 'another long password';
 
-interface Answered {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-  body: any;
-  cookie: string;
-}
-
-async function ask(method: string, path: string, cookie: string, body?: object, more = {}): Promise<Answered> {
-  const headers = { ...OWN, ...(cookie && { cookie }), ...more };
-  const response = await edge.ask(method, path, { key: null, headers, ...(body && { body }) });
-  const written = (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  return { status: response.status, body: await response.json(), cookie: written };
-}
+const ask: Loopback['page'] = (...request) => edge.page(...request);
 
 /** A person who has followed the link of an invitation and set a password. */
 async function newMember(accounts: string[], role = 'member') {

@@ -89,6 +89,14 @@ export interface Loopback {
   ask(method: string, path: string, options?: AskOptions): Promise<Response>;
   /** The same with the admin key; returns the response as JSON. */
   admin(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<AdminAnswer>;
+  /** Asks as a page of the console does: from its own site, with the cookie of a session. Returns the cookie that is set, too. */
+  page(
+    method: string,
+    path: string,
+    cookie: string,
+    body?: object,
+    headers?: object,
+  ): Promise<AdminAnswer & { cookie: string }>;
   issue(kind: KeyKind, more?: Partial<KeyRow>): Promise<string>;
   stop(): Promise<void>;
 }
@@ -256,6 +264,12 @@ export async function startLoopback(
     async admin(method, path, body, headers = {}) {
       const response = await ask(method, `/admin/v1${path}`, { key: adminKey, body, headers });
       return { status: response.status, body: await response.json() };
+    },
+    async page(method, path, cookie, body, more = {}) {
+      const headers = { 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...more };
+      const response = await ask(method, path, { key: null, headers, ...(body && { body }) });
+      const written = (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+      return { status: response.status, body: await response.json(), cookie: written };
     },
     issue,
     async stop() {
