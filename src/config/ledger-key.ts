@@ -1,7 +1,8 @@
 /** The key that signs verification checkpoints: a setting, or a file made once in the data folder. It is never in the database. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeNewKeyFile } from './new-key-file.ts';
 import { SettingError } from './setting-error.ts';
 
 const FILE_NAME = 'ledger.key';
@@ -15,15 +16,17 @@ export function checkLedgerKey(key: string): string {
   );
 }
 
-/** Throws if the folder can be neither read nor written. */
+/** Throws if the folder can be neither read nor written, or the file has no whole key. */
 export function ledgerKeyOf(dataDir: string): string {
   const path = join(dataDir, FILE_NAME);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
     // If several processes start at the same time, one of them makes the key.
-    writeFileSync(path, `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
+    writeNewKeyFile(path, randomBytes(BYTES).toString('base64url'));
   } catch (thrown) {
     if ((thrown as { code?: string }).code !== 'EEXIST') throw thrown;
   }
-  return readFileSync(path, 'utf8').trim();
+  const key = readFileSync(path, 'utf8').trim();
+  if (key.length >= LEAST_CHARACTERS) return key;
+  throw new SettingError(`The key file ${path} is cut off: remove it, and a new key is made.`);
 }

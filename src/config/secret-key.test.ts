@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ledgerKeyOf } from './ledger-key.ts';
 import { forgetOldKey, rotateKeyFile, secretKeys } from './secret-key.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-keys-'));
@@ -17,6 +18,38 @@ test('a key is made once, readable by its owner only', () => {
   expect(key).toHaveLength(43);
   expect(secretKeys(settings).make()).toBe(key);
   expect(statSync(join(settings.dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
+});
+
+test('a file without a key is an error: nothing is encrypted with an empty one', () => {
+  const settings = fresh();
+  writeFileSync(join(settings.dataDir, 'secret.key'), '');
+  expect(() => secretKeys(settings).make()).toThrow('is empty: remove it');
+  writeFileSync(join(settings.dataDir, 'ledger.key'), 'cut');
+  expect(() => ledgerKeyOf(settings.dataDir)).toThrow('is cut off: remove it');
+});
+
+test('a full disk leaves no file without a key', () => {
+  const { dataDir } = fresh();
+  const program = join(dataDir, 'make.ts');
+  writeFileSync(
+    program,
+    `import { ledgerKeyOf } from ${JSON.stringify(join(import.meta.dir, 'ledger-key.ts'))};
+    import { secretKeys } from ${JSON.stringify(join(import.meta.dir, 'secret-key.ts'))};
+    const dataDir = process.argv[2];
+    for (const make of [() => secretKeys({ dataDir }).make(), () => ledgerKeyOf(dataDir)])
+      try {
+        console.log(make());
+      } catch (thrown) {
+        console.log((thrown.cause ?? thrown).code);
+      }`,
+  );
+  const script = 'trap "" XFSZ; ulimit -f 0 && exec "$@"';
+  const { stdout } = Bun.spawnSync(['sh', '-c', script, 'sh', process.execPath, program, dataDir], { stdout: 'pipe' });
+  expect(stdout.toString()).toBe('EFBIG\nEFBIG\n');
+  expect(readdirSync(dataDir)).toEqual(['make.ts']);
+  expect(ledgerKeyOf(dataDir)).toHaveLength(43);
+  expect(ledgerKeyOf(dataDir)).toBe(ledgerKeyOf(dataDir));
+  expect(readdirSync(dataDir)).toEqual(['ledger.key', 'make.ts']);
 });
 
 test("a key in the settings has precedence, and the file's key is the previous one", () => {

@@ -1,7 +1,8 @@
 /** The key that encrypts providers' credentials: a setting, or a file that is made when needed. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeySource } from '../store/credential-cipher.ts';
+import { writeNewKeyFile } from './new-key-file.ts';
 import { SettingError } from './setting-error.ts';
 
 export interface SecretKeySettings {
@@ -29,12 +30,14 @@ export function secretKeys({ dataDir, secretKey, secretKeyPrevious }: SecretKeyS
     make() {
       mkdirSync(dataDir, { recursive: true, mode: 0o700 });
       try {
-        writeKey(path, newKey());
+        writeNewKeyFile(path, newKey());
       } catch (thrown) {
         // Another process was first.
         if ((thrown as { code?: string }).code !== 'EEXIST') throw cannotWrite(path, thrown);
       }
-      return readKey(path) ?? '';
+      const key = readKey(path);
+      if (key !== undefined) return key;
+      throw new SettingError(`The key file ${path} is empty: remove it, and a new key is made.`);
     },
   };
 }
@@ -50,10 +53,10 @@ export function rotateKeyFile({ dataDir, secretKey }: SecretKeySettings): boolea
   const current = readKey(path);
   const before = readKey(previous);
   if (current !== undefined && before !== undefined && before !== current) return true;
-  if (current !== undefined && before === undefined) writeKey(previous, current);
+  if (current !== undefined && before === undefined) writeNewKeyFile(previous, current);
   const next = join(dataDir, `${FILE}.new`);
   rmSync(next, { force: true });
-  writeKey(next, newKey());
+  writeNewKeyFile(next, newKey());
   renameSync(next, path);
   return true;
 }
@@ -64,17 +67,6 @@ export function forgetOldKey(dataDir: string): void {
 }
 
 const newKey = () => Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString('base64url');
-
-/** Readable by the owner only, and synced to disk: what it encrypts may be written right after. */
-function writeKey(path: string, key: string): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(file, `${key}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
 
 function readKey(path: string): string | undefined {
   try {
