@@ -92,12 +92,12 @@ export function createOidcProvider(settings: OidcSettings, { guard, now }: OidcP
     if (found && found.at > now() - KNOWN_MS) return found.configuration;
     if (failedAt > now() - RETRY_MS)
       throw new OidcFailure('provider_unavailable', 'The provider was not reached just now.');
-    const asked = { at: now(), configuration: discover() };
-    found = asked;
+    const discovery = { at: now(), configuration: discover() };
+    found = discovery;
     try {
-      return await asked.configuration;
+      return await discovery.configuration;
     } catch (thrown) {
-      if (found === asked) found = undefined;
+      if (found === discovery) found = undefined;
       failedAt = now();
       throw new OidcFailure('provider_unavailable', 'The OIDC provider cannot be used: its discovery failed.', thrown);
     }

@@ -38,9 +38,9 @@ export type PasskeyCheck =
       known: Omit<NewCredential, 'isSynced'>;
     };
 
-export interface VerificationAsked {
+export interface VerificationRequest {
   id: number;
-  asked: PasskeyCheck;
+  check: PasskeyCheck;
 }
 
 export interface VerificationAnswered {
@@ -49,25 +49,25 @@ export interface VerificationAnswered {
   verified?: NewCredential | UsedCredential;
 }
 
-self.onmessage = async ({ data: { id, asked } }: MessageEvent<VerificationAsked>) => {
+self.onmessage = async ({ data: { id, check } }: MessageEvent<VerificationRequest>) => {
   // The library's messages say which check has failed. A sign-in does not.
-  const verified = await verify(asked).catch(() => undefined);
+  const verified = await verify(check).catch(() => undefined);
   self.postMessage({ id, ...(verified && { verified }) } satisfies VerificationAnswered);
 };
 
-async function verify(asked: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
-  const { expected, response } = asked;
+async function verify(check: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
+  const { expected, response } = check;
   // The console is never in the frame of another page (`frame-ancestors`). The library allows it where a browser does not name the page.
   if (helpers.decodeClientDataJSON(response.response.clientDataJSON).crossOrigin) return undefined;
   const common = {
     ...{ expectedChallenge: expected.challenge, expectedOrigin: expected.origin, expectedRPID: expected.host },
     requireUserVerification: true,
   };
-  if (asked.kind === 'new') {
+  if (check.kind === 'new') {
     const { registrationInfo } = await library.verifyRegistrationResponse({
       ...common,
-      response: withoutAttestation(asked.response),
-      supportedAlgorithmIDs: [...asked.algorithms],
+      response: withoutAttestation(check.response),
+      supportedAlgorithmIDs: [...check.algorithms],
     });
     if (!registrationInfo) return undefined;
     const { credential, credentialDeviceType, credentialBackedUp } = registrationInfo;
@@ -78,10 +78,10 @@ async function verify(asked: PasskeyCheck): Promise<NewCredential | UsedCredenti
       ...{ isSyncable: credentialDeviceType === 'multiDevice', isSynced: credentialBackedUp },
     };
   }
-  const { credential, publicKey, counter, isSyncable } = asked.known;
+  const { credential, publicKey, counter, isSyncable } = check.known;
   const { verified, authenticationInfo } = await library.verifyAuthenticationResponse({
     ...common,
-    response: asked.response,
+    response: check.response,
     credential: { id: credential, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) },
   });
   const { newCounter, credentialDeviceType, credentialBackedUp } = authenticationInfo;

@@ -5,14 +5,14 @@ import type {
   PasskeyCheck,
   UsedCredential,
   VerificationAnswered,
-  VerificationAsked,
+  VerificationRequest,
 } from './webauthn-worker.ts';
 
 export interface Webauthn {
   /** The data of a new passkey. `undefined`: the response is invalid. Rejects if the thread fails. */
-  verifyNew(asked: Omit<Extract<PasskeyCheck, { kind: 'new' }>, 'kind'>): Promise<NewCredential | undefined>;
+  verifyNew(check: Omit<Extract<PasskeyCheck, { kind: 'new' }>, 'kind'>): Promise<NewCredential | undefined>;
   /** The state of the passkey after its use. `undefined`: the response is invalid. Rejects if the thread fails. */
-  verifyUse(asked: Omit<Extract<PasskeyCheck, { kind: 'used' }>, 'kind'>): Promise<UsedCredential | undefined>;
+  verifyUse(check: Omit<Extract<PasskeyCheck, { kind: 'used' }>, 'kind'>): Promise<UsedCredential | undefined>;
   /** Whether the thread is running. */
   readonly isLoaded: boolean;
 }
@@ -74,7 +74,7 @@ export function createWebauthn({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Web
     for (const id of [...pending.keys()]) take(id)?.reject(new Error(`A passkey could not be verified: ${reason}`));
   }
 
-  function ask(asked: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
+  function ask(check: PasskeyCheck): Promise<NewCredential | UsedCredential | undefined> {
     clearTimeout(idle);
     const id = ++last;
     return new Promise((resolve, reject) => {
@@ -82,14 +82,14 @@ export function createWebauthn({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Web
       pending.set(id, { resolve, reject, timer });
       const started = thread();
       started.ref();
-      started.postMessage({ id, asked } satisfies VerificationAsked);
+      started.postMessage({ id, check } satisfies VerificationRequest);
     });
   }
 
   return {
     // Safe: the thread answers each kind with its own shape.
-    verifyNew: (asked) => ask({ kind: 'new', ...asked }) as Promise<NewCredential | undefined>,
-    verifyUse: (asked) => ask({ kind: 'used', ...asked }),
+    verifyNew: (check) => ask({ kind: 'new', ...check }) as Promise<NewCredential | undefined>,
+    verifyUse: (check) => ask({ kind: 'used', ...check }),
     get isLoaded() {
       return worker !== undefined;
     },

@@ -38,8 +38,8 @@ export function isRepeatable(error: GatewayError): boolean {
 
 /** Milliseconds to wait before try number `retry`, from 1. `random` gives [0, 1). */
 export function retryDelayMs(error: GatewayError, retry: number, random: () => number): number {
-  const asked = (error.retryAfterSeconds ?? 0) * 1000;
-  if (asked > 0) return Math.min(asked, SHORT_WAIT_MS) + random() * SPREAD_MS;
+  const requestedMs = (error.retryAfterSeconds ?? 0) * 1000;
+  if (requestedMs > 0) return Math.min(requestedMs, SHORT_WAIT_MS) + random() * SPREAD_MS;
   return random() * Math.min(FIRST_DELAY_MS * 2 ** (retry - 1), LONGEST_DELAY_MS);
 }
 

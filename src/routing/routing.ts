@@ -11,7 +11,7 @@ import { type RoutingOptions, RoutingState } from './routing-state.ts';
 import { Trial, type TrialCall, type TrialOptions } from './trial.ts';
 
 /** A call to be routed. */
-export interface RouteAsked<T extends RoutedTarget> {
+export interface RouteRequest<T extends RoutedTarget> {
   /** Absent for tasks: they are no conversations, and nothing is known of their needs. */
   call?: Call | undefined;
   account: string;
@@ -48,9 +48,9 @@ export interface Routing<T extends RoutedTarget> {
    * The targets in the order to try them. Throws `invalid_request` where none can serve the call, `rate_limited` where the rate limits of
    * all are used up, `upstream_unavailable` where all have failed and each is being tried by another call.
    */
-  route(model: RoutedModel<T>, asked: RouteAsked<T>): Route<T>;
+  route(model: RoutedModel<T>, request: RouteRequest<T>): Route<T>;
   /** Leads the call along its route. */
-  trial(asked: TrialCall<T>, options: TrialOptions): Trial<T>;
+  trial(request: TrialCall<T>, options: TrialOptions): Trial<T>;
   readonly state: RoutingState<T>;
   targetState(target: T & { model: string }): TargetState;
   /** An admin takes a target out until this time, or declares it well. */
@@ -80,32 +80,32 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
     return !state.health(target).isLeased(now);
   }
 
-  function route(model: RoutedModel<T>, asked: RouteAsked<T>): Route<T> {
+  function route(model: RoutedModel<T>, request: RouteRequest<T>): Route<T> {
     const now = state.now();
     const { onlyRoute } = model;
     // Wishes of a caller may have left other targets than the operator's.
-    if (onlyRoute?.targets === model.targets && asked.needs === undefined) {
+    if (onlyRoute?.targets === model.targets && request.needs === undefined) {
       const only = onlyRoute.targets[0]!;
-      if (standing(only, now, asked.random) === 'ready') return onlyRoute;
+      if (standing(only, now, request.random) === 'ready') return onlyRoute;
     }
-    return routeOfSeveral(model, asked, now);
+    return routeOfSeveral(model, request, now);
   }
 
-  function routeOfSeveral(model: RoutedModel<T>, asked: RouteAsked<T>, now: number): Route<T> {
-    const { call, account, random } = asked;
+  function routeOfSeveral(model: RoutedModel<T>, request: RouteRequest<T>, now: number): Route<T> {
+    const { call, account, random } = request;
     const isAlone = model.targets.length === 1;
-    const key = call && model.affinity && !isAlone ? affinityKey(call, account, asked.headers) : undefined;
+    const key = call && model.affinity && !isAlone ? affinityKey(call, account, request.headers) : undefined;
     let needs: Needs | undefined;
     const decision = decide(model.targets, {
       strategy: model.strategy,
       bound: key === undefined ? undefined : state.affinity.find(key, now),
       lacks({ capabilities }) {
-        if (!call || (!capabilities && asked.needs?.dataPolicy === undefined)) return undefined;
-        needs ??= { ...needsOf(call, asked.tokens), ...asked.needs };
+        if (!call || (!capabilities && request.needs?.dataPolicy === undefined)) return undefined;
+        needs ??= { ...needsOf(call, request.tokens), ...request.needs };
         return lacks(capabilities ?? {}, needs);
       },
       standing: (target) => standing(target, now, random),
-      score: model.strategy === 'weighted' ? unscored : scores(model, asked, now),
+      score: model.strategy === 'weighted' ? unscored : scores(model, request, now),
       random,
     });
     const targets = decision.choices.map(({ target }) => target);
@@ -115,11 +115,11 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
   }
 
   /** How much each target has to do, in time. One that nothing is known of takes as long as the others on average. */
-  function scores(model: RoutedModel<T>, asked: RouteAsked<T>, now: number): (target: T) => number | undefined {
-    if (model.strategy === 'price') return (target) => asked.costAt?.(target);
+  function scores(model: RoutedModel<T>, request: RouteRequest<T>, now: number): (target: T) => number | undefined {
+    if (model.strategy === 'price') return (target) => request.costAt?.(target);
     const timeOf = (target: T) => {
       const health = state.health(target);
-      return (model.strategy === 'throughput' ? health.perToken : timesOf(asked.call, health)).aged(now);
+      return (model.strategy === 'throughput' ? health.perToken : timesOf(request.call, health)).aged(now);
     };
     let average: number | undefined;
     const averageTime = () => {
@@ -156,7 +156,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
   return {
     route,
     state,
-    trial: (asked, trialOptions) => new Trial(state, asked, trialOptions),
+    trial: (request, trialOptions) => new Trial(state, request, trialOptions),
 
     targetState(target) {
       const now = state.now();

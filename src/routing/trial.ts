@@ -50,7 +50,7 @@ type Next<T extends RoutedTarget> = TrackedAttempt<T> | undefined;
 /** The attempts of one call, one after another. Call `next()` until an attempt succeeds or it returns `undefined`. */
 export class Trial<T extends RoutedTarget> {
   private readonly state: RoutingState<T>;
-  private readonly asked: TrialCall<T>;
+  private readonly request: TrialCall<T>;
   private readonly options: TrialOptions;
   private readonly watcher: AttemptWatcher<T>;
   /** The next of the route's targets. */
@@ -71,11 +71,11 @@ export class Trial<T extends RoutedTarget> {
   /** The target in whose queue the call has been last. */
   private waitedFor: T | undefined;
 
-  constructor(state: RoutingState<T>, asked: TrialCall<T>, options: TrialOptions) {
+  constructor(state: RoutingState<T>, request: TrialCall<T>, options: TrialOptions) {
     this.state = state;
-    this.asked = asked;
+    this.request = request;
     this.options = options;
-    this.watcher = state.watcher(asked.model, asked.call, asked.account, asked.route.key);
+    this.watcher = state.watcher(request.model, request.call, request.account, request.route.key);
   }
 
   /** The next attempt; `undefined`: none is left. A promise where it has to wait. */
@@ -84,10 +84,10 @@ export class Trial<T extends RoutedTarget> {
     if (this.error && this.current) {
       const other = this.otherCredential(this.current, this.error, now);
       if (other) return other;
-      const again = this.again(this.current, this.error, this.asked.model.retries ?? 0, now);
+      const again = this.again(this.current, this.error, this.request.model.retries ?? 0, now);
       if (again) return again;
     }
-    const { targets, ready } = this.asked.route;
+    const { targets, ready } = this.request.route;
     while (this.index < targets.length) {
       const isLast = this.index >= ready;
       const target = targets[this.index++]!;
@@ -105,17 +105,17 @@ export class Trial<T extends RoutedTarget> {
 
   /** Milliseconds until a second target may be called too. Counts the call: a share of the calls may be hedged. */
   hedgeAfterMs({ target }: TrackedAttempt<T>): number {
-    const { state, asked } = this;
-    state.hedgeBudget(asked.model).called(state.now());
-    return hedgeDelayMs(asked.call, state.health(target).firstTokens, state.wholeTimes(asked.model));
+    const { state, request } = this;
+    state.hedgeBudget(request.model).called(state.now());
+    return hedgeDelayMs(request.call, state.health(target).firstTokens, state.wholeTimes(request.model));
   }
 
   /** An attempt concurrent with `first`: at the next target that is free now, else with another credential. `undefined`: there is none. */
   hedge(first: TrackedAttempt<T>): TrackedAttempt<T> | undefined {
-    const { state, asked } = this;
-    const { targets, ready } = asked.route;
+    const { state, request } = this;
+    const { targets, ready } = request.route;
     const now = state.now();
-    if (!state.hedgeBudget(asked.model).take(now)) return undefined;
+    if (!state.hedgeBudget(request.model).take(now)) return undefined;
     for (let index = this.index; index < ready; index++) {
       const target = targets[index]!;
       if (state.health(target).needsLease || state.credentials.unusable(target, now)) continue;
@@ -126,28 +126,28 @@ export class Trial<T extends RoutedTarget> {
       return second;
     }
     const { target } = first;
-    const other = state.credentials.choose(target, now, this.tried, asked.tokens);
+    const other = state.credentials.choose(target, now, this.tried, request.tokens);
     const second = other === undefined ? undefined : this.beside(target, other, now);
     if (second) this.tried.push(other);
     return second;
   }
 
   private beside(target: T, credential: string | undefined, now: number): TrackedAttempt<T> | undefined {
-    const { state, asked } = this;
+    const { state, request } = this;
     const bulkhead = state.bulkhead(target);
-    if (bulkhead && !bulkhead.enter(credential ?? '', asked, now)) return undefined;
-    state.credentials.spend(target, credential, asked.tokens);
+    if (bulkhead && !bulkhead.enter(credential ?? '', request, now)) return undefined;
+    state.credentials.spend(target, credential, request.tokens);
     return this.tracked(target, credential, false, now);
   }
 
   /** Whether another target may answer. If not, the long limits apply. */
   private get hasOther(): boolean {
-    return this.index < this.asked.route.ready || this.asked.hasFallback === true;
+    return this.index < this.request.route.ready || this.request.hasFallback === true;
   }
 
   /** Why nothing was tried at all. */
   refusal(): GatewayError {
-    const { name } = this.asked.model;
+    const { name } = this.request.model;
     const message = this.wasFull
       ? `All places at the providers of the model "${name}" are taken. Please try again later.`
       : `No upstream of the model "${name}" is available after failures. Please try again later.`;
@@ -157,11 +157,11 @@ export class Trial<T extends RoutedTarget> {
   /** A credential that the provider refuses or limits is not the target's failure while there is another. */
   private otherCredential(target: T, error: GatewayError, now: number): Next<T> {
     if (error.code !== 'rate_limited' && !error.credentialRefused) return undefined;
-    const { tokens } = this.asked;
+    const { tokens } = this.request;
     const credential = this.state.credentials.choose(target, now, this.tried, tokens);
     if (credential === undefined) return undefined;
     const bulkhead = this.state.bulkhead(target);
-    if (bulkhead && !bulkhead.enter(credential, this.asked, now)) {
+    if (bulkhead && !bulkhead.enter(credential, this.request, now)) {
       // Its place is waited for once: the credential may be refused as well.
       if (this.waitedFor !== target) this.full.push(target);
       return undefined;
@@ -223,10 +223,10 @@ export class Trial<T extends RoutedTarget> {
   }
 
   private enter(target: T, now: number, isProbe: boolean): Next<T> {
-    const { tokens } = this.asked;
+    const { tokens } = this.request;
     const bulkhead = this.state.bulkhead(target);
     const credential = this.chosen(target, bulkhead, now);
-    if (bulkhead && (credential === null || !bulkhead.enter(credential ?? '', this.asked, now))) {
+    if (bulkhead && (credential === null || !bulkhead.enter(credential ?? '', this.request, now))) {
       if (isProbe) this.state.health(target).giveBack();
       this.full.push(target);
       return undefined;
@@ -240,12 +240,12 @@ export class Trial<T extends RoutedTarget> {
   /** One that may be used and has a place; `null`: none has. */
   private chosen(target: T, bulkhead: Bulkhead | undefined, now: number): string | undefined | null {
     if (bulkhead && target.credentials.length > 1) return this.chosenWithPlace(target, bulkhead, now);
-    return this.state.credentials.choose(target, now, NONE, this.asked.tokens);
+    return this.state.credentials.choose(target, now, NONE, this.request.tokens);
   }
 
   private chosenWithPlace(target: T, bulkhead: Bulkhead, now: number): string | undefined | null {
     const { credentials } = this.state;
-    const { tokens } = this.asked;
+    const { tokens } = this.request;
     const withoutPlace = target.credentials.filter((one) => !bulkhead.hasPlace(one, tokens, now));
     if (withoutPlace.length === target.credentials.length) return null;
     return credentials.choose(target, now, withoutPlace, tokens) ?? credentials.choose(target, now, NONE, tokens);
@@ -259,15 +259,15 @@ export class Trial<T extends RoutedTarget> {
   }
 
   private tracked(target: T, credential: string | undefined, isProbe: boolean, now: number): TrackedAttempt<T> {
-    const { state, asked } = this;
+    const { state, request } = this;
     const health = state.health(target);
     if (!target.failsOnRequest) health.inFlight++;
     state.budget(target.provider).called(now);
-    const { call, model } = asked;
+    const { call, model } = request;
     const limitMs = this.hasOther
       ? answerLimitMs(call, model.firstTokenMs, health.firstTokens, state.wholeTimes(model))
       : undefined;
-    const place = target.limits && { account: asked.account, tokens: asked.tokens };
+    const place = target.limits && { account: request.account, tokens: request.tokens };
     return new TrackedAttempt(this.watcher, target, credential, limitMs, isProbe, place, now);
   }
 
@@ -292,7 +292,7 @@ export class Trial<T extends RoutedTarget> {
 
   /** Waits for a place at this target. */
   private async queued(target: T): Promise<Next<T>> {
-    const { state, asked, options } = this;
+    const { state, request, options } = this;
     const bulkhead = state.bulkhead(target);
     if (!bulkhead) return this.begin(target, state.now(), true);
     const queueMs = Math.min(target.limits?.queueMs ?? DEFAULT_QUEUE_MS, options.leftMs());
@@ -300,7 +300,7 @@ export class Trial<T extends RoutedTarget> {
     this.waitedFor = target;
     // A credential that is refused or limited often has free places, because it is not used.
     const credentials = state.credentials.usable(target, state.now());
-    const credential = await waitForPlace(bulkhead, credentials, asked, queueMs, options, state.now);
+    const credential = await waitForPlace(bulkhead, credentials, request, queueMs, options, state.now);
     if (credential === undefined) return undefined;
     const now = state.now();
     const health = state.health(target);
@@ -310,7 +310,7 @@ export class Trial<T extends RoutedTarget> {
     if (isRefused || options.hasEnded()) {
       if (isProbe && !isRefused) health.giveBack();
       this.isOpen ||= isRefused;
-      bulkhead.leave(credential, asked, 0, now);
+      bulkhead.leave(credential, request, 0, now);
       return undefined;
     }
     this.tried = [];
@@ -320,10 +320,10 @@ export class Trial<T extends RoutedTarget> {
 
   /** No target is left: the last one may be called again. */
   private lastRetry(now: number): Promise<Next<T>> | undefined {
-    const { current, error, asked } = this;
+    const { current, error, request } = this;
     if (!current || !error) return undefined;
-    const usual = asked.hasFallback ? 0 : DEFAULT_RETRIES;
-    return this.again(current, error, asked.model.retries ?? usual, now);
+    const usual = request.hasFallback ? 0 : DEFAULT_RETRIES;
+    return this.again(current, error, request.model.retries ?? usual, now);
   }
 }
 

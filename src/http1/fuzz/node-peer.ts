@@ -27,8 +27,8 @@ export function startNode(program: string): NodePeer {
       for (const line of lines) waiting.shift()?.(JSON.parse(line) as Reading);
     }
   })();
-  function ask(asked: object): Promise<Reading> {
-    child.stdin.write(`${JSON.stringify(asked)}\n`);
+  function ask(request: object): Promise<Reading> {
+    child.stdin.write(`${JSON.stringify(request)}\n`);
     void child.stdin.flush();
     return new Promise((resolve) => waiting.push(resolve));
   }
