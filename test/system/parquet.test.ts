@@ -75,8 +75,8 @@ test('the largest and smallest values are exact', async () => {
   ]);
   const values = [9_007_199_254_740_993n, -(2n ** 63n), 2n ** 63n - 1n];
   const bytes = Buffer.concat([
-    writer.rows(values.map((value, index) => [value, index === 1 ? undefined : index === 0])),
-    writer.rows([[7, true]]),
+    await writer.rows(values.map((value, index) => [value, index === 1 ? undefined : index === 0])),
+    await writer.rows([[7, true]]),
     writer.end(),
   ]);
   const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;

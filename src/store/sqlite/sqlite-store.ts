@@ -1,5 +1,6 @@
 /** The store over SQLite: one file that several processes may have open. */
 
+import { breath } from '../../canonical/breath.ts';
 import { requireCurrent } from '../backup/backup-tables.ts';
 import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
@@ -118,9 +119,4 @@ function dropCalls(db: SqliteConnection, before: number): Promise<boolean> {
     if (dropped.length < DROPPED_AT_ONCE) db.run({ text: 'DELETE FROM call_tags WHERE at < $1', values: [before] });
     return dropped.length === DROPPED_AT_ONCE;
   });
-}
-
-/** Lets the event loop run other tasks. */
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

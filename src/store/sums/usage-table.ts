@@ -1,5 +1,6 @@
 /** Reports of usage, from sums of hours and days. Only parts of an hour are summed from its calls. */
 
+import { breath } from '../../canonical/breath.ts';
 import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
@@ -75,7 +76,6 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
 
 /** A report may have 50,000 lines: added up at once they would hold up the calls of this process. */
 const ROWS_AT_ONCE = 2000;
-const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Hours that begin before a period count in the one before it. */
 function boundsOf(starts: readonly number[], to: number): number[] {

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { callRow } from '../../../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../../../test/helpers/loopback.ts';
 import type { CallPlace, Store } from '../../../store/store.ts';
-import { callFormatOf } from './call-export.ts';
+import { callFormatOf, exportCalls } from './call-export.ts';
+import { exportOf } from './call-routes.ts';
 
 const LAST = Date.UTC(2026, 10, 23);
 
@@ -131,3 +132,35 @@ test.each(FORMATS)(
     edge.troubles.length = 0;
   },
 );
+
+test('an export ends with the key that asked for it', async () => {
+  const key = await edge.issue('admin', { id: 'key_leaving' });
+  let pages = 0;
+  endlessCalls(async () => {
+    if (++pages === 3) await edge.store.updateKey('key_leaving', { disabledAt: 1 });
+    return 10;
+  });
+  const response = await edge.ask('GET', '/admin/v1/calls', { key, headers: { accept: 'text/csv' } });
+  expect(response.status).toBe(200);
+  expect(await response.text().catch(() => 'broken')).toBe('broken');
+  expect(pages).toBe(3);
+  edge.troubles.length = 0;
+});
+
+test.each(FORMATS)('%s lets calls go on while it is written for a client that is quick', async (accept) => {
+  let turns = 0;
+  let isOver = false;
+  const turn = () => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  let pages = 0;
+  const page = Array.from({ length: 500 }, (_, index) => callRow({ id: `call_${index}`, at: LAST }));
+  edge.store.callPage = async () => ({ calls: page, ...(++pages < 16 && { next: { at: LAST, id: 'call' } }) });
+  turn();
+  const exported = await exportCalls(exportOf(edge.store, {}), accept === FORMATS[2] ? 'parquet' : 'csv', {});
+  await exported.bytes();
+  isOver = true;
+  // For 100 calls each; none for the pages themselves, which come at once.
+  expect(turns).toBeGreaterThan(80);
+});

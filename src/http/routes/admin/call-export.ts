@@ -1,7 +1,8 @@
 /** All calls of a filter as CSV, lines of JSON or Parquet, read page by page while they are sent. */
+import { breath } from '../../../canonical/breath.ts';
 import type { Client } from '../../../http1/client-request.ts';
 import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
-import { createParquetWriter } from '../usage/parquet.ts';
+import { createParquetWriter, type ParquetValue } from '../usage/parquet.ts';
 import { streamedReply } from '../usage/streamed-reply.ts';
 import { csvLine, formatOf, TABLE_TYPES, type TableFormat, type TableValue } from '../usage/table-reply.ts';
 import { EXPORTED_COLUMNS } from './call-columns.ts';
@@ -19,6 +20,8 @@ export interface CallExport {
 const PAGE = 500;
 /** Calls that one query reads: between two queries it is seen that the client has left. */
 const EXAMINED = 20_000;
+/** Calls that are written before others get their turn: about four milliseconds. */
+const CALLS_AT_ONCE = 100;
 /** Readers are quick where a row group is large; one of this size takes about a megabyte. */
 const ROW_GROUP = 4000;
 
@@ -31,7 +34,7 @@ interface Encoder {
   begin?(): Uint8Array | undefined;
   calls(calls: readonly CallRow[]): Promise<Uint8Array | undefined>;
   /** After the last calls. */
-  end?(): Uint8Array;
+  end?(): Promise<Uint8Array>;
 }
 
 export type CallFormat = Exclude<TableFormat, 'json'> | 'parquet';
@@ -42,6 +45,8 @@ interface ExportRange {
   after?: string | undefined;
   /** Who reads it: if it has left, no more calls are read. */
   client?: Pick<Client, 'hasLeft'>;
+  /** Whether it may still read calls. Asked before each page but the first. */
+  mayGoOn?: () => Promise<boolean>;
 }
 
 /** Latest first. Rejects if the calls that the first piece is made of cannot be read. */
@@ -52,13 +57,15 @@ export const exportCalls = (calls: CallExport, format: CallFormat, part: ExportR
 export async function* callPieces(
   { store, filter, columns, write }: CallExport,
   format: CallFormat,
-  { limit = Number.POSITIVE_INFINITY, after: first, client }: ExportRange = {},
+  { limit = Number.POSITIVE_INFINITY, after: first, client, mayGoOn }: ExportRange = {},
 ): AsyncGenerator<Uint8Array, undefined> {
   const encoder = format === 'parquet' ? parquet() : lines(format, columns, write);
   let head = encoder.begin?.();
   let after: CallFilter['after'] = first;
   for (let left = limit; left > 0 && !client?.hasLeft; ) {
     const page = { ...filter, limit: Math.min(PAGE, left), ...(after !== undefined && { after }) };
+    // On SQLite a page may be read, and sent to a quick client, without a turn of the event loop.
+    await breath();
     const { calls, next } = await store.callPage(page, EXAMINED);
     left -= calls.length;
     const bytes = await encoder.calls(calls);
@@ -67,9 +74,10 @@ export async function* callPieces(
       head = undefined;
     }
     if (!next) break;
+    if (mayGoOn && !(await mayGoOn())) throw new Error('Who asked for an export may not read calls any more.');
     after = next;
   }
-  const end = encoder.end?.() ?? head;
+  const end = (await encoder.end?.()) ?? head;
   if (end) yield end;
 }
 
@@ -80,6 +88,7 @@ function lines(format: 'csv' | 'ndjson', columns: readonly string[], write: Call
     async calls(calls) {
       const texts: string[] = [];
       for (const call of calls) {
+        if (texts.length % CALLS_AT_ONCE === 0) await breath();
         const row = (await write(call)) as WrittenCall;
         texts.push(format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`);
       }
@@ -90,17 +99,23 @@ function lines(format: 'csv' | 'ndjson', columns: readonly string[], write: Call
 
 function parquet(): Encoder {
   const writer = createParquetWriter(EXPORTED_COLUMNS);
-  let waiting: CallRow[] = [];
+  let waiting: ParquetValue[][] = [];
   const flush = () => {
-    const rows = waiting.map((call) => EXPORTED_COLUMNS.map((column) => column.of(call)));
+    const rows = waiting;
     waiting = [];
     return writer.rows(rows);
   };
   return {
     async calls(calls) {
-      waiting.push(...calls);
+      for (const call of calls) {
+        waiting.push(EXPORTED_COLUMNS.map((column) => column.of(call)));
+        if (waiting.length % CALLS_AT_ONCE === 0) await breath();
+      }
       return waiting.length >= ROW_GROUP ? flush() : undefined;
     },
-    end: () => (waiting.length > 0 ? Buffer.concat([flush(), writer.end()]) : writer.end()),
+    async end() {
+      const last = waiting.length > 0 ? await flush() : undefined;
+      return last ? Buffer.concat([last, writer.end()]) : writer.end();
+    },
   };
 }

@@ -125,12 +125,14 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       'Lists calls, latest first. A request reads at most 5000 calls that one of its filters finds by an index: a page may be shorter than `limit`, or empty, while `hasMore` is true; `next` goes on. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv`, `application/x-ndjson` or `application/vnd.apache.parquet` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
-    answer: async (deps, { query, headers, client }) => {
+    answer: async (deps, asked) => {
+      const { query, headers, client } = asked;
       const filter = await filterOf(deps, query);
       await deps.refusals.flush();
       const format = callFormatOf(headers.get('accept'));
       if (format !== 'json') {
-        return await exportCalls(exportOf(deps.store, filter), format, { ...query, client });
+        const part = { ...query, client, mayGoOn: rightOf(deps, asked) };
+        return await exportCalls(exportOf(deps.store, filter), format, part);
       }
       const { limit = PAGE_LIMIT, after } = query;
       const page = { ...filter, limit, ...(after !== undefined && { after }) };

@@ -2,6 +2,7 @@
  * Writes Parquet files piece by piece: plain values, not compressed, one page per column and row group. The format:
  * https://parquet.apache.org/docs/file-format/
  */
+import { breath } from '../../../canonical/breath.ts';
 import { type Field, putVarint, writeStruct } from './thrift.ts';
 
 /** `amount`: a decimal with nine digits after the point, given as the integer without the point. `time`: milliseconds since 1970. */
@@ -17,7 +18,7 @@ export interface ParquetColumn {
 
 export interface ParquetWriter {
   /** The bytes of a row group: a list of rows, each with its values in the order of the columns. The first has the beginning of the file. */
-  rows(rows: readonly (readonly ParquetValue[])[]): Uint8Array;
+  rows(rows: readonly (readonly ParquetValue[])[]): Promise<Uint8Array>;
   /** The end of the file. */
   end(): Uint8Array;
 }
@@ -57,18 +58,21 @@ export function createParquetWriter(columns: readonly ParquetColumn[]): ParquetW
   }
 
   return {
-    rows(rows) {
+    async rows(rows) {
       const parts: Uint8Array[] = [];
       if (offset === 0) put(parts, MAGIC);
       const begun = offset;
-      const chunks = columns.map((column, index): Field[] => {
+      const chunks: Field[][] = [];
+      for (const [index, column] of columns.entries()) {
+        // A column of thousands of rows takes milliseconds.
+        await breath();
         const start = offset;
         const values = rows.map((row) => row[index]);
         const data = pageOf(column, values);
         put(parts, headerOf(values.length, data.length));
         put(parts, data);
-        return chunkOf(column, values.length, { start, size: offset - start });
-      });
+        chunks.push(chunkOf(column, values.length, { start, size: offset - start }));
+      }
       groups.push([
         [1, 'structs', chunks],
         [2, 'i64', offset - begun],

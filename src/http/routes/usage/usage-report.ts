@@ -1,6 +1,7 @@
 /** Reports of usage by groups, for one account or all. */
 
 import { type Static, Type } from 'typebox';
+import { breath } from '../../../canonical/breath.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
@@ -190,9 +191,6 @@ async function* jsonPieces(
   }
   yield encoder.encode(`],"total":${JSON.stringify(total)}}`);
 }
-
-/** All lines at once would hold up the calls of this process. */
-const breath = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The lines are written while they are sent. */
 async function* textPieces(
