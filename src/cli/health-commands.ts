@@ -1,14 +1,14 @@
 /** The health of a server and of its targets, from the command line. */
-import { part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
-import { type PrintedRow, printRow } from './printed.ts';
-import { listCommand } from './shared-commands.ts';
+import type { PrintedRow } from './printed.ts';
+import { changeIn, listCommand } from './shared-commands.ts';
 import type { ShownTarget } from './shown.ts';
 
 /** Container engines give a check some seconds. */
 const ANSWER_MS = 4000;
+
+const changeTarget = changeIn<ShownTarget>('health/targets', rowOf);
 
 const health: Command = {
   name: 'health',
@@ -41,14 +41,12 @@ const cooldown: Command = {
   usage: 'TARGET [--seconds N]',
   summary: 'Puts a target (PROVIDER/MODEL) into cooldown, for 60 seconds by default.',
   options: { seconds: { type: 'string' } },
-  async run(open, given) {
+  run(open, given) {
     const written = given.option('seconds');
     if (written !== undefined && !/^\d{1,5}$/.test(written))
       throw new UsageError('--seconds must be a number of seconds.');
     const body = written === undefined ? {} : { seconds: Number(written) };
-    const path = `/health/targets/${part(given.words[0] ?? '')}/cooldown`;
-    printRow(open, given, rowOf(await adminOf(open, given).send<ShownTarget>('POST', path, body)));
-    return 0;
+    return changeTarget(open, given, 'POST', '/cooldown', body);
   },
 };
 
@@ -56,11 +54,7 @@ const reset: Command = {
   name: 'health reset',
   usage: 'TARGET',
   summary: 'Ends the cooldowns of a target (PROVIDER/MODEL) and forgets its errors.',
-  async run(open, given) {
-    const path = `/health/targets/${part(given.words[0] ?? '')}/reset`;
-    printRow(open, given, rowOf(await adminOf(open, given).send<ShownTarget>('POST', path, {})));
-    return 0;
-  },
+  run: (open, given) => changeTarget(open, given, 'POST', '/reset', {}),
 };
 
 function rowOf({ id, phase, calls, errorRate, inFlight, firstTokenMs, nextProbeAt, queued }: ShownTarget): PrintedRow {

@@ -1,12 +1,12 @@
 /** Commands for prices: history, comparison with a price file, adoption, price groups. */
 import { readFile } from 'node:fs/promises';
 import { type PeoplesPrice, priceLine } from '../catalog/price-text.ts';
-import { type AdminClient, moneyIn, part } from './admin-client.ts';
+import { type AdminClient, moneyIn } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
-import { printRow, printRows } from './printed.ts';
-import { deleteCommand, listCommand } from './shared-commands.ts';
+import { printRows } from './printed.ts';
+import { changeIn, deleteCommand, listCommand } from './shared-commands.ts';
 
 interface ShownDiff {
   source: string;
@@ -177,6 +177,7 @@ interface ShownGroup {
 }
 
 const groupRow = ({ name, factor, createdAt }: ShownGroup) => ({ name, factor, created: createdAt });
+const changeGroup = changeIn<ShownGroup>('price-groups', groupRow);
 
 const groups = listCommand<ShownGroup>(
   { name: 'price-groups list', summary: 'Lists the price groups: accounts that pay list prices times a factor.' },
@@ -187,11 +188,9 @@ const setGroup: Command = {
   name: 'price-groups set',
   usage: 'NAME FACTOR',
   summary: 'Creates a price group, or changes its factor for calls from now on.',
-  async run(open, given) {
-    const [name = '', factor = ''] = given.words;
-    const group = await adminOf(open, given).send<ShownGroup>('PUT', `/price-groups/${part(name)}`, { factor });
-    printRow(open, given, groupRow(group));
-    return 0;
+  run(open, given) {
+    const [, factor = ''] = given.words;
+    return changeGroup(open, given, 'PUT', '', { factor });
   },
 };
 

@@ -40,7 +40,7 @@ export function listCommand<Shown>(
 export type Change = (
   open: CliDeps,
   given: Given,
-  method: 'POST' | 'PATCH',
+  method: 'POST' | 'PUT' | 'PATCH',
   path: string,
   body?: object,
 ) => Promise<number>;
