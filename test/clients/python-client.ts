@@ -6,8 +6,8 @@ import { clientsFolder } from './install.ts';
 import type { MatrixCall, MatrixClient, MatrixView } from './matrix-client.ts';
 import { type Installed, REQUIREMENTS } from './python/install.ts';
 
-/** The first answer waits until the libraries are loaded. */
-const LOADED_MS = 120_000;
+/** The first answer waits until the libraries are loaded, and compiled where they were just installed. */
+const LOADED_MS = 220_000;
 
 /** By the set of packages that are installed together. */
 export const PYTHON_MATRIX: { readonly [what in Installed]: readonly MatrixClient[] } = {
