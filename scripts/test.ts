@@ -130,7 +130,7 @@ class Run {
   output = '';
   exitCode = 0;
   private readonly broken: string[] = [];
-  private readonly running = new Map<string, () => string>();
+  private readonly running = new Map<string, { pid: number; written(): string }>();
 
   private readonly options: readonly string[];
 
@@ -163,16 +163,21 @@ class Run {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
+      // A process group of its own, with all that its tests start.
+      detached: true,
     });
     const name = files.length === 1 ? `${files[0]}` : `${files[0]} and ${files.length - 1} more`;
     let written = '';
-    this.running.set(name, () => written);
+    this.running.set(name, { pid: child.pid, written: () => written });
     const keep = async (stream: ReadableStream<Uint8Array>) => {
       const decoder = new TextDecoder();
       for await (const bytes of stream) written += decoder.decode(bytes, { stream: true });
     };
-    await Promise.all([keep(child.stdout), keep(child.stderr)]);
+    const kept = Promise.all([keep(child.stdout), keep(child.stderr)]);
     const exitCode = await child.exited;
+    // What a test left behind would hold the output open.
+    endGroup(child.pid);
+    await Promise.race([kept, Bun.sleep(LEFT_BEHIND_MS)]);
     this.exitCode = Math.max(this.exitCode, exitCode);
     this.running.delete(name);
     if (exitCode !== 0 && failures(written).length === 0)
@@ -182,13 +187,17 @@ class Run {
     process.stdout.write(written);
   }
 
+  stop(): void {
+    for (const { pid } of this.running.values()) endGroup(pid);
+  }
+
   /** What stands at the end of the output: failures, what was left out, and what took longest. */
   summary(): string {
     const lists: [string, readonly string[]][] = [
       // Without "(fail)" at the start of a line: the runner's own lines are counted.
       ['Failed', [...failures(this.output), ...this.broken]],
       ['Left out on this machine', skipReasons(this.output)],
-      ['Not ended', [...this.running].map(([name, written]) => `${name}\n${lastLines(written())}`)],
+      ['Not ended', [...this.running].map(([name, { written }]) => `${name}\n${lastLines(written())}`)],
       [
         'Took longest',
         this.took
@@ -201,6 +210,18 @@ class Run {
       .filter(([, lines]) => lines.length > 0)
       .map(([title, lines]) => `\n${title}:\n${lines.join('\n').replace(/^/gm, '  ')}\n`)
       .join('');
+  }
+}
+
+/** How long the output of a process may stay open after its end. */
+const LEFT_BEHIND_MS = 2000;
+
+/** Ends what is left of a process group. Windows has none. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // Nothing is left.
   }
 }
 
@@ -219,10 +240,12 @@ if (import.meta.main) {
   if (process.platform !== 'win32')
     await Bun.spawn(['bin/modelport', '--version'], { cwd: ROOT, stdout: 'ignore', stderr: 'ignore' }).exited;
   const run = new Run(options.filter((option) => !isShard(option)));
-  process.on('SIGTERM', () => {
-    console.log(run.summary());
-    process.exit(1);
-  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      console.log(run.summary());
+      run.stop();
+      process.exit(1);
+    });
   const { together, alone } = planRun(files);
   await run.all(together, Math.max(2, Math.floor(availableParallelism() * FILES_PER_CORE)));
   await run.all(alone, 1);

@@ -72,7 +72,10 @@ test('a clock that is wrong is found by the times of providers', async () => {
     return found.find(({ check: of }) => of === 'clock');
   };
   expect(await clock(0)).toMatchObject({ ok: true });
-  expect(await clock(-600_000)).toMatchObject({ ok: false, state: expect.stringMatching(/^(59\d|6\d\d)\.\d s behind/) });
+  expect(await clock(-600_000)).toMatchObject({
+    ok: false,
+    state: expect.stringMatching(/^(59\d|6\d\d)\.\d s behind/),
+  });
   const alone = (await check({}, [])).find(({ check: of }) => of === 'clock');
   expect(alone).toMatchObject({ ok: true, state: expect.stringContaining('not checked') });
 });
