@@ -128,13 +128,15 @@ function verifyEntry(entry: EntryRow, last: Pick<ChainState, 'seq' | 'hash' | 'b
     findings.add('entry', `${name} was altered: its hash does not match.`, of);
 }
 
-async function verifyCharges({ books, keptFrom, findings }: Verification, charges: readonly EntryRow[]): Promise<void> {
+async function verifyCharges({ books, findings }: Verification, charges: readonly EntryRow[]): Promise<void> {
   for (let at = 0; at < charges.length; at += CHUNK) {
     const page = charges.slice(at, at + CHUNK);
     const times = page.map((entry) => entry.at);
     const ids = page.map(({ callId = '' }) => callId);
     const found = await books.callsOf(ids, Math.min(...times), Math.max(...times));
     const calls = new Map(found.map((call) => [call.id, call]));
+    // Old calls are removed while this runs, many days of them after a restore or a long stop.
+    const keptFrom = page.every(({ callId = '' }) => calls.has(callId)) ? 0 : await books.keptFrom();
     for (const entry of page) {
       const call = calls.get(entry.callId ?? '');
       const of = { account: entry.account, ...(entry.callId !== undefined && { callId: entry.callId }) };
