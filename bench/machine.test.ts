@@ -13,6 +13,6 @@ test('what others used is what the benchmark did not', () => {
   expect(otherCores(from, { ...to, ownMicroseconds: 9_000_000 })).toBe(0);
 });
 
-test('this machine tells the time', () => {
+test('this machine reports its processor time', () => {
   expect(machineNow().ownMicroseconds).toBeGreaterThanOrEqual(0);
 });

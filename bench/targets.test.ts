@@ -18,7 +18,7 @@ const find = (gateways: readonly GatewayResult[], label: string) => {
   return target;
 };
 
-test('a target is met at its bound and missed beyond it; what was not measured is said to be so', () => {
+test('a target is met at its bound and missed above it; what was not measured is reported as such', () => {
   const met = gateway('modelport', { coldStartSeconds: 0.2 }, { cpuPerRequestUs: 3.81 });
   expect(isMet(find([met], 'cold start'))).toBe(true);
   expect(isMet(find([met], 'request, same format, all threads'))).toBe(false);

@@ -14,7 +14,7 @@ export const skipped = () => 1;
 declare function nothing(): void;
 `;
 
-test('each function notes itself when it is called, and does what it did', () => {
+test('each function is counted when it is called, and works as before', () => {
   const lines: number[] = [];
   const noted = withNotes('a.ts', SOURCE, (line) => lines.push(line) - 1);
   expect(lines).toHaveLength(7);

@@ -15,7 +15,7 @@ import type { SourceFile } from './source-files.ts';
 
 const file = (path: string, text = ''): SourceFile => ({ path, text });
 
-test('a folder is full beyond 25 files, tests left out', () => {
+test('a folder with more than 25 files is full, without tests', () => {
   const folder = (name: string, count: number) =>
     Array.from({ length: count }, (_, index) => [
       file(`src/${name}/f${index}.ts`),

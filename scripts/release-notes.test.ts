@@ -22,7 +22,7 @@ test('the changelog has only unreleased changes and dated versions', () => {
   expect(notesOf(changelog, version)).toBeTruthy();
 });
 
-test('each entry of the changelog stands once, below its kind', () => {
+test('each entry of the changelog occurs once, below its kind', () => {
   const changelog =
     '## Unreleased\n\n- x\n\n### Added\n\n- a\n  b\n- c\n\n### Fixed\n\n- a b\n\n### Added\n\n## 1.0.0 - 2027-01-01\n';
   expect(misplacedEntries(changelog)).toEqual(['below no kind: - x', 'Added', 'twice: - a b']);

@@ -23,7 +23,7 @@ test('space, comments, brackets and imports are passed over', () => {
   expect(found).toEqual(['a.ts:13 ~ b.ts:13']);
 });
 
-test('a block of one file counts, and one that stands in many places does not', () => {
+test('a block of one file counts, and one that is in many places does not', () => {
   expect(repeatedBlocks([file('a.ts', ...lines(0, 6), 'between();', ...lines(0, 6))])).toEqual(['a.ts:1 ~ a.ts:8']);
   const many = Array.from({ length: 9 }, (_, index) => file(`f${index}.ts`, ...lines(0, 6)));
   expect(repeatedBlocks(many)).toEqual([]);

@@ -27,7 +27,7 @@ const LOCKFILE: Lockfile = {
   },
 };
 
-test('a bill of materials has what is shipped, with checksums, licenses and who needs whom', () => {
+test('a bill of materials has what is shipped, with checksums, licenses and dependencies', () => {
   const { components, dependencies, metadata } = bomOf(LOCKFILE, ['view']);
   expect(metadata.component).toMatchObject({ type: 'application', purl: 'pkg:npm/program@1.0.0' });
   expect(components.map(({ purl }) => purl)).toEqual([

@@ -16,7 +16,7 @@ test('each reason for skipped tests is reported once', () => {
   expect(skipReasons(output)).toEqual(['Postgres is not installed: its tests are skipped.']);
 });
 
-test('what takes longest begins first, and what loads the machine or measures it runs alone', () => {
+test('the longest files start first, and those that load the machine or measure it run alone', () => {
   const load = 'test/system/sandbox-load.test.ts';
   const slow = 'test/system/clients/matrix.test.ts';
   const many = Array.from({ length: 13 }, (_, index) => `src/${index}.test.ts`);

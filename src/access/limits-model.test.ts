@@ -5,7 +5,7 @@ import { fc } from '../../test/helpers/property.ts';
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';
-import { allows, type Book, enter, held, leave } from './limits-model.ts';
+import { allows, enter, held, leave, type Book as Usage } from './limits-model.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { createSharedLimits } from './shared-limits.ts';
 
@@ -61,8 +61,8 @@ async function compare(
     defined(`${name}-1`, 'key', keys[1]),
     defined(`${name}-a`, 'account', account),
   ];
-  const books: Book[] = all.map(() => ({ events: [], active: new Set() }));
-  const running: { id: string; admitted: Admitted; events: [Book, ReturnType<typeof enter>][] }[] = [];
+  const usages: Usage[] = all.map(() => ({ events: [], active: new Set() }));
+  const running: { id: string; admitted: Admitted; events: [Usage, ReturnType<typeof enter>][] }[] = [];
   second += 200;
   let calls = 0;
   for (const one of steps) {
@@ -72,18 +72,18 @@ async function compare(
       if (!call) continue;
       call.admitted.end(one.used);
       await arrived?.();
-      for (const [book, event] of call.events) leave(book, call.id, event, one.used, second);
+      for (const [usage, event] of call.events) leave(usage, call.id, event, one.used, second);
     } else {
       const bound = [one.key, 2];
       const id = `${name}-${++calls}`;
-      const isAllowed = bound.every((i) => allows(books[i]!, all[i]!, one.tokens, second));
+      const isAllowed = bound.every((i) => allows(usages[i]!, all[i]!, one.tokens, second));
       const ask = { callId: '', paced: bound.map((i) => all[i]!), tokens: one.tokens };
       // Looking foretells the admission, and counts nothing.
       const { seen, refusal } = await limits.look(ask);
       expect(refusal === undefined).toBe(isAllowed);
       if (refusal) expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
       expect(seen.map(({ paced, used }) => [paced.id, paced.requestsPerMinute && used.requests])).toEqual(
-        bound.map((i) => [all[i]!.id, all[i]!.requestsPerMinute && held(books[i]!, second, 'requests')]),
+        bound.map((i) => [all[i]!.id, all[i]!.requestsPerMinute && held(usages[i]!, second, 'requests')]),
       );
       const admitted = await tried(
         limits,
@@ -93,11 +93,11 @@ async function compare(
       );
       expect(admitted !== undefined).toBe(isAllowed);
       if (!admitted) continue;
-      running.push({ id, admitted, events: bound.map((i) => [books[i]!, enter(books[i]!, id, one.tokens, second)]) });
+      running.push({ id, admitted, events: bound.map((i) => [usages[i]!, enter(usages[i]!, id, one.tokens, second)]) });
     }
-    for (const [i, book] of books.entries()) {
-      expect(held(book, second, 'requests')).toBeLessThanOrEqual(all[i]?.requestsPerMinute ?? Infinity);
-      expect(book.active.size).toBeLessThanOrEqual(all[i]?.concurrency ?? Infinity);
+    for (const [i, usage] of usages.entries()) {
+      expect(held(usage, second, 'requests')).toBeLessThanOrEqual(all[i]?.requestsPerMinute ?? Infinity);
+      expect(usage.active.size).toBeLessThanOrEqual(all[i]?.concurrency ?? Infinity);
     }
   }
   for (const { admitted } of running) admitted.end(0);

@@ -51,7 +51,7 @@ describe('a stored credential', () => {
       { baseUrl: 'https://a.test@evil.test' },
       'p.credential',
     ],
-    ['does not go where a setting says', {}, { settings: { storageUrl: 'https://evil.test' } }, 'p.credential'],
+    ['is not sent to the URL of a setting', {}, { settings: { storageUrl: 'https://evil.test' } }, 'p.credential'],
     ['is replaced with the address', {}, { baseUrl: 'https://evil.test', credentials: ['sk-new'] }, ['sk-new']],
     ['is removed with the address', {}, { baseUrl: 'https://evil.test', credentials: [] }, []],
     ['is not given to another type', {}, { type: 'mistral', baseUrl: 'https://evil.test' }, []],
@@ -60,7 +60,7 @@ describe('a stored credential', () => {
     expect(given).toEqual(expected as typeof given);
   });
 
-  test('goes where the file of the process says', () => {
+  test('is sent to the URL in the file of the process', () => {
     expect(outcome(entry({ baseUrl: 'https://proxy.test' }), row(), undefined)).toEqual(['sk-stored']);
   });
 });

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { ENGINES, type Engine, LEDGER_ENGINES, type TestDatabase } from '../../test/helpers/engines.ts';
 import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { openFiles } from '../files/open-files.ts';
-import { ACCOUNT, openAccount, openBooks } from '../ledger/random-load.ts';
+import { ACCOUNT, openAccount, openTestLedger } from '../ledger/random-load.ts';
 import type { RowBatch } from '../store/backup/backup-store.ts';
 import { SCHEMA_VERSIONS } from '../store/backup/schema-versions.ts';
 import { openStore, type StoreSettings } from '../store/open-store.ts';
@@ -74,10 +74,10 @@ function contentOf(path: string): Map<string, string[]> {
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test('a backup under load is restored on either engine with all settled calls and a clean ledger', async () => {
     const source = await engine.freshDatabase();
-    const books = await openBooks(source.settings, 'own_parent');
-    await openAccount(books, 1_000_000_000n);
+    const opened = await openTestLedger(source.settings, 'own_parent');
+    await openAccount(opened, 1_000_000_000n);
     // More than a double can count.
-    await openAccount(books, 9_007_199_254_740_993n, 'acc_rich');
+    await openAccount(opened, 9_007_199_254_740_993n, 'acc_rich');
     const load = await startLoad(source.settings);
     await load.until(100);
     const before = new Map(load.settled);
@@ -87,7 +87,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const during = load.settled.size;
     await load.until(during + 20);
     await load.kill();
-    await books.store.close();
+    await opened.store.close();
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
 
     const targets = source.settings.leavesUnfiled ? ENGINES.slice(0, 1) : ENGINES;
@@ -111,7 +111,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
       expect([...second.keys()].sort()).toEqual([...first.keys()].sort());
       for (const [table, rows] of first) expect({ table, rows: second.get(table) }).toEqual({ table, rows });
       // A restored database goes on: identities continue behind the restored rows.
-      const on = await openBooks(target.settings, 'own_later');
+      const on = await openTestLedger(target.settings, 'own_later');
       await openAccount(on, 5n, 'acc_later');
       expect((await on.ledger.verify()).faults).toEqual([]);
       await on.store.close();
@@ -122,9 +122,9 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
 describe.each(ENGINES)('$name', (engine: Engine) => {
   test('neither a file nor a database with rows is overwritten, and a damaged backup changes nothing', async () => {
     const source = await engine.freshDatabase();
-    const books = await openBooks(source.settings, 'own_parent');
-    await openAccount(books, 1000n);
-    await books.store.close();
+    const opened = await openTestLedger(source.settings, 'own_parent');
+    await openAccount(opened, 1000n);
+    await opened.store.close();
     const path = newPath();
     expect((await modelport(source, 'backup', path)).code).toBe(0);
     const bytes = readFileSync(path);
@@ -168,7 +168,7 @@ test('stored files are in the backup on request', async () => {
   const video = Buffer.alloc(300_000, 'film');
   await files.write('video_1', new Blob([video]).stream(), 1_000_000);
   await files.write('image_2', new Blob([]).stream(), 1_000_000);
-  await (await openBooks(source.settings, 'own')).store.close();
+  await (await openTestLedger(source.settings, 'own')).store.close();
   const path = newPath();
   expect(JSON.parse((await modelport(source, 'backup', path, '--files', '--json')).out)).toMatchObject({ files: 2 });
   const target = await engine!.emptyDatabase();

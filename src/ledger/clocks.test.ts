@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
 import { HOUR_MS } from '../canonical/time.ts';
-import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 /** Longer than old leases are kept. */
@@ -13,8 +13,8 @@ test.each(ENGINES)(
     const { settings } = await engine.freshDatabase();
     let slowNow = NOON;
     const monotonic = () => slowNow - NOON;
-    const slow = await openBooks(settings, 'own_slow', () => slowNow, { monotonic });
-    const fast = await openBooks(settings, 'own_fast', () => slowNow + AHEAD_MS, { monotonic });
+    const slow = await openTestLedger(settings, 'own_slow', () => slowNow, { monotonic });
+    const fast = await openTestLedger(settings, 'own_fast', () => slowNow + AHEAD_MS, { monotonic });
     await openAccount(slow, 1000n);
     const budget = { total: 300n, day: 200n };
     const request = (id: string, at: number) => loadHold(id, 100n, { at, budget, sentAt: at, checkpoint: 1n });
@@ -47,8 +47,8 @@ test.each(ENGINES)('$name: a clock that jumps an hour ahead ends no other proces
   const { settings } = await engine.freshDatabase();
   let now = NOON;
   let ms = 0;
-  const owner = await openBooks(settings, 'own_1', () => NOON, { monotonic: () => ms });
-  const jumpy = await openBooks(settings, 'own_2', () => now, { monotonic: () => ms });
+  const owner = await openTestLedger(settings, 'own_1', () => NOON, { monotonic: () => ms });
+  const jumpy = await openTestLedger(settings, 'own_2', () => now, { monotonic: () => ms });
   await openAccount(owner, 1000n);
   await owner.ledger.sweep(NOON);
   const hold = await owner.ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 1n }));

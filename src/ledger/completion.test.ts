@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { DAY_MS } from '../canonical/time.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
-import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const gone = () => 'gone' as const;
@@ -14,8 +14,8 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   /** A process with an open hold, and one that assumes it is dead. */
   async function twoProcesses(amount = 1000n) {
     const { settings, tamper } = await engine.freshDatabase();
-    const owner = await openBooks(settings, 'own_1', () => NOON);
-    const watcher = await openBooks(settings, 'own_2', () => NOON);
+    const owner = await openTestLedger(settings, 'own_1', () => NOON);
+    const watcher = await openTestLedger(settings, 'own_2', () => NOON);
     await openAccount(owner, amount);
     const provisional = async (checkpoint: bigint | undefined, at = NOON) => {
       const sent = checkpoint === undefined ? {} : { sentAt: at, checkpoint };

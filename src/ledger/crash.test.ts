@@ -4,7 +4,7 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { StoreSettings } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
-import { INPUT_COST, openAccount, openBooks } from './random-load.ts';
+import { INPUT_COST, openAccount, openTestLedger } from './random-load.ts';
 
 /** For a longer run set, for example, MODELPORT_KILLS=50. */
 const KILLS = Number(process.env.MODELPORT_KILLS ?? 6);
@@ -38,7 +38,7 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test(`after ${KILLS} kills at random times the ledger is consistent, and no call is charged twice or without being sent`, async () => {
     const { settings } = await engine.freshDatabase();
-    const { store, ledger } = await openBooks(settings, 'own_parent');
+    const { store, ledger } = await openTestLedger(settings, 'own_parent');
     await openAccount({ store, ledger }, 1_000_000_000n);
     let interrupted = 0;
     for (let round = 0; round < KILLS; round++) {
@@ -58,7 +58,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
 
   test('several processes on one database at the same time lose no step', async () => {
     const { settings } = await engine.freshDatabase();
-    const { store, ledger } = await openBooks(settings, 'own_parent');
+    const { store, ledger } = await openTestLedger(settings, 'own_parent');
     await openAccount({ store, ledger }, 1_000_000_000n);
     const loads = ['own_a', 'own_b', 'own_c'].map((owner) => loadUntilKilled(settings, owner, 300));
     for (let i = 0; i < 20; i++) {

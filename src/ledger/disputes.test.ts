@@ -4,7 +4,7 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { type DisputeDecision, disputeOf, settleDispute } from './disputes.ts';
-import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const PRICE = { input: 1000n, output: 1000n };
 const CLAIM: Usage = { input: 7, output: 9000, source: 'reported' };
@@ -14,9 +14,9 @@ const USAGE: Usage = { input: 7, output: 5, source: 'counted', claimed: { cost: 
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
   async function disputed() {
     const { settings } = await engine.freshDatabase();
-    const books = await openBooks(settings, 'own_1');
-    await openAccount(books, 1000n);
-    const { store, ledger } = books;
+    const opened = await openTestLedger(settings, 'own_1');
+    await openAccount(opened, 1000n);
+    const { store, ledger } = opened;
     await store.savePrice({ id: 'price_1', model: 'm', components: '{}', createdAt: 1 });
     const hold = await ledger.hold(loadHold('call_1', 100n));
     await ledger.settle(hold, callRecord('call_1', 100n, { outcome: 'disputed', usage: USAGE }));

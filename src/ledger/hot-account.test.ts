@@ -3,7 +3,7 @@ import { ENGINES } from '../../test/helpers/engines.ts';
 import { ofLoad } from '../../test/helpers/property.ts';
 import { openStore } from '../store/open-store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
+import { callRecord, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 /** As many as the processes of a large installation, each with its own store and connections. */
 const WRITERS = ofLoad(64, 32);
@@ -14,7 +14,7 @@ const HOT = ['acc_hot', 'acc_warm'] as const;
 describe.each(ENGINES)('$name', (engine) => {
   test(`${WRITERS} writers to the same two accounts in any order lose nothing, and none waits forever`, async () => {
     const { settings } = await engine.freshDatabase();
-    const { store, ledger } = await openBooks(settings, 'own_parent');
+    const { store, ledger } = await openTestLedger(settings, 'own_parent');
     const covered = BigInt(WRITERS * CALLS_EACH) * COST;
     for (const account of HOT) await openAccount({ store, ledger }, covered, account);
     const writers = await Promise.all(
@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', (engine) => {
       }),
     );
     await Promise.all(
-      writers.map(async ({ ledger: books, index }) => {
+      writers.map(async ({ ledger, index }) => {
         for (let i = 0; i < CALLS_EACH; i++) {
           // Both accounts in one batch; for odd numbers in the other order.
           const accounts = (index + i) % 2 === 0 ? HOT : [...HOT].reverse();
@@ -34,12 +34,12 @@ describe.each(ENGINES)('$name', (engine) => {
             key: `key_${account}`,
           }));
           const holds = await Promise.all(
-            made.map(({ id, account, key }) => books.hold(loadHold(id, COST, { account, key }))),
+            made.map(({ id, account, key }) => ledger.hold(loadHold(id, COST, { account, key }))),
           );
           await Promise.all(
             made.map(({ id, account, key }, at) => {
               const hold = holds[at];
-              return hold && books.settle(hold, callRecord(id, COST, { account, key }));
+              return hold && ledger.settle(hold, callRecord(id, COST, { account, key }));
             }),
           );
         }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/helpers/engines.ts';
-import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const LEASE_MS = 3000;
@@ -12,8 +12,8 @@ describe.each(ENGINES)('$name', (engine) => {
     const ms = { owner: 0, watcher: 0 };
     let wall = NOON;
     const now = () => wall++;
-    const owner = await openBooks(settings, 'own_1', now, { leaseMs: LEASE_MS, monotonic: () => ms.owner });
-    const watcher = await openBooks(settings, 'own_2', now, { leaseMs: LEASE_MS, monotonic: () => ms.watcher });
+    const owner = await openTestLedger(settings, 'own_1', now, { leaseMs: LEASE_MS, monotonic: () => ms.owner });
+    const watcher = await openTestLedger(settings, 'own_2', now, { leaseMs: LEASE_MS, monotonic: () => ms.watcher });
     await openAccount(owner, 1000n);
     await owner.ledger.renew();
     const hold = (id: string) => owner.ledger.hold(loadHold(id, 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));

@@ -2,22 +2,22 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { hasPostgres, testPostgres } from '../../test/helpers/postgres.ts';
-import { callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
+import { callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const LOCKED_MS = 1500;
 const WITHIN_MS = 500;
 
 async function lockedBooks(connections: number, accounts: readonly string[]) {
   const databaseUrl = await (await testPostgres()).freshDatabase();
-  const books = await openBooks({ dataDir: '', databaseUrl, connections }, 'own_1');
-  for (const id of ['acc_free', 'acc_other', ...accounts]) await openAccount(books, 1_000_000n, id);
+  const opened = await openTestLedger({ dataDir: '', databaseUrl, connections }, 'own_1');
+  for (const id of ['acc_free', 'acc_other', ...accounts]) await openAccount(opened, 1_000_000n, id);
   const sql = new SQL({ url: databaseUrl, max: 1 });
   const session = await sql.reserve();
   const call = async (id: string, account: string) => {
     const began = performance.now();
     const key = `${KEY}_${account}`;
-    const hold = await books.ledger.hold(loadHold(id, 10n, { account, key, sentAt: 1, checkpoint: 1n }));
-    await books.ledger.settle(hold, callRecord(id, 4n, { account, key }));
+    const hold = await opened.ledger.hold(loadHold(id, 10n, { account, key, sentAt: 1, checkpoint: 1n }));
+    await opened.ledger.settle(hold, callRecord(id, 4n, { account, key }));
     return performance.now() - began;
   };
   const lock = async () => {
@@ -26,12 +26,12 @@ async function lockedBooks(connections: number, accounts: readonly string[]) {
   };
   const unlock = () => session.unsafe('COMMIT');
   const close = async () => {
-    expect(await books.ledger.verify()).toMatchObject({ faults: [], holds: 0 });
+    expect(await opened.ledger.verify()).toMatchObject({ faults: [], holds: 0 });
     session.release();
     await sql.close();
-    await books.store.close();
+    await opened.store.close();
   };
-  return { ...books, call, lock, unlock, close };
+  return { ...opened, call, lock, unlock, close };
 }
 
 describe.skipIf(!hasPostgres)('Postgres', () => {

@@ -3,7 +3,7 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { ACCOUNT, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, loadHold, openAccount, openTestLedger } from './random-load.ts';
 import { hashCode, issueCode } from './redemption-code.ts';
 import { type ChargeDifference, enterCorrection, replay } from './replay.ts';
 
@@ -12,9 +12,9 @@ const PRICE = { input: 1_000_000n, output: 2_000_000n };
 const NOON = Date.UTC(2026, 10, 30, 12);
 
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
-  async function books(amount: bigint) {
+  async function openWith(amount: bigint) {
     const { settings } = await engine.freshDatabase();
-    const opened = await openBooks(settings, 'own_1', () => NOON);
+    const opened = await openTestLedger(settings, 'own_1', () => NOON);
     await openAccount(opened, amount);
     const { ledger } = opened;
     const call = async (id: string, cost: bigint, more = {}) => {
@@ -25,7 +25,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   }
 
   test('a call is refunded up to its cost, and only to its own account', async () => {
-    const { store, ledger, call } = await books(1000n);
+    const { store, ledger, call } = await openWith(1000n);
     await openAccount({ store, ledger }, 0n, 'acc_other');
     await call('call_1', 300n);
     const refund = (amount: bigint, more = {}) =>
@@ -53,7 +53,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('a balance above the maximum is refused', async () => {
-    const { store, ledger } = await books(2n ** 62n);
+    const { store, ledger } = await openWith(2n ** 62n);
     await expect(ledger.topUp(ACCOUNT, 1n, { at: NOON })).rejects.toMatchObject({ code: 'invalid_request' });
     await ledger.topUp(ACCOUNT, -1n, { kind: 'adjustment', note: 'n', at: NOON });
     expect(await ledger.balance(ACCOUNT)).toEqual({ available: 2n ** 62n - 1n, held: 0n });
@@ -65,8 +65,8 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('when several processes redeem one code, one account gets it, and repeating returns its first entry', async () => {
-    const { store, ledger, settings } = await books(0n);
-    const others = await Promise.all(['own_2', 'own_3'].map((owner) => openBooks(settings, owner, () => NOON)));
+    const { store, ledger, settings } = await openWith(0n);
+    const others = await Promise.all(['own_2', 'own_3'].map((owner) => openTestLedger(settings, owner, () => NOON)));
     const parties = [{ store, ledger }, ...others];
     for (const [index] of parties.entries()) await openAccount({ store, ledger }, 0n, `acc_${index}`);
     const { code, hash, last4 } = issueCode();
@@ -91,7 +91,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('a code requested several times at once is created and audited once', async () => {
-    const { store } = await books(0n);
+    const { store } = await openWith(0n);
     const newCode = (index: number) => ({ id: `code_${index}`, hash: 'h', last4: 'abcd', amount: 5n, createdAt: NOON });
     const audit = (index: number) => () => ({
       id: `audit_${index}`,
@@ -110,7 +110,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('bills are recomputed from usage and price, and each correction is entered once', async () => {
-    const { store, ledger, call } = await books(100_000n);
+    const { store, ledger, call } = await openWith(100_000n);
     await store.savePrice({ id: 'price_1', model: 'm', components: '{}', createdAt: 1 });
     await call('call_1', 17_000n);
     await call('call_2', 20_000n);
@@ -148,7 +148,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('a hold whose commit was not confirmed is released, without affecting other calls', async () => {
-    const { store } = await books(1000n);
+    const { store } = await openWith(1000n);
     let answers = true;
     const deaf = {
       ...store,
@@ -174,7 +174,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   });
 
   test('a settlement waits until the store is back, and reports success then', async () => {
-    const { store } = await books(1000n);
+    const { store } = await openWith(1000n);
     let away = 0;
     const flaky = {
       ...store,

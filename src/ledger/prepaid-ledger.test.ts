@@ -5,27 +5,27 @@ import { join } from 'node:path';
 import { DAY_MS } from '../canonical/time.ts';
 import type { LedgerStep } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openBooks } from './random-load.ts';
+import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-ledger-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 
-async function books(amount: bigint) {
-  const opened = await openBooks({ dataDir: mkdtempSync(join(folder, 'books-')) }, 'own_1', () => NOON);
+async function openWith(amount: bigint) {
+  const opened = await openTestLedger({ dataDir: mkdtempSync(join(folder, 'books-')) }, 'own_1', () => NOON);
   await openAccount(opened, amount);
   return { ...opened, settled: () => expectSettled(opened) };
 }
 
-async function expectSettled({ store, ledger }: Awaited<ReturnType<typeof openBooks>>) {
+async function expectSettled({ store, ledger }: Awaited<ReturnType<typeof openTestLedger>>) {
   expect(await ledger.verify()).toMatchObject({ faults: [], holds: 0 });
   await store.close();
 }
 
 describe('holds', () => {
   test('of 10,000 concurrent holds exactly those that the balance covers succeed', async () => {
-    const { ledger, settled } = await books(700_000n);
+    const { ledger, settled } = await openWith(700_000n);
     const pending = Array.from({ length: 10_000 }, (_, i) => ledger.hold(loadHold(`call_${i}`, 1000n)));
     const results = await Promise.allSettled(pending);
     const holds = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -42,7 +42,7 @@ describe('holds', () => {
   });
 
   test('a second settlement changes nothing, whatever its amount', async () => {
-    const { store, ledger, settled } = await books(1000n);
+    const { store, ledger, settled } = await openWith(1000n);
     const hold = await ledger.hold(loadHold('call_1', 500n));
     await Promise.all([ledger.settle(hold, callRecord('call_1', 300n)), ledger.settle(hold, callRecord('call_1', 0n))]);
     await ledger.settle(hold, callRecord('call_1', 400n));
@@ -52,7 +52,7 @@ describe('holds', () => {
   });
 
   test('a cost above the hold is charged in full, and a negative balance admits no further call', async () => {
-    const { ledger, settled } = await books(1000n);
+    const { ledger, settled } = await openWith(1000n);
     const hold = await ledger.hold(loadHold('call_1', 1000n));
     await ledger.settle(hold, callRecord('call_1', 1250n));
     expect(await ledger.balance(ACCOUNT)).toEqual({ available: -250n, held: 0n });
@@ -61,7 +61,7 @@ describe('holds', () => {
   });
 
   test('negative amounts and unknown accounts are refused', async () => {
-    const { ledger, settled } = await books(1000n);
+    const { ledger, settled } = await openWith(1000n);
     await expect(ledger.hold(loadHold('call_1', -1n))).rejects.toThrow('negative cost');
     await expect(ledger.hold(loadHold('call_1', 1n, { account: 'nobody' }))).rejects.toMatchObject({
       code: 'not_found',
@@ -74,7 +74,7 @@ describe('holds', () => {
 
 describe('budgets of a key', () => {
   test('holds plus spending stay within the total, the day and the month', async () => {
-    const { store, ledger, settled } = await books(1_000_000n);
+    const { store, ledger, settled } = await openWith(1_000_000n);
     const budget = { total: 1000n, month: 700n, day: 500n };
     let at = NOON - DAY_MS;
     let count = 0;
@@ -98,7 +98,7 @@ describe('budgets of a key', () => {
   });
 
   test('concurrent calls of one key never hold more than its budget', async () => {
-    const { ledger, settled } = await books(1_000_000n);
+    const { ledger, settled } = await openWith(1_000_000n);
     const pending = Array.from({ length: 100 }, (_, i) =>
       ledger.hold(loadHold(`call_${i}`, 10n, { budget: { day: 255n } })),
     );
@@ -111,7 +111,7 @@ describe('budgets of a key', () => {
 
 describe('entries', () => {
   test('repeating an idempotency key returns the first entry, in one batch or later', async () => {
-    const { ledger, settled } = await books(0n);
+    const { ledger, settled } = await openWith(0n);
     const detail = { at: 5, idempotencyKey: 'k', note: 'n' };
     const [first, second] = await Promise.all([ledger.topUp(ACCOUNT, 5n, detail), ledger.topUp(ACCOUNT, 5n, detail)]);
     expect(second).toEqual(first);
@@ -129,7 +129,7 @@ describe('entries', () => {
 
 describe('sweep', () => {
   test('a sweep never resolves holds of an owner known to be alive', async () => {
-    const { store, ledger } = await books(1000n);
+    const { store, ledger } = await openWith(1000n);
     await ledger.sweep(NOON);
     await ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     let ms = 0;
@@ -141,7 +141,7 @@ describe('sweep', () => {
   });
 
   test('a sweep retries settlements that the store refused', async () => {
-    const { store } = await books(1000n);
+    const { store } = await openWith(1000n);
     let isFull = false;
     const flaky = {
       ...store,
@@ -158,7 +158,7 @@ describe('sweep', () => {
   });
 
   test('a sweep resolves holds of an owner known to be gone at once, and never its own', async () => {
-    const { store, ledger } = await books(1000n);
+    const { store, ledger } = await openWith(1000n);
     await ledger.hold(loadHold('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON });
     expect(await ledger.sweep(NOON, () => 'gone')).toBe(0);
@@ -168,7 +168,7 @@ describe('sweep', () => {
   });
 
   test('a sweep releases a dead process’s unsent calls, and charges sent ones at their checkpoint', async () => {
-    const { store, ledger } = await books(1000n);
+    const { store, ledger } = await openWith(1000n);
     const later = NOON + 60_000;
     await ledger.sweep(NOON);
     const [waiting, sent] = [loadHold('call_1', 100n, { at: NOON }), loadHold('call_2', 100n, { at: NOON })];

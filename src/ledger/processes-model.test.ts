@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { fc } from '../../test/helpers/property.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import { type Books, callRecord, loadHold, openBooks } from './random-load.ts';
+import { callRecord, loadHold, openTestLedger, type TestLedger } from './random-load.ts';
 
 const PROCESSES = 3;
 const KEYS = 3;
@@ -99,13 +99,13 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 );
 
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
-  let processes: Books[] = [];
+  let processes: TestLedger[] = [];
   let accounts = 0;
 
   beforeAll(async () => {
     const { settings } = await engine.freshDatabase();
     for (let number = 0; number < PROCESSES; number++) {
-      processes.push(await openBooks(settings, `own_${number}`, () => AT));
+      processes.push(await openTestLedger(settings, `own_${number}`, () => AT));
     }
   });
   afterAll(async () => {
@@ -113,7 +113,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     processes = [];
   });
 
-  const booksOf = (number: number) => processes[number] as Books;
+  const booksOf = (number: number) => processes[number] as TestLedger;
 
   /** Requests a hold; one that the model does not cover must be refused. */
   async function hold(model: Model, process: number, key: number, amount: bigint): Promise<ModelCall | undefined> {

@@ -10,25 +10,25 @@ import { createLedger, type LedgerSettings } from './prepaid-ledger.ts';
 export const ACCOUNT = 'acc_test';
 export const KEY = 'key_test';
 
-export interface Books {
+export interface TestLedger {
   store: Store;
   ledger: Ledger;
 }
 
 /** Opens the ledger of this database as one process does. */
-export async function openBooks(
+export async function openTestLedger(
   settings: StoreSettings,
   owner: string,
   now: () => number = Date.now,
   more: Pick<LedgerSettings, 'monotonic' | 'leaseMs'> = {},
-): Promise<Books> {
+): Promise<TestLedger> {
   const store = await openStore(settings);
   await store.migrate();
   return { store, ledger: createLedger({ store, owner, now, ...more }) };
 }
 
 /** Creates an account with this balance. */
-export async function openAccount({ store, ledger }: Books, amount: Money, id = ACCOUNT): Promise<void> {
+export async function openAccount({ store, ledger }: TestLedger, amount: Money, id = ACCOUNT): Promise<void> {
   await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: 1 });
   if (amount > 0n) await ledger.topUp(id, amount, { at: 1 });
 }
@@ -89,7 +89,7 @@ async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cos
 if (import.meta.main) {
   const [settings, owner] = process.argv.slice(2);
   if (!settings || !owner) throw new Error('Say the database and the owner.');
-  const { ledger } = await openBooks(JSON.parse(settings) as StoreSettings, owner);
+  const { ledger } = await openTestLedger(JSON.parse(settings) as StoreSettings, owner);
   const tell = (word: string, callId: string, cost: Money) => void writeSync(1, `${word} ${callId} ${cost}\n`);
   const endless = async () => {
     for (;;) await makeCall(ledger, tell);

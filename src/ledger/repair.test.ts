@@ -76,8 +76,8 @@ const DAMAGE: [name: string, sql: string, corrected: RegExp][] = [
 describe.each(ENGINES)('repair over $name', (engine) => {
   test.each(DAMAGE)('%s', async (_, damage, corrected) => {
     const { store, tamper } = await freshStore(engine);
-    const books = await openSmallLedger(store);
-    await books.calls(33);
+    const small = await openSmallLedger(store);
+    await small.calls(33);
     await store.ledger([{ type: 'hold', hold: HELD }]);
     await tamper(damage);
     const damaged = await store.verify();
@@ -96,7 +96,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     expect(record[0]).toMatchObject({ actor: 'cli', action: 'ledger.repaired' });
     expect(await repair(store, true)).toEqual({ corrections: [], left: [] });
     // A process with cached balances continues with the corrected ones.
-    await books.calls(20);
+    await small.calls(20);
     expect((await store.verify()).faults).toEqual([]);
     await store.close();
   });

@@ -1,4 +1,4 @@
-/** The sums behind reports are proved from the calls; what an older release recorded is told apart from faults. */
+/** The sums behind reports are proved from the calls; calls recorded by an older release are distinguished from faults. */
 import { describe, expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';

@@ -21,13 +21,13 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
 describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
   test('reads only what is new since the last one, and everything if asked', async () => {
     const { store } = await freshStore(engine);
-    const books = await openSmallLedger(store);
-    await books.calls(60);
+    const small = await openSmallLedger(store);
+    await small.calls(60);
     const verifier = verifierOf(store);
     const first = await verifier.verify();
     expect(first).toMatchObject({ ok: true, accounts: 2, entries: 42, read: { entries: 42, calls: 60 } });
     expect(await verifier.verify()).toMatchObject({ ...first, read: { entries: 0, calls: 0 } });
-    await books.calls(2);
+    await small.calls(2);
     // Their hour contains five earlier calls.
     expect(await verifier.verify()).toMatchObject({ ok: true, entries: 43, read: { entries: 1, calls: 7 } });
     expect(await verifier.verify({ full: true })).toMatchObject({
@@ -115,13 +115,13 @@ describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
 
   test('reports no faults while calls run', async () => {
     const { store } = await freshStore(engine);
-    const books = await openSmallLedger(store);
+    const small = await openSmallLedger(store);
     const verifier = verifierOf(store);
     let isOver = false;
     let batches = 0;
     const calling = (async () => {
       while (!isOver) {
-        await books.calls(5);
+        await small.calls(5);
         batches++;
         await Bun.sleep(1);
       }

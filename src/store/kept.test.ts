@@ -57,7 +57,7 @@ describe.each(ENGINES)('stored conversations over $name', (engine) => {
     expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['c']);
   });
 
-  test('a conversation keeps its first items beyond their retention while it is continued', async () => {
+  test('a conversation keeps its first items after their retention while it is continued', async () => {
     const kept = (await freshStore(engine)).store.kept;
     await kept.keep([response('a')], []);
     const at = NOON + 20 * DAY;

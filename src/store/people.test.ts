@@ -92,7 +92,7 @@ describe.each(ENGINES)('people on $name', (engine) => {
     expect((await people.person('person_1'))?.recoveryCodes).toEqual(['b']);
   });
 
-  test('a credential belongs to one passkey, and a counter that somebody else moved is refused', async () => {
+  test('a credential belongs to one passkey, and a counter that was changed elsewhere is refused', async () => {
     const { people } = (await freshStore(engine)).store;
     await people.createPerson(person('person_1'));
     const passkey = {

@@ -93,7 +93,7 @@ test('the same idempotency key returns the same order', async () => {
   expect(orders('again')).toHaveLength(2);
 });
 
-test('after a crash behind the first start another process starts the others', async () => {
+test('after a crash following the first start another process starts the others', async () => {
   script('dead', ['completed', 'completed', 'completed']);
   const { insert, save } = bench.deps.store.tasks;
   const ids: string[] = [];

@@ -22,7 +22,7 @@ export interface CacheBench {
   open(setup?: CaseSetup): Promise<GatewayCase>;
   /** Another key of the same account. */
   secondKey(at: GatewayCase, more: Partial<KeyRow>): Promise<string>;
-  /** Expects the books of all that was done to be right. */
+  /** Expects a ledger without faults after everything. */
   close(): Promise<void>;
 }
 

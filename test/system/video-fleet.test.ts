@@ -168,8 +168,8 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     // Only tasks of the killed process are downloaded again.
     expect(made.filter(({ videos }) => videos > 1).length).toBeLessThanOrEqual(PLACES);
 
-    const books = await first.verify();
-    expect(books).toMatchObject({ ok: true, holds: 0 });
+    const verification = await first.verify();
+    expect(verification).toMatchObject({ ok: true, holds: 0 });
     expect(nanoOf((await first.balance(caller)).available)).toBe(nanoOf('1000') - BigInt(TASKS) * nanoOf('0.1'));
     const polls = made.reduce((sum, one) => sum + one.polls.length, 0);
     console.info(

@@ -87,7 +87,7 @@ describe('samplers', () => {
     expect(sampled.every((id) => other.samples(id, undefined))).toBe(true);
   });
 
-  test('only always_off keeps nothing of what it does not sample', () => {
+  test('only always_off drops everything that it does not sample', () => {
     expect(createSampler('traceidratio', 0).keepsErrors).toBe(true);
     expect(createSampler('always_off', 1).keepsErrors).toBe(false);
     expect(createSampler('parentbased_always_off', 1).keepsErrors).toBe(false);

@@ -117,7 +117,7 @@ describe('the trace of a call', () => {
     expect(body).not.toContain('secret');
   });
 
-  test('shows an attempt that failed behind a fallback', async () => {
+  test('shows an attempt that failed before a fallback', async () => {
     const at = await open({}, { targets: 2 });
     at.transport.script(errorAnswer(500, 'broken'), wholeAnswer('Hello'));
     await at.serve(chatRequest(at.model));
@@ -176,7 +176,7 @@ describe('sampling', () => {
     expect(attempt?.attributes['http.response.status_code']).toBe(500);
   });
 
-  test('so is one behind which an attempt failed, and nothing with always_off', async () => {
+  test('so is one with a failed attempt, and nothing with always_off', async () => {
     for (const [sampler, spans] of [
       ['traceidratio', 3],
       ['always_off', 0],

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 afterAll(() => edge.stop());
 
-/** Calls without end. `read` says how many of them the next page has. */
+/** Calls without end. `read`: how many of them the next page has. */
 function endlessCalls(read: () => number | Promise<number>): void {
   edge.store.callPage = async ({ after }) => {
     const at = (after as CallPlace | undefined)?.at ?? LAST;

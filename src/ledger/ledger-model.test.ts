@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { fc } from '../../test/helpers/property.ts';
 import { MINUTE_MS } from '../canonical/time.ts';
-import { type Books, callRecord, loadHold, openAccount, openBooks } from './random-load.ts';
+import { callRecord, loadHold, openAccount, openTestLedger, type TestLedger } from './random-load.ts';
 
 const ACCOUNTS = ['acc_a', 'acc_b'] as const;
 const BUDGET = { total: 3000n };
@@ -50,8 +50,8 @@ function end(model: Model, call: Model['calls'][number], cost: bigint, isProvisi
 }
 
 /** Applies a step to the ledger and, in the same turn of the event loop, to the model. Steps of one turn are decided in that order. */
-function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): Promise<unknown> {
-  const { ledger } = books;
+function act(opened: TestLedger, model: Model, step: Exclude<Act, { do: 'crash' }>): Promise<unknown> {
+  const { ledger } = opened;
   const amount = BigInt(step.amount);
   if (step.do === 'top-up') {
     const account = ACCOUNTS[step.account]!;
@@ -113,7 +113,7 @@ function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): P
   return Promise.resolve();
 }
 
-async function agree({ store, ledger }: Books, model: Model): Promise<void> {
+async function agree({ store, ledger }: TestLedger, model: Model): Promise<void> {
   for (const [index, id] of ACCOUNTS.entries()) {
     const held = open(model, index);
     expect(await ledger.balance(id)).toEqual({ available: model.balances[index]! - held, held });
@@ -150,22 +150,22 @@ test.each(LEDGER_ENGINES)(
         const { settings } = await engine.freshDatabase();
         const model: Model = { balances: [5000n, 2000n], spent: [0n, 0n], calls: [], keys: new Map() };
         let generation = 0;
-        let books = await openBooks(settings, `own_${generation}`, () => AT);
-        for (const [index, id] of ACCOUNTS.entries()) await openAccount(books, model.balances[index]!, id);
+        let opened = await openTestLedger(settings, `own_${generation}`, () => AT);
+        for (const [index, id] of ACCOUNTS.entries()) await openAccount(opened, model.balances[index]!, id);
         for (const batch of batches) {
           const steps = batch.filter((step) => step.do !== 'crash');
-          await Promise.all(steps.map((step) => act(books, model, step)));
+          await Promise.all(steps.map((step) => act(opened, model, step)));
           if (steps.length < batch.length) {
-            await books.ledger.flush();
-            await books.store.close();
+            await opened.ledger.flush();
+            await opened.store.close();
             const later = AT + ++generation * MINUTE_MS;
-            books = await openBooks(settings, `own_${generation}`, () => later);
-            await books.ledger.sweep(later, () => 'gone');
+            opened = await openTestLedger(settings, `own_${generation}`, () => later);
+            await opened.ledger.sweep(later, () => 'gone');
             for (const call of model.calls) end(model, call, call.checkpoint ?? 0n, true);
           }
-          await agree(books, model);
+          await agree(opened, model);
         }
-        await books.store.close();
+        await opened.store.close();
       }),
       { numRuns: RUNS[engine.name] ?? 12 },
     );
