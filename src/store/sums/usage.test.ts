@@ -183,3 +183,22 @@ async function plansOf(asked: Parameters<Store['usage']>[0], url: string): Promi
   await sql.close();
   return plans;
 }
+
+test('a report of hundreds of days in a zone with a part of an hour reads few of them at once', async () => {
+  let reading = 0;
+  let most = 0;
+  let count = 0;
+  const scan = async () => {
+    most = Math.max(most, ++reading);
+    count++;
+    await Bun.sleep(0);
+    reading--;
+    return [];
+  };
+  const { usage } = usageTable({ all: async () => [], scan } as unknown as Database);
+  const QUARTER = 900_000;
+  const periods = Array.from({ length: 400 }, (_, day) => NOON + QUARTER + day * 86_400_000);
+  await usage({ account: 'acc_1', from: NOON, to: NOON + 400 * 86_400_000, groupBy: [], periods });
+  expect(count).toBeGreaterThanOrEqual(400);
+  expect(most).toBeLessThanOrEqual(2);
+});
