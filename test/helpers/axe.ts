@@ -1,4 +1,4 @@
-/** Accessibility of a page, as axe sees it (WCAG 2.2 AA and its good practices). */
+/** Accessibility of a page, as axe sees it (WCAG 2.2 AA and its good practices), and its width. */
 import { source } from 'axe-core';
 import type { CDPSession, Page } from 'playwright-core';
 
@@ -31,4 +31,11 @@ export async function violationsOf(page: Page, rules?: readonly string[]): Promi
     { runOnly, resultTypes: ['violations'] },
   );
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+}
+
+/** Nothing has to be scrolled sideways. */
+export async function isNotWide(page: Page, path: string): Promise<void> {
+  await page.waitForFunction('document.documentElement.scrollWidth <= innerWidth').catch(() => {
+    throw new Error(`${path} is wider than the window`);
+  });
 }

@@ -3,8 +3,8 @@
  * SQLite, Chinese over Postgres; what a theme or a width cannot change is asked once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { CONTRAST, NARROW_RULES, violationsOf } from '../helpers/axe.ts';
+import type { Browser } from 'playwright-core';
+import { CONTRAST, isNotWide, NARROW_RULES, violationsOf } from '../helpers/axe.ts';
 import { CHROMIUM, openBrowser, openInside, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
 import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
@@ -148,12 +148,6 @@ interface View {
   colorScheme: 'light' | 'dark';
   /** By default all. */
   rules?: readonly string[];
-}
-
-async function isNotWide(page: Page, path: string): Promise<void> {
-  await page.waitForFunction('document.documentElement.scrollWidth <= innerWidth').catch(() => {
-    throw new Error(`${path} is wider than 360 px`);
-  });
 }
 
 test.skipIf(!CHROMIUM)(
@@ -336,7 +330,13 @@ test.skipIf(!CHROMIUM)(
     const targetsOf = (name: string) => data.find((model) => model.name === name)?.targets;
     expect(targetsOf('gpt-5-nano')).toMatchObject([{ provider: 'listed', model: 'gpt-5-nano' }]);
     expect(targetsOf('house-model')).toMatchObject([{ provider: 'house' }, { provider: 'listed', priority: 1 }]);
-    // The browser logs each answer that is an error.
+    await openInside(page, '/console/models?open=gpt-5-nano');
+    const drawer = page.getByRole('complementary', { name: 'gpt-5-nano' });
+    await drawer.getByLabel('output', { exact: true }).fill('7');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Saved').waitFor();
+    const changed = await gateway.admin<{ data: { name: string; price: object }[] }>('GET', '/models?limit=1000');
+    expect(changed.data.find(({ name }) => name === 'gpt-5-nano')?.price).toMatchObject({ input: '0.05', output: '7' });
     expect(complaints).toEqual([]);
   },
   300_000,

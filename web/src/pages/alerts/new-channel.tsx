@@ -15,6 +15,13 @@ type ChannelType = 'webhook' | 'slack' | 'email';
 
 const START = { name: '', url: '', server: '', from: '', to: '' };
 
+/** What is sent for the fields: those of the chosen type. */
+export function channelOf(type: ChannelType, { name, url, server, from, to }: typeof START): object {
+  if (type !== 'email') return { name, type, url };
+  const recipients = to.split(/[,;\s，；]+/).filter((address) => address !== '');
+  return { name, type, server, from, to: recipients };
+}
+
 export function NewChannel() {
   const t = useWords(words);
   const c = useWords(common);
@@ -26,9 +33,7 @@ export function NewChannel() {
   const set = (name: keyof typeof START) => (event: { target: { value: string } }) =>
     setValues({ ...values, [name]: event.target.value });
   const create = async () => {
-    const { name, url, server, from, to } = values;
-    const recipients = to.split(',').map((address) => address.trim());
-    const body = type === 'email' ? { name, type, server, from, to: recipients } : { name, type, url };
+    const body = channelOf(type, values);
     const made = await ask<{ secret?: string }>('/admin/v1/alerts/channels', { method: 'POST', body });
     setSecret(made.secret);
     setValues(START);
@@ -38,7 +43,7 @@ export function NewChannel() {
     <Panel title={t('addChannel')} id="al-new">
       <form className="in form" onSubmit={saving.submit(create)} onChange={saving.touch}>
         <div className="two">
-          <Select label={t('type')} value={type} onChange={(event) => setType(event.target.value as ChannelType)}>
+          <Select label={t('type')} value={type} onText={(value) => setType(value as ChannelType)}>
             <option value="webhook">{t('webhook')}</option>
             <option value="slack">{t('slack')}</option>
             <option value="email">{t('emailType')}</option>

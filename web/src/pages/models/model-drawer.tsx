@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { refresh } from '../../api/queries.ts';
+import { fetchAll, refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Model } from '../../api/types.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
@@ -13,7 +13,7 @@ import { Field } from '../../parts/form.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { PriceHistory } from './history.tsx';
-import { otherComponents, plainComponents, sampleCost } from './price.ts';
+import { otherComponents, plainComponents, repriced, sampleCost } from './price.ts';
 import { words } from './words.ts';
 
 export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => void }) {
@@ -30,7 +30,8 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
     <Drawer title={model.name} sub={model.kind} onClose={onClose}>
       <Ladder model={model} />
       <PriceOf model={model} />
-      {may('prices:write') && plainComponents(model.price).length > 0 && <NewPrice model={model} path={path} />}
+      {/* The whole model is written, which those who may only change prices cannot do. */}
+      {may('supply:write') && plainComponents(model.price).length > 0 && <NewPrice model={model} path={path} />}
       <PriceHistory model={model.name} />
       {may('supply:write') && (
         <section>
@@ -124,13 +125,19 @@ function NewPrice({ model, path }: { model: Model; path: string }) {
   const t = useWords(words);
   const client = useQueryClient();
   const saving = useSaving();
-  const [texts, setTexts] = useState(() => Object.fromEntries(plainComponents(model.price)));
-  const isWrong = Object.values(texts).some((text) => readAmount(text) === undefined);
+  // What is not typed follows the stored price.
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const fields = plainComponents(model.price).map(
+    ([component, amount]) => [component, typed[component] ?? amount] as const,
+  );
+  const isWrong = fields.some(([, text]) => readAmount(text) === undefined);
   const save = async () => {
-    const amounts = Object.fromEntries(Object.entries(texts).map(([component, text]) => [component, readAmount(text)]));
-    const { name: _name, priceId: _id, createdAt: _at, ...rest } = model;
-    await ask(path, { method: 'PUT', body: { ...rest, price: { ...model.price, ...amounts } } });
+    const amounts = Object.fromEntries(Object.entries(typed).map(([component, text]) => [component, readAmount(text)]));
+    const body = repriced(model, await fetchAll<Model>('/admin/v1/models'), amounts);
+    if (body) await ask(path, { method: 'PUT', body });
     await refresh(client, 'models', 'prices');
+    if (!body) throw new Error(t('changedMeanwhile'));
+    setTyped({});
   };
   return (
     <section aria-labelledby="mo-new">
@@ -138,14 +145,14 @@ function NewPrice({ model, path }: { model: Model; path: string }) {
       <form className="form" onSubmit={saving.submit(save)} onChange={saving.touch}>
         <p className="dimmer">{t('newPriceHint')}</p>
         <div className="two">
-          {Object.entries(texts).map(([component, text]) => (
+          {fields.map(([component, text]) => (
             <Field
               key={component}
               label={component}
               inputMode="decimal"
               value={text}
               error={readAmount(text) === undefined ? t('notPrice') : undefined}
-              onText={(typed) => setTexts({ ...texts, [component]: typed })}
+              onText={(text) => setTyped({ ...typed, [component]: text })}
             />
           ))}
         </div>

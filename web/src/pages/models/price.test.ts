@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
+import type { Model } from '../../api/types.ts';
 import { diffOf } from '../audit/diff.ts';
 import { entriesOf } from '../reference/openapi.ts';
-import { priceDiff, sampleCost } from './price.ts';
+import { priceDiff, repriced, sampleCost } from './price.ts';
 
 test('a sample call is priced exactly', () => {
   expect(sampleCost({ input: '0.1', output: '0.4' })).toBe('0.0003');
@@ -43,4 +44,23 @@ test('the reference leaves out the admin API and follows references', () => {
     { name: 'a', type: 'string', isRequired: true, description: undefined },
     { name: 'b', type: '1[]', isRequired: false, description: undefined },
   ]);
+});
+
+const SHOWN: Model = {
+  ...{ name: 'm', kind: 'chat', ownedBy: 'tests', createdAt: '2026-01-01T00:00:00Z', priceId: 'price_1' },
+  ...{ price: { input: '1', output: '2', perImage: { large: '3' } }, targets: [] },
+};
+
+test('a new price is written into the model as it is stored now, without what the gateway keeps itself', () => {
+  const targets = [{ provider: 'other', model: 'm', priority: 0, weight: 1 }];
+  const stored = { ...SHOWN, targets, scheduled: [{ priceId: 'price_2', from: '2027-01-01T00:00:00Z' }] };
+  expect(repriced(SHOWN, [stored], { input: '5' })).toEqual({
+    ...{ kind: 'chat', ownedBy: 'tests', targets },
+    price: { input: '5', output: '2', perImage: { large: '3' } },
+  });
+});
+
+test('a price that somebody has changed since it was shown is not overwritten, nor a removed model made again', () => {
+  expect(repriced(SHOWN, [{ ...SHOWN, priceId: 'price_3' }], { input: '5' })).toBeUndefined();
+  expect(repriced(SHOWN, [{ ...SHOWN, name: 'another' }], { input: '5' })).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /** Prices as the API writes them: components with an amount each, some with tiers. Pure. */
-import type { Price } from '../../api/types.ts';
+import type { Model, Price } from '../../api/types.ts';
 import { parseMoney, sumMoney } from '../../format/money.ts';
 
 /** The components with a plain amount, in the order of the API. */
@@ -45,4 +45,20 @@ export function priceDiff(before: Price, after: Price): readonly PriceChange[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .map((component) => ({ component, before: written(before[component]), after: written(after[component]) }))
     .filter((change) => change.before !== change.after);
+}
+
+/**
+ * The model as it is stored now, with these amounts: it may have other targets since it was shown. Undefined if it has another price, or is
+ * not there any more.
+ */
+export function repriced(
+  shown: Pick<Model, 'name' | 'priceId'>,
+  stored: readonly Model[],
+  amounts: { readonly [component: string]: string | undefined },
+): object | undefined {
+  const found = stored.find(({ name }) => name === shown.name);
+  if (!found || found.priceId !== shown.priceId) return undefined;
+  // What the gateway keeps itself, scheduled prices among it, is not written.
+  const { name: _name, priceId: _id, createdAt: _at, scheduled: _scheduled, ...rest } = found;
+  return { ...rest, price: { ...found.price, ...amounts } };
 }

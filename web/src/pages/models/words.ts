@@ -25,6 +25,10 @@ export const words = dictionary({
     '自此刻生效，此前的调用保持原价格。',
   ],
   notPrice: ['Not a price, such as 2 or 0.15.', '价格格式不正确，例如 2 或 0.15。'],
+  changedMeanwhile: [
+    'The model was changed meanwhile. Look at its price, then save again.',
+    '该模型刚被他人修改，请核对价格后重新保存。',
+  ],
   history: ['History', '历史'],
   inForce: ['In force', '当前价格'],
   aliases: ['Other names', '别名'],

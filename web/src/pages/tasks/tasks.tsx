@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useAccounts } from '../../api/queries.ts';
-import { useMay, useSession } from '../../api/session.ts';
+import { type Named, useMay, useSession } from '../../api/session.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
 import { Ago, type State, Status, useNow } from '../../parts/basic.tsx';
@@ -36,14 +36,14 @@ const timeOf = (seconds: number) => new Date(seconds * SECOND_MS).toISOString();
 
 export function TasksPage() {
   const t = useWords(words);
-  const c = useWords(common);
   const may = useMay();
   const session = useSession();
   const address = useListAddress('/tasks');
   const { opened, listed, go, close } = address;
   const accounts = useAccounts(may('accounts:read')).data ?? [];
   const account = listed.account ?? session.account?.id ?? accounts[0]?.id;
-  const key = usePlaygroundKey(account).data?.key;
+  const playground = usePlaygroundKey(account);
+  const key = playground.data?.key;
   const tasks = useQuery({
     queryKey: ['tasks', key],
     queryFn: async () =>
@@ -53,16 +53,7 @@ export function TasksPage() {
   });
   const columns = useColumns();
   const current = tasks.data?.find(({ id }) => id === opened);
-  const filters = (
-    <Chips>
-      <NamedChip
-        label={c('account')}
-        value={account}
-        of={accounts}
-        onChange={(value) => go(value === undefined ? {} : { account: value })}
-      />
-    </Chips>
-  );
+  const filters = <AccountChip chosen={listed.account} shown={account} of={accounts} onChange={go} />;
   const drawer = current && key && (
     <Drawer key={current.id} title={current.model} sub={current.id} onClose={close}>
       <TaskBody task={current} playgroundKey={key} />
@@ -70,14 +61,44 @@ export function TasksPage() {
   );
   return (
     <ListPage title={t('title')} label={t('list')} filters={filters} drawer={drawer}>
-      <Rows
-        of={tasks}
-        address={address}
-        label={t('list')}
-        columns={columns}
-        empty={<Empty icon="tasks" title={t('emptyTitle')} text={t('emptyText')} />}
-      />
+      {playground.error ? (
+        <Failed error={playground.error} retry={() => void playground.refetch()} />
+      ) : (
+        <Rows
+          of={tasks}
+          address={address}
+          label={t('list')}
+          columns={columns}
+          empty={<Empty icon="tasks" title={t('emptyTitle')} text={t('emptyText')} />}
+        />
+      )}
     </ListPage>
+  );
+}
+
+interface AccountChipProps {
+  /** The account in the address. */
+  chosen: string | undefined;
+  /** The account whose tasks are shown: without a choice, the first one. */
+  shown: string | undefined;
+  of: readonly Named[];
+  onChange: (search: { account?: string }) => void;
+}
+
+/** One account is always shown. While it is not a choice, the chip names it and offers the others. */
+export function AccountChip({ chosen, shown, of, onChange }: AccountChipProps) {
+  const c = useWords(common);
+  const name = of.find(({ id }) => id === shown)?.name;
+  const label = chosen === undefined && name !== undefined ? `${c('account')}: ${name}` : c('account');
+  return (
+    <Chips>
+      <NamedChip
+        label={label}
+        value={chosen}
+        of={of}
+        onChange={(value) => onChange(value === undefined ? {} : { account: value })}
+      />
+    </Chips>
   );
 }
 
