@@ -25,7 +25,7 @@ const MOST_BYTES = 300_000;
 /** Formats by the manifest's names for them, where it has another one. */
 const WIRES: { readonly [dialect: string]: readonly string[] } = {
   gemini: ['gemini-generatecontent'],
-  // Its clients' texts are asked for in batches.
+  // Its clients' texts are sent in batches.
   'gemini-embed': ['gemini-batch-embed'],
   'openai-images': ['openai-images', 'openai-images-edits'],
   imagen: ['imagen-predict'],

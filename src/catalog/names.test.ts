@@ -61,7 +61,7 @@ test.each([
   ['*', 'openai/gpt-5', 'router', 'openrouter', 'openai/gpt-5'],
   ['eu.*', 'claude-x', 'p', 'bedrock', 'eu.x'],
   ['fixed', 'claude-x', 'p', 'openai', 'fixed'],
-])('a target %s asked for %s at %s (%s) is called %s', (target, name, provider, type, expected) => {
+])('a target %s requested as %s at %s (%s) is called %s', (target, name, provider, type, expected) => {
   const rest = name.startsWith('claude-') ? name.slice(7) : name.slice(name.indexOf('/') + 1);
   expect(targetModelFor({ model: target, provider, type }, name, rest)).toBe(expected);
 });

@@ -66,8 +66,8 @@ test.each([[2], [200]])(
     await expect(files.write('file_w', pieces(many, new Error('gone')), 100 * MEBIBYTE)).rejects.toThrow('gone');
     expect(bucket.objects.get('file_w')).toEqual(Buffer.from(whole));
     await uploadsAreOver();
-    const asked = bucket.journal.slice(before).filter(({ path }) => !/partNumber=|uploads=/.test(path));
-    expect(asked.map(({ method }) => method)).toEqual(many > 100 ? ['DELETE'] : []);
+    const requests = bucket.journal.slice(before).filter(({ path }) => !/partNumber=|uploads=/.test(path));
+    expect(requests.map(({ method }) => method)).toEqual(many > 100 ? ['DELETE'] : []);
     await files.remove('file_w');
   },
 );

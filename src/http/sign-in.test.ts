@@ -108,7 +108,7 @@ describe('a password', () => {
   });
 });
 
-test('an authenticator app is asked for once it is confirmed; a code and a recovery code work once', async () => {
+test('an authenticator app is required once it is confirmed; a code and a recovery code work once', async () => {
   const { email, cookie, id } = await newMember([]);
   const { secret, uri } = (await ask('POST', '/console/api/totp', cookie)).body;
   expect(uri).toStartWith('otpauth://totp/');
@@ -177,7 +177,7 @@ describe('a passkey', () => {
     expect((await own(other.cookie, 'DELETE', path)).status).toBe(404);
     expect((await own(cookie, 'PATCH', path, { name: 'Desk' })).body).toMatchObject({ name: 'Desk' });
     expect((await own(cookie, 'GET', '')).body.data).toMatchObject([{ id: added.body.id, name: 'Desk' }]);
-    // Just signed in with the passkey: the password is not asked for.
+    // Just signed in with the passkey: the password is not required.
     expect((await ask('DELETE', '/console/api/password', signedIn.cookie, {})).body).toEqual({ removed: true });
     expect((await own(cookie, 'DELETE', path)).status).toBe(409);
     expect((await ask('PUT', '/console/api/password', signedIn.cookie, { password: NEXT })).status).toBe(200);

@@ -15,7 +15,7 @@ describe('requests', () => {
       'POST / - hello, world!!!',
     ],
     ['an empty line before it', '\n\nGET / HTTP/1.1\nhost: x\n\n', 'GET / - '],
-    ['as a proxy is asked', 'GET http://x:1/a?b HTTP/1.1\nhost: x:1\n\n', 'GET /a?b - '],
+    ['as for a proxy', 'GET http://x:1/a?b HTTP/1.1\nhost: x:1\n\n', 'GET /a?b - '],
     ['as it was typed', 'GET /mod\xc3\xa8le?q=\xff#here HTTP/1.1\nhost: x\n\n', 'GET /mod%C3%A8le?q=%FF - '],
     ['a length twice', 'POST / HTTP/1.1\nhost: x\ncontent-length: 2\ncontent-length: 2\n\nhi', 'POST / - hi'],
     [
@@ -26,7 +26,7 @@ describe('requests', () => {
     ['who expects what it need not', 'GET / HTTP/1.1\nhost: x\nexpect: 100-continue\n\n', 'GET / - '],
     ['a host of numbers and a port', 'GET / HTTP/1.1\nhost: [::1]:8080\n\n', 'GET / - '],
     ['a host of nothing', 'GET / HTTP/1.1\nhost:\n\n', 'GET / - '],
-    ['as a proxy is asked, no path', 'GET http://x HTTP/1.1\nhost: x\n\n', 'GET / - '],
+    ['as for a proxy, no path', 'GET http://x HTTP/1.1\nhost: x\n\n', 'GET / - '],
   ];
   test.each(cases)('%s is parsed, in one piece and byte by byte', async (_name, request, body) => {
     const line = await open(server);
@@ -163,7 +163,7 @@ describe('invalid requests', () => {
     ['a negative chunk', 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n-1\na'],
     ['a target that is no path', 'GET admin/v1 HTTP/1.1\nhost: x\n\n'],
     ['a target of another scheme', 'GET ftp://x/admin HTTP/1.1\nhost: x\n\n'],
-    ['a star that is asked for', 'GET * HTTP/1.1\nhost: x\n\n'],
+    ['a star as the target', 'GET * HTTP/1.1\nhost: x\n\n'],
     ['a trailer that is none', `${CHUNKS}0\nno header\n\n`],
     ['a trailer that is folded', `${CHUNKS}0\na: b\n c\n\n`],
     ['a length in a trailer', `${CHUNKS}0\ncontent-length: 3\n\n`],

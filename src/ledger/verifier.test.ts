@@ -19,7 +19,7 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
   });
 
 describe.each(LEDGER_ENGINES)('verification over $name', (engine) => {
-  test('reads only what is new since the last one, and everything if asked', async () => {
+  test('reads only what is new since the last one, and everything on request', async () => {
     const { store } = await freshStore(engine);
     const small = await openSmallLedger(store);
     await small.calls(60);
@@ -179,7 +179,7 @@ describe('one verification at a time', () => {
     await store.close();
   });
 
-  test('another process waits and sees the progress, and no request waits longer than asked', async () => {
+  test('another process waits and sees the progress, and no request waits longer than requested', async () => {
     const { store, held, ends } = await heldStore();
     const one = verifierOf(held, 'one');
     const other = verifierOf(held, 'other');

@@ -77,7 +77,7 @@ function passed(dialectName: string, recorded: RecordedCase, bytes: Uint8Array):
   }
 }
 
-/** Paths of the members in `asked` that `sent` has differently or not at all. */
+/** Paths of the members in `original` that `sent` has differently or not at all. */
 function changed(original: Json, sent: Json | undefined, path = ''): string[] {
   if (isObject(original) && isObject(sent))
     return Object.entries(original).flatMap(([name, value]) =>

@@ -56,14 +56,14 @@ describe('DashScope', () => {
       state('SUCCEEDED', { results: [{ url }, { code: 'InternalError', message: 'no' }] }),
     );
     expect((await ask(stage, { n: 2 })).body.data).toEqual([{ url }]);
-    const [submitted, ...asked] = stage.journal();
+    const [submitted, ...polls] = stage.journal();
     expect(submitted?.headers['x-dashscope-async']).toBe('enable');
-    expect(asked.map(({ method, path }) => `${method} ${path.slice(-9)}`)).toEqual([
+    expect(polls.map(({ method, path }) => `${method} ${path.slice(-9)}`)).toEqual([
       'GET tasks/t-1',
       'GET tasks/t-1',
       'GET tasks/t-1',
     ]);
-    expect(asked.every(({ headers }) => headers.authorization?.startsWith('Bearer '))).toBe(true);
+    expect(polls.every(({ headers }) => headers.authorization?.startsWith('Bearer '))).toBe(true);
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   }, 60_000);
 
@@ -85,9 +85,9 @@ describe('DashScope', () => {
     leaving.abort();
     expect(await asking).toBe('AbortError');
     expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted', cost: '0' });
-    const asked = stage.journal().length;
+    const requestCount = stage.journal().length;
     await Bun.sleep(1500);
-    expect(stage.journal().length).toBe(asked);
+    expect(stage.journal().length).toBe(requestCount);
   }, 60_000);
 });
 

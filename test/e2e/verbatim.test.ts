@@ -55,10 +55,10 @@ afterAll(() => scene.close(), 30_000);
 function requestFor(recorded: RecordedCase, model: string): object {
   const bytes = requestBytes(recorded);
   // Wishes in OpenRouter's words are for the gateway, which has other providers: src/gateway/wishes.test.ts.
-  const { provider: _, models: __, ...asked } = bytes ? JSON.parse(Buffer.from(bytes).toString()) : {};
+  const { provider: _, models: __, ...request } = bytes ? JSON.parse(Buffer.from(bytes).toString()) : {};
   const prompt =
     recorded.wire === 'openai-chat' ? { messages: [{ role: 'user', content: 'Hello' }] } : { prompt: 'Hello' };
-  return { ...prompt, ...asked, model, stream: true, stream_options: { include_usage: true } };
+  return { ...prompt, ...request, model, stream: true, stream_options: { include_usage: true } };
 }
 
 async function relayed(stage: Stage, recorded: RecordedCase, chunking: Chunking): Promise<string> {
@@ -128,7 +128,7 @@ describe('recorded streams pass byte for byte', () => {
   );
 });
 
-/** If the provider reported no usage, a client that asked for it gets the billed usage in a last chunk of its own. */
+/** If the provider reported no usage, a client that requested it gets the billed usage in a last chunk of its own. */
 function withoutBill(text: string, recorded: RecordedCase): string {
   if (chunksOf(recorded).some(({ usage }) => usage)) return text;
   const billed = /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\n\n(?=data: \[DONE\]\n\n$)/;

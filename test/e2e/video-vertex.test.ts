@@ -41,7 +41,7 @@ async function vertexStage(name: string) {
 describe.concurrent('Veo on Vertex AI', () => {
   test.each([
     ['inside the answer', { bytesBase64Encoded: VIDEO.toString('base64'), mimeType: 'video/mp4' }],
-    ['in a bucket, which is asked with the same token', { gcsUri: 'gs://videos/cat.mp4', mimeType: 'video/mp4' }],
+    ['in a bucket, which is read with the same token', { gcsUri: 'gs://videos/cat.mp4', mimeType: 'video/mp4' }],
   ])(
     'its video %s',
     async (name, video) => {

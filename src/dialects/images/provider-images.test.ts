@@ -26,7 +26,7 @@ const read = (dialect: ProviderDialect<ImageCall>, body: Uint8Array): Reply | Ga
 const encode = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 
 describe('Imagen', () => {
-  test('is asked by aspect ratio and resolution class', () => {
+  test('gets aspect ratio and resolution class', () => {
     const { body, warnings } = written(imagen, {
       n: 3,
       size: { pixels: { width: 2048, height: 1152 } },
@@ -124,7 +124,7 @@ describe('DashScope', () => {
 });
 
 describe('Stability', () => {
-  test('is asked with a form', () => {
+  test('gets a form', () => {
     const call = imageCall({
       size: { aspectRatio: '16:9' },
       seed: 4,

@@ -32,8 +32,8 @@ describe('indexes', () => {
   });
 
   for (const [name, event] of [
-    ['a choice far beyond those asked for', delta(50_000_000, 0)],
-    ['a second choice where one was asked for', delta(1, 0)],
+    ['a choice far above the requested number', delta(50_000_000, 0)],
+    ['a second choice if one was requested', delta(1, 0)],
     ['a negative choice', delta(-1, 0)],
     ['half a choice', delta(0.5, 0)],
     ['a choice that is no number', delta('0' as unknown as number, 0)],

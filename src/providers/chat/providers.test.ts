@@ -11,7 +11,7 @@ import { type Outgoing, type Provider, type Signing, spokenDialect, type Target 
 
 const CALL = {} as ChatCall;
 /** Members that these providers do not require. */
-const SIGNING: Signing = { now: () => 0, token: () => Promise.reject(new Error('no token is asked for here')) };
+const SIGNING: Signing = { now: () => 0, token: () => Promise.reject(new Error('no token is needed here')) };
 
 /** The provider of a recording, and its folder. */
 const RECORDED: {
@@ -71,7 +71,7 @@ describe('recorded requests', () => {
     expect(new Set(cases.map((one) => one.recording.provider)).size).toBe(Object.keys(RECORDED).length);
   });
 
-  test.skipIf(!hasFixtures)('were sent where the provider is asked', () => {
+  test.skipIf(!hasFixtures)('were sent to the URL of the provider', () => {
     for (const { recording, provider, target } of cases) {
       const { pathname, search } = new URL(provider.url(target, 'openai-chat', CALL));
       const path = decodeURIComponent(pathname).replace(/^\/(?=<)/, '');
@@ -256,7 +256,7 @@ describe('the dialect', () => {
     ['groq', 'openai-responses', 'llama-3.1-8b-instant', 'openai-responses'],
     ['xai', 'openai-responses', 'grok-4', 'openai-responses'],
     ['mistral', 'openai-responses', 'mistral-small-latest', 'openai-chat'],
-  ])('%s asked in %s for %s: %s', (type, own, model, dialect) => {
+  ])('%s called in %s for %s: %s', (type, own, model, dialect) => {
     expect(spokenDialect(providerOf(type)!, chatCall(), own, targetOf(providerOf(type)!, { model }))).toBe(dialect);
   });
 

@@ -63,7 +63,7 @@ describe('bedrock', () => {
     ['openai.gpt-oss-120b-1:0', undefined, 'bedrock-converse'],
     [ARN, undefined, 'bedrock-converse'],
     [ARN, 'anthropic-messages', 'anthropic-messages'],
-  ])('%s, with setting %p, is asked in %s whatever the client uses', (model, speaks, dialect) => {
+  ])('%s, with setting %p, is called in %s whatever the client uses', (model, speaks, dialect) => {
     const target = targetOf(bedrock, { model, settings: { region: 'us-east-1', ...(speaks && { speaks }) } });
     for (const own of ['anthropic-messages', 'openai-chat', 'gemini']) {
       expect(spokenDialect(bedrock, chatCall(), own, target)).toBe(dialect);
@@ -112,7 +112,7 @@ describe('bedrock-mantle', () => {
     ['openai.gpt-oss-20b', 'openai-responses', 'openai-responses', '/v1/responses'],
     ['openai.gpt-oss-20b', 'gemini', 'openai-chat', '/v1/chat/completions'],
     ['openai.gpt-5.6-luna', 'openai-chat', 'openai-responses', '/openai/v1/responses'],
-  ])('%s asked in %s: %s', (model, own, dialect, path) => {
+  ])('%s called in %s: %s', (model, own, dialect, path) => {
     const mantle = providerNamed('bedrock-mantle');
     const target = targetOf(mantle, { model, settings: { region: 'us-west-2' } });
     expect(spokenDialect(mantle, chatCall(), own, target)).toBe(dialect);

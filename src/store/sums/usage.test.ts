@@ -142,8 +142,8 @@ test.skipIf(!hasPostgres)('on Postgres a report by account and day reads each da
     FROM generate_series(0, ${days * 24 - 1}) AS h, generate_series(0, 49) AS k`);
   const hour = 3_600_000;
   const periods = Array.from({ length: days - 1 }, (_, day) => (first + 24 * (day + 1)) * hour);
-  const asked = { from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods } as const;
-  const [plan] = await plansOf(asked, settings.databaseUrl!);
+  const range = { from: first * hour, to: (first + days * 24) * hour, groupBy: ['account'], periods } as const;
+  const [plan] = await plansOf(range, settings.databaseUrl!);
   expect(plan).toContain('call_sums_by_hour');
   expect(plan).not.toContain('call_sums_pkey');
 });
@@ -153,8 +153,8 @@ test.skipIf(!hasPostgres)('on Postgres a part of an hour by tag reads the calls 
   // Storage for these days and some after them.
   for (let day = 0; day < 6; day++) await store.tidy(NOON + day * 86_400_000);
   await store.close();
-  const asked = { account: 'acc_1', from: NOON + 1, to: NOON + 4 * 3_600_000, groupBy: ['tag'] } as const;
-  const [, plan] = await plansOf(asked, settings.databaseUrl!);
+  const range = { account: 'acc_1', from: NOON + 1, to: NOON + 4 * 3_600_000, groupBy: ['tag'] } as const;
+  const [, plan] = await plansOf(range, settings.databaseUrl!);
   expect(plan).toContain('call_tags');
   expect(plan).toContain('calls_20260505');
   expect(plan).toContain('Subplans Removed');
@@ -162,13 +162,13 @@ test.skipIf(!hasPostgres)('on Postgres a part of an hour by tag reads the calls 
 });
 
 /** How Postgres runs each statement of a report, with the settings of the store. */
-async function plansOf(asked: Parameters<Store['usage']>[0], url: string): Promise<string[]> {
+async function plansOf(range: Parameters<Store['usage']>[0], url: string): Promise<string[]> {
   const statements: Statement[] = [];
   const scan = async (statement: Statement) => {
     statements.push(statement);
     return [];
   };
-  await usageTable({ all: async () => [], scan } as unknown as Database).usage(asked);
+  await usageTable({ all: async () => [], scan } as unknown as Database).usage(range);
   const sql = new SQL({ url, max: 1 });
   await sql.unsafe('SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan').simple();
   const plans: string[] = [];

@@ -6,7 +6,7 @@ import { REASONING_ITEM, responsesReply } from '../../helpers/responses-reply.ts
 import { GIVEN, type Group } from './group.ts';
 import { PNG } from './samples.ts';
 
-const ECHO = { idle: 'repeats what was asked' };
+const ECHO = { idle: 'repeats the request' };
 const OWN = { idle: 'the name or the time of a reply: ours has its own' };
 const COUNT = { idle: 'usage has one record behind all formats' };
 const WORD = { idle: 'the same in every reply' };

@@ -109,7 +109,7 @@ export const GENERATE_RULES: readonly Rule[] = [
     const { generationConfig } = speaking().body as Any;
     expect((await refusalOf(world, { path: at('sandbox-speech'), body: { generationConfig } })).status).toBe(400);
   }),
-  rule('speech: without `generationConfig` no audio was asked for, which is refused', async (world) => {
+  rule('speech: without `generationConfig` no audio was requested, which is refused', async (world) => {
     const { status } = await refusalOf(world, {
       path: at('sandbox-speech'),
       body: { contents: contents({ text: 'Hello' }) },
@@ -248,7 +248,7 @@ export const VIDEO_RULES: readonly Rule[] = [
     }),
   ),
   ...SHOWN.map(([name, kind]) =>
-    rule(`videos: the task has \`${name}\` (${kind}) when its status is asked for`, async (world) => {
+    rule(`videos: the task has \`${name}\` (${kind}) when its status is polled`, async (world) => {
       expectKind((await get(world, `/v1/videos/${(await video(world)).id}`))[name], kind);
     }),
   ),

@@ -159,7 +159,7 @@ const REPLIES: readonly Reply[] = [
     ],
   },
   {
-    what: 'image, asked for in the flat shape',
+    what: 'image, requested in the flat shape',
     sent: sample('images', { size: '1024x1024', n: 1 }),
     members: [
       ['created', 'integer'],
@@ -168,7 +168,7 @@ const REPLIES: readonly Reply[] = [
     ],
   },
   {
-    what: 'image, asked for in the nested shape',
+    what: 'image, requested in the nested shape',
     sent: sample('images', {
       prompt: undefined,
       input: { messages: [{ role: 'user', content: [{ text: 'A house' }] }] },
@@ -181,7 +181,7 @@ const REPLIES: readonly Reply[] = [
     ],
   },
   {
-    what: 'image, asked for as an address',
+    what: 'image, requested as a URL',
     sent: sample('images', { response_format: 'url' }),
     members: [['data.[].url', 'string']],
   },

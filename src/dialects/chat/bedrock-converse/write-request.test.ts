@@ -214,7 +214,7 @@ describe('reasoning', () => {
       { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
     ],
     [LLAMA, { effort: 'high' }, undefined],
-  ] as const)('%s, asked for %j: %j', (model, reasoning, fields) => {
+  ] as const)('%s with %j: %j', (model, reasoning, fields) => {
     expect(written(model, { reasoning }).body.additionalModelRequestFields).toEqual(fields);
   });
 

@@ -188,7 +188,7 @@ describe('a reply that is passed on', () => {
     expect(passed()).not.toContain('ping');
   });
 
-  test('becomes an array for a client that asked for one', () => {
+  test('becomes an array for a client that requested one', () => {
     const answers = JSON.parse(passed(ARRAY_CALL));
     expect(answers).toHaveLength(2);
     expect(answers[0]).toEqual({ ...JSON.parse(ANSWER), modelVersion: 'public-model' });

@@ -164,7 +164,7 @@ describe('what a client is sent of chunks that are alike', () => {
     return place === 'before' ? `{${head},${named},${choices}${nothing}}` : `{${head},${choices}${nothing},${named}}`;
   };
 
-  test('passed on: its own bytes with the name of the model that was asked for, without an empty usage', () => {
+  test('passed on: its own bytes with the name of the requested model, without an empty usage', () => {
     const places = fc.constantFrom('before', 'after');
     fc.assert(
       fc.property(texts, places, models, nulls, fc.boolean(), (contents, place, model, nothing, wantsUsage) => {

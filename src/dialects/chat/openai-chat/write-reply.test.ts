@@ -234,7 +234,7 @@ describe('a non-streaming reply', () => {
     expect(text).toBe(body.replace('"m"', '"public"'));
   });
 
-  test('is written as a stream for a client that asked for one, and the other way around', () => {
+  test('is written as a stream for a client that requested one, and the other way around', () => {
     const whole = {
       id: 'c',
       created: 5,

@@ -133,7 +133,7 @@ test.each(FORMATS)(
   },
 );
 
-test('an export ends with the key that asked for it', async () => {
+test('an export ends with the key that requested it', async () => {
   const key = await edge.issue('admin', { id: 'key_leaving' });
   let pages = 0;
   endlessCalls(async () => {

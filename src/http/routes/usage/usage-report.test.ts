@@ -15,8 +15,8 @@ test.each([null, 'text/csv', 'application/x-ndjson'])(
       model: `m ${index}`,
     }));
     const store = { usage: async () => sums } as unknown as Store;
-    const asked = { group_by: 'hour,model', tz: 'Europe/Berlin' };
-    const report = await usageReport({ store, now: () => at }, asked, ALL_GROUPS, {}, accept);
+    const query = { group_by: 'hour,model', tz: 'Europe/Berlin' };
+    const report = await usageReport({ store, now: () => at }, query, ALL_GROUPS, {}, accept);
     let turns = 0;
     let isOver = false;
     const turn = () => {
