@@ -112,20 +112,20 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     const { store, tamper } = await withCalls(engine);
     const columns =
       'account, key, model, target_model, dialect, upstream_dialect, stream, status, outcome, attempts, price_id, duration_ms';
-    const older = (id: string, at: number) =>
-      tamper(`INSERT INTO calls (id, at, provider, cost, input_tokens, output_tokens, ${columns})
-      SELECT '${id}', ${at}, 'p0', 0, 7, 8, ${columns} FROM calls WHERE id = 'call_0'`);
-    const summed = (at: number) =>
-      tamper(`INSERT INTO call_sums AS sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
-      VALUES ('acc_0', ${Math.floor(at / HOUR)}, 'key_0', 'm', 1, 0, 7, 8)
-      ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + 1, input_tokens = sums.input_tokens + 7, output_tokens = sums.output_tokens + 8`);
+    const older = (id: string, at: number, saved: number) =>
+      tamper(`INSERT INTO calls (id, at, provider, cost, input_tokens, output_tokens, saved, ${columns})
+      SELECT '${id}', ${at}, 'p0', 0, 7, 8, ${saved}, ${columns} FROM calls WHERE id = 'call_0'`);
+    const summed = (at: number, saved: number) =>
+      tamper(`INSERT INTO call_sums AS sums (account, hour, key, model, calls, cost, input_tokens, output_tokens, saved)
+      VALUES ('acc_0', ${Math.floor(at / HOUR)}, 'key_0', 'm', 1, 0, 7, 8, ${saved})
+      ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + 1, input_tokens = sums.input_tokens + 7, output_tokens = sums.output_tokens + 8, saved = sums.saved + excluded.saved`);
     // One in an hour with calls of this release, after its day was summed; one in an hour of its own, today.
-    for (const [id, at] of [
-      ['old_1', START + 5],
-      ['old_2', NOW + 5],
+    for (const [id, at, saved] of [
+      ['old_1', START + 5, -9],
+      ['old_2', NOW + 5, 9],
     ] as const) {
-      await older(id, at);
-      await summed(at);
+      await older(id, at, saved);
+      await summed(at, saved);
     }
     const report = await store.verify();
     expect(report).toMatchObject({ ok: true, faults: [] });

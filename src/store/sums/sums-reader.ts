@@ -21,22 +21,27 @@ const KEPT = FIGURE_NAMES.map((name) => `kept_${name}`);
 const DIFFERS = FIGURE_NAMES.map((name) => `made_${name} <> kept_${name}`).join(' OR ');
 
 const OLDER_NAMES = ['calls', 'cost', 'input_tokens', 'output_tokens'] as const;
-const OLDER = OLDER_NAMES.map((name) => `older_${name}`);
+const OLDER = [...OLDER_NAMES.map((name) => `older_${name}`), 'older_saved', 'older_lost'];
 const sumOf = (condition: string, figure: string | number) =>
   `CAST(sum(CASE WHEN ${condition} THEN ${figure} ELSE 0 END) AS BIGINT)`;
-const OLDER_SUMS = OLDER_NAMES.map(
-  (name) => `${sumOf(IS_OLDER, name === 'calls' ? 1 : `calls.${name}`)} AS older_${name}`,
-).join(', ');
+/** What caches save may be below zero. */
+const OLDER_SUMS = [
+  ...OLDER_NAMES.map((name) => `${sumOf(IS_OLDER, name === 'calls' ? 1 : `calls.${name}`)} AS older_${name}`),
+  `${sumOf(`(${IS_OLDER}) AND calls.saved > 0`, 'calls.saved')} AS older_saved`,
+  `${sumOf(`(${IS_OLDER}) AND calls.saved < 0`, 'calls.saved')} AS older_lost`,
+].join(', ');
 
+/** What a column of the sum lacks is no more than the calls of an older release have in it. */
+function isExplained(name: (typeof FIGURE_NAMES)[number]): string {
+  const lacking = `made_${name} - kept_${name}`;
+  if (name === 'calls') return `${lacking} BETWEEN 1 AND older_calls`;
+  if (name === 'saved') return `${lacking} BETWEEN older_lost AND older_saved`;
+  const isOfOlder = (OLDER_NAMES as readonly string[]).includes(name);
+  return `${lacking} BETWEEN 0 AND ${isOfOlder ? `older_${name}` : '0'}`;
+}
+const [OF_CALLS, ...OF_OTHERS] = FIGURE_NAMES.map(isExplained);
 /** What the sum lacks can be calls of an older release, and nothing else. */
-const IS_EXPLAINED = `made_calls > kept_calls AND made_calls - kept_calls <= older_calls AND (completed > 0 OR (${FIGURE_NAMES.map(
-  (name) =>
-    name === 'calls'
-      ? 'true'
-      : (OLDER_NAMES as readonly string[]).includes(name)
-        ? `made_${name} >= kept_${name} AND made_${name} - kept_${name} <= older_${name}`
-        : `made_${name} = kept_${name}`,
-).join(' AND ')}))`;
+const IS_EXPLAINED = `${OF_CALLS} AND (completed > 0 OR (${OF_OTHERS.join(' AND ')}))`;
 
 const COMPARED = [...MADE, ...KEPT];
 const BOTH = raw(COMPARED.join(', '));
