@@ -23,6 +23,8 @@ const HEADERS: { readonly [header: string]: { member: string; read(text: string)
   'x-modelport-zdr': { member: 'zdr', read: flagIn },
   'x-modelport-max-price': { member: 'max_price', read: amountsIn },
 };
+/** Every call with a header of the gateway's own is searched for these. */
+const HEADER_ROWS = Object.entries(HEADERS);
 const MODELS_HEADER = 'x-modelport-models';
 
 /** The call without them, and what they are; `undefined`: there are none. `modelsMember`: the member `models`. Throws `invalid_request`. */
@@ -118,7 +120,7 @@ function withoutWishes(call: Call, members: JsonObject): Call {
 
 function headersIn(headers: WireRequest['headers']): { provider?: JsonObject; models?: Json } | undefined {
   const provider: JsonObject = {};
-  for (const [header, { member, read }] of Object.entries(HEADERS)) {
+  for (const [header, { member, read }] of HEADER_ROWS) {
     const text = headers.get(header);
     if (text !== null) provider[member] = read(text.trim());
   }
