@@ -29,8 +29,7 @@ export function sql(parts: TemplateStringsArray, ...inserted: readonly (Value | 
   const values: Value[] = [];
   for (const [index, one] of inserted.entries()) {
     if (typeof one === 'object' && one !== null) {
-      const before = values.length;
-      text += one.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + before}`);
+      text += numberedAfter(one.text, values.length);
       values.push(...one.values);
     } else {
       values.push(one);
@@ -42,9 +41,18 @@ export function sql(parts: TemplateStringsArray, ...inserted: readonly (Value | 
 }
 
 export function joined(statements: readonly Statement[], separator: string): Statement {
-  const [first = raw(''), ...rest] = statements;
-  return rest.reduce((all, one) => sql`${all}${raw(separator)}${one}`, first);
+  const texts: string[] = [];
+  const values: Value[] = [];
+  for (const one of statements) {
+    texts.push(numberedAfter(one.text, values.length));
+    for (const value of one.values) values.push(value);
+  }
+  return { text: texts.join(separator), values };
 }
+
+/** The text with its parameters numbered after so many others. */
+const numberedAfter = (text: string, before: number): string =>
+  before === 0 ? text : text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + before}`);
 
 /** Text that is inserted unchanged. Must not contain input. */
 export const raw = (text: string): Statement => ({ text, values: [] });
