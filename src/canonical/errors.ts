@@ -144,3 +144,7 @@ export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   return new GatewayError('internal_error', 'The gateway had an internal error. Please try again.', { cause: thrown });
 }
+
+/** Why a call uses a fallback model. */
+export const FALLBACK_REASONS = ['context_length', 'unavailable', 'content_filter'] as const;
+export type FallbackReason = (typeof FALLBACK_REASONS)[number];

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Kind } from '../canonical/call.ts';
 import { CAPTURE_MODES } from '../canonical/capture-mode.ts';
-import { FALLBACK_REASONS } from '../canonical/fallback.ts';
+import { FALLBACK_REASONS } from '../canonical/errors.ts';
 import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';
 import { STRATEGIES } from '../routing/order.ts';
 

@@ -1,8 +1,7 @@
 /** The catalogue form (modelport.yaml, admin API, price list) and its parser. */
 import type { Kind } from '../canonical/call.ts';
 import { CAPTURE_MODES } from '../canonical/capture-mode.ts';
-import { GatewayError } from '../canonical/errors.ts';
-import { FALLBACK_REASONS, type FallbackReason } from '../canonical/fallback.ts';
+import { FALLBACK_REASONS, type FallbackReason, GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Price } from '../canonical/price.ts';
 import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';

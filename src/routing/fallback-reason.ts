@@ -1,6 +1,5 @@
 /** Why another model may answer where one failed. Pure: providers say it in codes and sentences of their own. */
-import type { GatewayError } from '../canonical/errors.ts';
-import type { FallbackReason } from '../canonical/fallback.ts';
+import type { FallbackReason, GatewayError } from '../canonical/errors.ts';
 
 /** Codes of OpenAI and Azure, llama.cpp and Perplexity, and of others who copied them. */
 const LENGTH_CODE =

@@ -1,6 +1,6 @@
 /** Providers, models and their prices. */
 import type { CaptureMode } from '../canonical/capture-mode.ts';
-import type { FallbackReason } from '../canonical/fallback.ts';
+import type { FallbackReason } from '../canonical/errors.ts';
 import type { Audit } from './rows.ts';
 
 export interface ProviderRow {

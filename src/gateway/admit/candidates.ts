@@ -4,8 +4,7 @@
  */
 import { type Caller, nameFor } from '../../access/access.ts';
 import type { Call, ChatCall, Kind, SpeechCall } from '../../canonical/call.ts';
-import { GatewayError } from '../../canonical/errors.ts';
-import { FALLBACK_REASONS } from '../../canonical/fallback.ts';
+import { FALLBACK_REASONS, GatewayError } from '../../canonical/errors.ts';
 import type { Money } from '../../canonical/money.ts';
 import type { Price } from '../../canonical/price.ts';
 import type { Model, ModelTarget } from '../../catalog/catalog.ts';

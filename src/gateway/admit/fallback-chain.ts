@@ -1,8 +1,7 @@
 /** The requested model and its fallbacks, in the order to try them. */
 import { mayCall } from '../../access/access.ts';
 import type { Call } from '../../canonical/call.ts';
-import { asGatewayError, type GatewayError } from '../../canonical/errors.ts';
-import type { FallbackReason } from '../../canonical/fallback.ts';
+import { asGatewayError, type FallbackReason, type GatewayError } from '../../canonical/errors.ts';
 import type { Money } from '../../canonical/money.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import { offered } from '../../catalog/offer.ts';
