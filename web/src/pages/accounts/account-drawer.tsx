@@ -7,6 +7,7 @@ import { useMay } from '../../api/session.ts';
 import type { Account } from '../../api/types.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
+import { changedOf } from '../../parts/changed.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
@@ -111,8 +112,11 @@ function EditLimits({ of, path }: { of: Account; path: string }) {
   const [limits, setTexts] = useLimitTexts(of);
   const saving = useSaving();
   const written = writeLimits(limits);
+  const [shown, setShown] = useState(written);
   const save = async () => {
-    await ask(path, { method: 'PATCH', body: written });
+    const body = changedOf(written ?? {}, shown ?? {});
+    if (Object.keys(body).length > 0) await ask(path, { method: 'PATCH', body });
+    setShown(written);
     await refresh(client, 'accounts', 'account');
   };
   return (

@@ -8,6 +8,7 @@ import type { Key } from '../../api/types.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
 import { useNow } from '../../parts/basic.tsx';
+import { changedOf } from '../../parts/changed.ts';
 import { Confirm, ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
@@ -135,9 +136,13 @@ function EditLimits({ of, path }: { of: Key; path: string }) {
   const [limits, setLimits] = useLimitTexts(of);
   const saving = useSaving();
   const written = writeLimits(limits);
+  const names = readNames(models);
+  const typed = { name, models: names.length > 0 ? names : null, ...written };
+  const [shown, setShown] = useState(typed);
   const save = async () => {
-    const names = readNames(models);
-    await ask(path, { method: 'PATCH', body: { name, models: names.length > 0 ? names : null, ...written } });
+    const body = changedOf(typed, shown);
+    if (Object.keys(body).length > 0) await ask(path, { method: 'PATCH', body });
+    setShown(typed);
     await refresh(client, 'keys', 'key');
   };
   return (
