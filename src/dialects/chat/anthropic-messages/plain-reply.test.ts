@@ -93,6 +93,7 @@ describe('a doubt is the full reader’s', () => {
     ['a usage of zero', changed({ usage: { input_tokens: 0, output_tokens: 0 } })],
     ['unusable figures', changed({ usage: { ...USAGE, input_tokens: -1 } })],
     ['an error', JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'no' } })],
+    ['a long text', saying({ text: 'x'.repeat(64 * 1024) })],
     ['a cut reply', plainText.slice(0, -1)],
     ['another kind of value', '[]'],
     ['nothing', ''],

@@ -8,6 +8,9 @@ import { parsedObject } from '../../shared/json-reply.ts';
 import { memberSpan } from '../../wire/json.ts';
 import { readUsage } from './usage.ts';
 
+/** A longer reply is parsed once, by the full reader, which also knows the largest that is accepted. */
+const MAX_BYTES = 64 * 1024;
+
 /** Why a message of one text ends. A stop sequence or a refusal says more than one word. */
 const ENDS: ReadonlyMap<Json | undefined, 'stop' | 'length'> = new Map([
   ['end_turn', 'stop'],
@@ -16,6 +19,7 @@ const ENDS: ReadonlyMap<Json | undefined, 'stop' | 'length'> = new Map([
 
 /** `undefined`: the full reader has to decide. */
 export function plainReply(bytes: Uint8Array): PlainReply | undefined {
+  if (bytes.length > MAX_BYTES) return undefined;
   const message = parsedObject(bytes);
   const finish = message && ENDS.get(message.stop_reason);
   if (!finish || !isOneText(message) || typeof message.model !== 'string' || !isObject(message.usage)) return undefined;
