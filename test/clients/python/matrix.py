@@ -6,6 +6,7 @@ import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 warnings.simplefilter("ignore")
 printing = threading.Lock()
@@ -46,6 +47,7 @@ RESULT = "sunny"
 MOST_TURNS = 3
 
 
+@cache
 def place():
     from pydantic import BaseModel
 
@@ -67,10 +69,28 @@ def loop(ask, more):
     raise RuntimeError("the loop does not end")
 
 
-def openai_client(at):
+# Clients are kept as an application keeps them: each reads the certificate authorities anew, 25 ms of processor time.
+@cache
+def openai_client(key, url):
     from openai import OpenAI
 
-    return OpenAI(api_key=at["apiKey"], base_url=at["url"] + "/v1", max_retries=0)
+    return OpenAI(api_key=key, base_url=url + "/v1", max_retries=0)
+
+
+@cache
+def anthropic_client(key, url):
+    from anthropic import Anthropic
+
+    return Anthropic(api_key=key, base_url=url, max_retries=0)
+
+
+@cache
+def gemini_client(key, url):
+    from google import genai
+    from google.genai import types
+
+    options = types.HttpOptions(base_url=url, retry_options=types.HttpRetryOptions(attempts=1))
+    return genai.Client(api_key=key, vertexai=False, http_options=options)
 
 
 def opening(at):
@@ -78,7 +98,7 @@ def opening(at):
 
 
 def openai_chat(at):
-    completions = openai_client(at).chat.completions
+    completions = openai_client(at["apiKey"], at["url"]).chat.completions
     more = {}
     if at["tools"]:
         function = {"name": NAME, "description": DESCRIPTION, "parameters": SCHEMA}
@@ -109,7 +129,7 @@ def openai_chat(at):
 
 
 def openai_responses(at):
-    responses = openai_client(at).responses
+    responses = openai_client(at["apiKey"], at["url"]).responses
     more = {"instructions": at["system"]}
     if at["tools"]:
         more["tools"] = [
@@ -143,9 +163,7 @@ def openai_responses(at):
 
 
 def anthropic_messages(at):
-    from anthropic import Anthropic
-
-    messages = Anthropic(api_key=at["apiKey"], base_url=at["url"], max_retries=0).messages
+    messages = anthropic_client(at["apiKey"], at["url"]).messages
     more = {"max_tokens": 100, "system": at["system"]}
     if at["tools"]:
         more["tools"] = [{"name": NAME, "description": DESCRIPTION, "input_schema": SCHEMA}]
