@@ -101,7 +101,9 @@ async function check(
     apiKey: failure === 'a wrong key' ? 'sk-wrong' : stage.caller.key,
     model: failure === 'an unknown model' ? 'no-such-model' : upstream === 'sandbox' ? 'sandbox-chat' : stage.model,
     system: SYSTEM,
-    prompt: `${PROMPTS[task]}${upstream === 'sandbox' && failure ? ` ${DIRECTIVES[failure]}` : ''}`,
+    // The sandbox's own pace is that of a model: the rows would wait for it most of the time.
+    prompt:
+      upstream === 'sandbox' ? `${PROMPTS[task]} [[pace 1]] ${failure ? DIRECTIVES[failure] : ''}` : PROMPTS[task],
     tools: task === 'tools',
     schema: task === 'schema',
   });
