@@ -1,7 +1,7 @@
 /** Recomputes bills from stored usage and the price version that each call names. */
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
+import type { Audit, CallPlace, CallRow, EntryRow, Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
 import { charge, MAXIMUM_CALL_COST } from './pricing/charge.ts';
 
@@ -31,6 +31,8 @@ export interface ReplayOptions {
 }
 
 const CALLS_AT_ONCE = 500;
+/** Calls that one query reads. */
+const EXAMINED = 20_000;
 
 /** Only reads; `found` may enter a correction. */
 export async function replay(store: Store, { from, to, readPrice, found }: ReplayOptions): Promise<Replayed> {
@@ -44,10 +46,11 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
   }
 
   const replayed = { calls: 0, skipped: 0, differences: 0 };
-  let after: string | undefined;
-  for (let more = true; more; ) {
-    const page = await store.calls({ from, to, limit: CALLS_AT_ONCE, ...(after !== undefined && { after }) });
-    for (const call of page) {
+  let after: CallPlace | undefined;
+  do {
+    const page = { from, to, limit: CALLS_AT_ONCE, ...(after && { after }) };
+    const { calls, next } = await store.callPage(page, EXAMINED);
+    for (const call of calls) {
       replayed.calls++;
       // A disputed call was charged its hold, whatever its usage.
       const isDue = call.usage !== undefined && call.outcome !== 'disputed';
@@ -68,9 +71,9 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
       replayed.differences++;
       await found({ call, charged, due });
     }
-    after = page.at(-1)?.id;
-    more = page.length === CALLS_AT_ONCE;
-  }
+    // A place, not the id of a call: retention may remove the call meanwhile.
+    after = next;
+  } while (after);
   return replayed;
 }
 
