@@ -18,6 +18,8 @@ interface Report {
   entries: number;
   holds: number;
   faults: string[];
+  /** What is no fault. Absent while the proof still runs. */
+  notes?: string[];
 }
 
 interface Repair {
@@ -76,18 +78,27 @@ export function Proof() {
   );
 }
 
-function Outcome({ report }: { report: Report }) {
+export function Outcome({ report }: { report: Report }) {
   const t = useWords(words);
   if (report.ok === undefined) return <Note>{t('running')}</Note>;
-  if (report.ok) {
-    const { entries, accounts, holds } = report;
-    return <Note s="ok">{t('ok', { entries: count(entries), accounts: count(accounts), holds: count(holds) })}</Note>;
-  }
+  const { ok, entries, accounts, holds, faults, notes = [] } = report;
   return (
-    <Note s="bad">
-      <strong>{t('faults', { n: report.faults.length })}</strong>
-      <Lines lines={report.faults} />
-    </Note>
+    <>
+      {ok ? (
+        <Note s="ok">{t('ok', { entries: count(entries), accounts: count(accounts), holds: count(holds) })}</Note>
+      ) : (
+        <Note s="bad">
+          <strong>{t('faults', { n: faults.length })}</strong>
+          <Lines lines={faults} />
+        </Note>
+      )}
+      {notes.length > 0 && (
+        <Note>
+          <strong>{t('notes')}</strong>
+          <Lines lines={notes} />
+        </Note>
+      )}
+    </>
   );
 }
 

@@ -16,6 +16,7 @@ export const words = dictionary({
     '校验通过：{accounts} 个账户的 {entries} 条账目，{holds} 笔未结预扣。',
   ],
   faults: ['{n} faults', '{n} 处错误', 'One fault'],
+  notes: ['No faults, but good to know:', '以下不是错误，仅供参考：'],
   running: ['Still running. Ask again in a moment.', '仍在进行，请稍后再试。'],
   preview: ['Show corrections', '预览更正'],
   none: ['Nothing to correct.', '无需更正。'],
