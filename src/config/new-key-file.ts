@@ -1,6 +1,8 @@
 /** Makes the files of keys. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolderNow } from '../files/sync-folder.ts';
 
 /**
  * Readable by the owner only, and synced to disk: what the key encrypts may be written right after. Throws if the file is there: of several
@@ -19,6 +21,7 @@ export function writeNewKeyFile(path: string, key: string): void {
       closeSync(file);
     }
     give(whole, path);
+    syncFolderNow(dirname(path));
   } finally {
     rmSync(whole, { force: true });
   }

@@ -1,5 +1,15 @@
-import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, expect, spyOn, test } from 'bun:test';
+import * as fs from 'node:fs';
+import {
+  existsSync,
+  fstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ledgerKeyOf } from './ledger-key.ts';
@@ -26,6 +36,24 @@ test('a file without a key is an error: nothing is encrypted with an empty one',
   expect(() => secretKeys(settings).make()).toThrow('is empty: remove it');
   writeFileSync(join(settings.dataDir, 'ledger.key'), 'cut');
   expect(() => ledgerKeyOf(settings.dataDir)).toThrow('is cut off: remove it');
+});
+
+test('the name of a key that is made or replaced is on disk', () => {
+  const settings = fresh();
+  let synced = 0;
+  const sync = spyOn(fs, 'fsyncSync').mockImplementation((descriptor) => {
+    if (fstatSync(descriptor).ino === statSync(settings.dataDir).ino) synced++;
+  });
+  const countOf = (work: () => unknown) => {
+    synced = 0;
+    work();
+    return synced;
+  };
+  expect(countOf(() => ledgerKeyOf(settings.dataDir))).toBe(1);
+  expect(countOf(() => secretKeys(settings).make())).toBe(1);
+  // The previous key, the new one beside it, and the new one in its place.
+  expect(countOf(() => rotateKeyFile(settings))).toBe(3);
+  sync.mockRestore();
 });
 
 test('a full disk leaves no file without a key', () => {

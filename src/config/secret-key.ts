@@ -1,6 +1,7 @@
 /** The key that encrypts providers' credentials: a setting, or a file that is made when needed. */
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncFolderNow } from '../files/sync-folder.ts';
 import type { KeySource } from '../store/credential-cipher.ts';
 import { writeNewKeyFile } from './new-key-file.ts';
 import { SettingError } from './setting-error.ts';
@@ -58,6 +59,7 @@ export function rotateKeyFile({ dataDir, secretKey }: SecretKeySettings): boolea
   rmSync(next, { force: true });
   writeNewKeyFile(next, newKey());
   renameSync(next, path);
+  syncFolderNow(dataDir);
   return true;
 }
 

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { bounded } from './bounded.ts';
 import type { Files } from './files.ts';
+import { syncFolder } from './sync-folder.ts';
 
 export function folderFiles(folder: string): Files {
   /** Spread over subfolders of two letters, so that none becomes too large, unless the name has its own subfolder. */
@@ -13,7 +14,7 @@ export function folderFiles(folder: string): Files {
     async write(name, pieces, maxBytes) {
       const path = pathOf(name);
       const unfinished = partOf(path);
-      await mkdir(dirname(path), { recursive: true });
+      const made = await mkdir(dirname(path), { recursive: true });
       // Never the file that another writes: a process that was suspended may go on beside the one that took its work over.
       await rm(unfinished, { force: true });
       const file = await open(unfinished, 'wx');
@@ -36,6 +37,9 @@ export function folderFiles(folder: string): Files {
       }
       await file.close();
       await rename(unfinished, path);
+      await syncFolder(dirname(path));
+      // The name of a new folder is in the one above.
+      if (made !== undefined) await syncFoldersAbove(dirname(path), made);
       return bytes;
     },
     async size(name) {
@@ -66,6 +70,15 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
     if (bytesWritten === 0) throw new Error('The disk takes no more bytes.');
     at += bytesWritten;
   }
+}
+
+/** Those above the folder, up to the one that has the name of `made`. */
+async function syncFoldersAbove(folder: string, made: string): Promise<void> {
+  let above = folder;
+  do {
+    above = dirname(above);
+    await syncFolder(above);
+  } while (above.length >= made.length);
 }
 
 /** Empty if the folder does not exist. */
