@@ -89,6 +89,15 @@ test("secrets of a Google service account are removed member by member, the issu
   );
 });
 
+test.each(['sk-p', 'sk-pro', 'sk-p*', 'sk-pro.'])('a text of %s takes no longer than others', (piece) => {
+  const text = piece.repeat(Math.ceil(262_144 / piece.length));
+  const before = process.cpuUsage();
+  textWithoutSecrets(text, { credentials: ['sk-proj-0123456789abcdef'], addresses: [], settings: {} });
+  const { user } = process.cpuUsage(before);
+  // Quadratic would be 20 seconds.
+  expect(user).toBeLessThan(5_000_000);
+});
+
 test('a secret shows its last four characters, and a short one nothing', () => {
   expect(lastFour('sk-0123456789')).toBe('…6789');
   expect(lastFour('short')).toBe('…');

@@ -156,11 +156,14 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Providers show the beginning and end of a key with asterisks or dots between them. */
+/**
+ * Providers show the beginning and end of a key with asterisks or dots between them. The beginning is bounded: many of them, one after
+ * another, must not cost more than their length.
+ */
 function maskedForm(secret: string): Struck[] {
   if (secret.length < SHORTEST) return [];
-  const stars = `${escaped(secret.slice(0, 4))}[\\w-]*[*•]{2,}[\\w-]*`;
-  const dots = `${escaped(secret.slice(0, SHORTEST))}[\\w-]*(?:…|\\.{3})[.…]*[\\w-]*`;
+  const stars = `${escaped(secret.slice(0, 4))}[\\w-]{0,64}[*•]{2,}[\\w-]*`;
+  const dots = `${escaped(secret.slice(0, SHORTEST))}[\\w-]{0,64}(?:…|\\.{3})[.…]*[\\w-]*`;
   return [{ find: new RegExp(`${stars}|${dots}`, 'g'), put: KEY }];
 }
 
