@@ -27,6 +27,31 @@ test('a path that does not exist is a fault with its line', () => {
   ]);
 });
 
+test('a document about one folder names files of this folder', () => {
+  const paths = [...PATHS, 'src/http1/README.md', 'src/http1/server.ts', 'src/http1/fuzz/allowed.ts'];
+  const text = '`server.ts` `fuzz/allowed.ts` `docs/decisions/0001-bun.md` `sqlite.ts` `fuzz/gone.ts`';
+  const map = { ...MAP, text: `${MAP.text} \`src/http1/\`` };
+  expect(docFaults({ documents: [map, { path: 'src/http1/README.md', text }], paths, sources: [] })).toEqual([
+    'src/http1/README.md:1: names sqlite.ts, which does not exist',
+    'src/http1/README.md:1: names fuzz/gone.ts, which does not exist',
+  ]);
+});
+
+test('the unreleased part of the changelog is sorted by kind and area, and wrapped', () => {
+  const faults = (text: string) =>
+    docFaults({ documents: [MAP, { path: 'CHANGELOG.md', text }], paths: [...PATHS, 'CHANGELOG.md'], sources: [] });
+  const kept = `## 0.1.0\n\n#### Money\n\n- ${'a'.repeat(200)}\n`;
+  expect(faults(`## Unreleased\n### Added\n#### API\n#### Project\n### Fixed\n#### API\n- It.\n${kept}`)).toEqual([]);
+  expect(faults(`## Unreleased\n### Fixed\n#### Project\n#### API\n#### Money\n### Added\n${kept}`)).toEqual([
+    'CHANGELOG.md:4: API is not in the order API, Routing, Console and people, Money and reports, Operation, Performance, Project',
+    'CHANGELOG.md:5: Money is not in the order API, Routing, Console and people, Money and reports, Operation, Performance, Project',
+    'CHANGELOG.md:6: Added is not in the order Added, Changed, Deprecated, Removed, Fixed, Security',
+  ]);
+  expect(faults(`## Unreleased\n- ${'a'.repeat(149)}\n${kept}`)).toEqual([
+    'CHANGELOG.md:2: is longer than 150 characters',
+  ]);
+});
+
 test('links must lead to existing files and headings', () => {
   expect(
     readmeFaults('# Run it, now\n[a](#run-it-now) [b](docs/decisions/0001-bun.md) [c](https://example.com/x)'),

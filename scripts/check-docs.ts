@@ -4,7 +4,10 @@ import { dirname, join, normalize } from 'node:path/posix';
 import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile } from './source-files.ts';
 
 const MAP = 'ARCHITECTURE.md';
-const DOCUMENTS = ['README.md', MAP, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+const CHANGELOG = 'CHANGELOG.md';
+const DOCUMENTS = ['README.md', MAP, 'CONTRIBUTING.md', 'SECURITY.md', CHANGELOG];
+/** Documents about one folder: the files they name are below it. */
+const FOLDER_DOCUMENTS = ['src/http1/README.md', 'web/README.md'];
 const CODE_FOLDERS = ['src', 'scripts', 'bench', 'test'];
 /** Names with these extensions are files of the repository, even without a folder. */
 const OWN_ENDINGS = /\.(ts|mjs|md)$/;
@@ -20,6 +23,7 @@ export function docFaults({ documents, paths, sources }: Repository): Fault[] {
   const places = placesOf(paths);
   return [
     ...documents.flatMap((document) => [...pathFaults(document, places), ...linkFaults(document, documents, places)]),
+    ...documents.filter(({ path }) => path === CHANGELOG).flatMap(changelogFaults),
     ...moduleFaults(documents, paths),
     ...drawingFaults(documents, paths),
     ...sources
@@ -39,14 +43,18 @@ function placesOf(paths: readonly string[]): ReadonlySet<string> {
 
 /** Paths in backticks that do not exist. `src/` may be omitted before a module's name. */
 function pathFaults({ path, text }: SourceFile, places: ReadonlySet<string>): Fault[] {
-  const names = new Set([...places].map((place) => place.slice(place.lastIndexOf('/') + 1)));
+  const home = FOLDER_DOCUMENTS.includes(path) ? `${dirname(path)}/` : '';
+  const roots = ['', 'src/', ...(home === '' ? [] : [home, `${home}src/`])];
+  const exists = (place: string) => roots.some((root) => places.has(root + place));
+  const own = [...places].filter((place) => place.startsWith(home));
+  const names = new Set(own.map((place) => place.slice(place.lastIndexOf('/') + 1)));
   const faults: Fault[] = [];
   for (const { line, code } of codeSpans(text)) {
     const name = code.replace(/\/$/, '').replace(/:\d+$/, '');
     const [first = '', ...rest] = name.split('/');
-    const isPath = rest.length > 0 ? places.has(first) || places.has(`src/${first}`) : OWN_ENDINGS.test(name);
+    const isPath = rest.length > 0 ? exists(first) : OWN_ENDINGS.test(name);
     if (!isPath || !/^[\w./@-]+$/.test(name)) continue;
-    const stands = rest.length > 0 ? places.has(name) || places.has(`src/${name}`) : names.has(name);
+    const stands = rest.length > 0 ? exists(name) : names.has(name);
     if (!stands) faults.push(`${path}:${line}: names ${code}, which does not exist`);
   }
   return faults;
@@ -58,6 +66,30 @@ function* codeSpans(text: string): Generator<{ line: number; code: string }> {
     if (line.startsWith('```')) fenced = !fenced;
     else if (!fenced) for (const [, code = ''] of line.matchAll(/`([^`]+)`/g)) yield { line: index + 1, code };
   }
+}
+
+const KINDS = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security'];
+const AREAS = ['API', 'Routing', 'Console and people', 'Money and reports', 'Operation', 'Performance', 'Project'];
+const MAX_LINE = 150;
+
+/** The unreleased part is sorted by kind and area, and wrapped, as CONTRIBUTING.md says. */
+function changelogFaults({ path, text }: SourceFile): Fault[] {
+  const faults: Fault[] = [];
+  let [version, kind, area] = ['', -1, -1];
+  for (const [index, line] of text.split('\n').entries()) {
+    const [, marks = '', title = ''] = /^(#{2,4}) (.*)$/.exec(line) ?? [];
+    if (marks === '##') version = title;
+    if (version !== 'Unreleased') continue;
+    const order = marks === '###' ? KINDS : AREAS;
+    const last = marks === '###' ? kind : area;
+    const place = order.indexOf(title);
+    if (marks.length > 2 && place <= last)
+      faults.push(`${path}:${index + 1}: ${title} is not in the order ${order.join(', ')}`);
+    if (marks === '###') [kind, area] = [place, -1];
+    if (marks === '####') area = place;
+    if (line.length > MAX_LINE) faults.push(`${path}:${index + 1}: is longer than ${MAX_LINE} characters`);
+  }
+  return faults;
 }
 
 const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
@@ -144,7 +176,7 @@ function headFaults({ path, text }: SourceFile): Fault[] {
 
 if (import.meta.main) {
   const decisions = existsSync(join(ROOT, 'docs')) ? listFiles(['docs']) : [];
-  const present = DOCUMENTS.filter((path) => existsSync(join(ROOT, path)));
+  const present = [...DOCUMENTS, ...FOLDER_DOCUMENTS].filter((path) => existsSync(join(ROOT, path)));
   const folders = [...CODE_FOLDERS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
   const code = listFiles(folders);
