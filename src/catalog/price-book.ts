@@ -1,8 +1,10 @@
 /** Reads price files, compares them with the prices in use, and adopts what an admin has chosen. Nothing is adopted by itself. */
+import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
-import type { Audit, ModelRow, Store } from '../store/store.ts';
+import type { Audit, ModelRow, PriceRow, Store } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
+import { readModelPrice } from './catalogue.ts';
 import { priceIdAt, withPriceId } from './offer.ts';
 import { chosen, comparePrices, type PriceComparison, type PriceDifference, type PricedModel } from './price-diff.ts';
 import { PRICE_LIST } from './price-list.ts';
@@ -37,15 +39,31 @@ export interface AdoptedPrice extends PriceDifference {
   newPriceId: string;
 }
 
+/** A price that an admin sets by hand. */
+export interface NewPrice {
+  model: string;
+  /** In the form of modelport.yaml. */
+  price: unknown;
+  /** The price version that the admin has seen in use. */
+  replaces: string;
+  /** When the price begins, in milliseconds since 1970. Absent: now. */
+  from?: number | undefined;
+}
+
 /** Makes the audit row of an adopted price. */
 type AuditAdoption = (model: string, before: object, after: object) => Audit<ModelRow>;
 
-/** Compares the prices in use with a price file, and adopts them on request. */
+/** Compares the prices in use with a price file, adopts them on request, and sets the price of one model. */
 export interface PriceBook {
   /** Throws `invalid_request` if the file cannot be read. */
   compare(source: PriceSource): Promise<ComparedPrices>;
   /** Throws `conflict` if prices or file have changed since the comparison with this fingerprint. */
   adopt(adoption: Adoption, audit: AuditAdoption): Promise<AdoptedPrice[]>;
+  /**
+   * Sets the price of one model; the rest of the model stays. Throws `not_found`, `invalid_request` if the price lacks what a model of this
+   * kind is charged by, or `conflict` if another version than `replaces` is in use.
+   */
+  set(price: NewPrice, audit: AuditAdoption): Promise<PriceRow>;
   /** Takes back a price version that has not begun. Throws `not_found`, or `conflict` if it has begun. */
   cancel(priceId: string, audit: (model: string, before: object) => Audit<ModelRow>): Promise<void>;
 }
@@ -78,11 +96,7 @@ export function createPriceBook({ store, guard, now }: PriceBookSettings): Price
 
     async adopt({ models, fingerprint, from, ...asked }, audit) {
       const at = now();
-      if (from !== undefined && from <= at) {
-        throw new GatewayError('invalid_request', '"from" must be in the future: leave it out to begin now.', {
-          param: 'from',
-        });
-      }
+      refusePast(from, at);
       const compared = await compare(asked);
       if (compared.fingerprint !== fingerprint) throw changedMeanwhile();
       const adopted = chosen(compared, models).map((difference) => ({ ...difference, newPriceId: newId('price_') }));
@@ -110,6 +124,37 @@ export function createPriceBook({ store, guard, now }: PriceBookSettings): Price
       return adopted;
     },
 
+    async set({ model: name, price: asked, replaces, from }, audit) {
+      const at = now();
+      refusePast(from, at);
+      const unknown = () => new GatewayError('not_found', `There is no model "${name}".`, { param: 'model' });
+      const row = (await store.models()).find((one) => one.name === name);
+      if (!row) throw unknown();
+      const price = readModelPrice(asked, row.kind as Kind, name, 'price');
+      const version = await store.price(replaces);
+      const components = writeComponents(price);
+      const saved: PriceRow = {
+        ...{ id: newId('price_'), model: name, components, createdAt: at },
+        ...(from !== undefined && { effectiveAt: from }),
+      };
+      const was = { priceId: replaces, price: version && writePeoplesPrice(readComponents(version.components)) };
+      const is = { priceId: saved.id, price: writePeoplesPrice(price), from: new Date(from ?? at) };
+      await store.changeModels([
+        {
+          name,
+          change(stored) {
+            if (!stored) throw unknown();
+            if (priceIdAt(stored, at) === replaces) return withPriceId(stored, saved.id, at, from);
+            const sentence = `The model "${name}" has another price by now: read it again.`;
+            throw new GatewayError('conflict', sentence, { param: 'replaces' });
+          },
+          price: saved,
+          audit: audit(name, was, is),
+        },
+      ]);
+      return saved;
+    },
+
     async cancel(priceId, audit) {
       const version = await store.price(priceId);
       const plannedIn = (row: ModelRow | undefined) => row?.scheduled?.find((one) => one.priceId === priceId);
@@ -135,6 +180,12 @@ export function createPriceBook({ store, guard, now }: PriceBookSettings): Price
       ]);
     },
   };
+}
+
+function refusePast(from: number | undefined, now: number): void {
+  if (from === undefined || from > now) return;
+  const sentence = '"from" must be in the future: leave it out to begin now.';
+  throw new GatewayError('invalid_request', sentence, { param: 'from' });
 }
 
 function changedMeanwhile(): GatewayError {

@@ -191,6 +191,49 @@ test('a price file is fetched from an address, checked, and never adopted from a
   await edge.stop();
 });
 
+test('the price of a model is set now or later, unless it has another one by now, and the model stays as it is', async () => {
+  const edge = await startLoopback();
+  const { deps, store } = edge;
+  await deps.apply(FORM as never, 'test');
+  await deps.catalog.reload();
+  const stored = async () => (await store.models()).find(({ name }) => name === 'own')!;
+  const before = await stored();
+  const set = (body: object) =>
+    edge.admin('POST', '/prices', {
+      model: 'own',
+      price: { input: '6', output: '7' },
+      replaces: before.priceId,
+      ...body,
+    });
+
+  expect((await set({ model: 'none' })).body.error).toMatchObject({ code: 'not_found', param: 'model' });
+  expect((await set({ price: { input: '6' } })).body.error.message).toContain('since the model "own" is of kind chat');
+  expect((await set({ price: { input: '-1', output: '7' } })).body.error).toMatchObject({ param: 'price.input' });
+  expect((await set({ from: '2020-01-01T00:00Z' })).body.error).toMatchObject({ param: 'from' });
+  expect(await stored()).toEqual(before);
+
+  const both = await Promise.all([set({}), set({ price: { input: '8', output: '9' } })]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const won = both.find(({ status }) => status === 200)!.body;
+  expect(both.find(({ status }) => status === 409)!.body.error).toMatchObject({ code: 'conflict', param: 'replaces' });
+  expect(await stored()).toEqual({ ...before, priceId: won.id });
+  // The price that lost is no version.
+  expect((await edge.admin('GET', '/prices?model=own')).body.data).toHaveLength(2);
+  expect(deps.catalog.find('own')?.price.input).toBe(BigInt(won.price.input) * 1_000_000n);
+
+  const from = new Date(Date.now() + 60_000).toISOString();
+  const later = await set({ replaces: won.id, price: { input: '1', output: '1' }, from });
+  expect(later.body).toMatchObject({ model: 'own', effectiveAt: from });
+  expect(await stored()).toMatchObject({ priceId: won.id, scheduled: [{ priceId: later.body.id }] });
+  const [audit] = (await edge.admin('GET', '/audit?subject=own&limit=1')).body.data;
+  expect(audit).toMatchObject({
+    action: 'price.set',
+    before: { priceId: won.id, price: won.price },
+    after: { priceId: later.body.id, price: { input: '1' }, from },
+  });
+  await edge.stop();
+});
+
 test('price groups: a factor is exact, a group with accounts stays, and every change is audited', async () => {
   const edge = await startLoopback();
   const put = (name: string, factor: unknown) => edge.admin('PUT', `/price-groups/${name}`, { factor });

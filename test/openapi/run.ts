@@ -19,6 +19,7 @@ export const REFUSED: { readonly [id: string]: string } = {
   cancelResponse: 'no response is made in the background',
   settleDispute: 'no call is disputed',
   cancelPrice: 'no price is scheduled',
+  setPrice: 'the model has another price version',
   getPayload: 'nothing is captured',
 };
 

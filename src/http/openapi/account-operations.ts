@@ -231,6 +231,18 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { request: { request: { model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello!' }] } } },
     ],
     'GET /admin/v1/prices': ['listPrices', { query: { model: 'sandbox-chat' } }],
+    'POST /admin/v1/prices': [
+      'setPrice',
+      {
+        request: { model: 'sandbox-chat', price: { input: '0.5', output: '1.5' }, replaces: 'price_1Zk3v9' },
+        example: {
+          id: 'price_7Qm2c4',
+          model: 'sandbox-chat',
+          price: { input: '0.5', output: '1.5' },
+          createdAt: '2026-11-23T09:00:00.000Z',
+        },
+      },
+    ],
     'GET /admin/v1/prices/diff': ['diffPrices', { query: { source: 'release', days: 30 }, accepted: PriceDiff }],
     'POST /admin/v1/prices/diff': ['diffPriceFile', { request: { prices: PRICE_FILE }, accepted: PriceDiff }],
     'POST /admin/v1/prices/adopt': [

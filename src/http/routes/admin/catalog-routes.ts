@@ -4,12 +4,12 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { lastFour, SECRET_SETTING } from '../../../canonical/redaction.ts';
 import { priceIdAt } from '../../../catalog/offer.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
-import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';
+import type { ModelRow, ProviderRow, Store } from '../../../store/store.ts';
 import { listOf, named as namedSchema, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Method, type RouteRequest, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
-import { writeScheduled } from './price-routes.ts';
+import { PriceVersion, writePrice, writePriceVersion, writeScheduled } from './price-routes.ts';
 
 /** Only the name is checked here. The catalogue checks the rest, as for the file. */
 const WrittenEntry = Type.Object(
@@ -73,15 +73,6 @@ const Model = namedSchema('CatalogModel', {
   firstTokenMs: Type.Optional(Type.Integer()),
   hedge: Type.Optional(Type.String()),
   capture: Type.Optional(Type.String()),
-});
-
-const PriceVersion = namedSchema('PriceVersion', {
-  id: Type.String(),
-  model: Type.String(),
-  price: Price,
-  createdAt: Time,
-  effectiveAt: Type.Optional({ ...Time, description: 'of a scheduled price; absent: from its creation' }),
-  source: Type.Optional(Type.String({ description: 'the price file that it was adopted from' })),
 });
 
 const Removed = Type.Object({ name: Type.String(), removed: Type.Literal(true) });
@@ -293,17 +284,3 @@ function writeModel({ createdAt, version, targets, scheduled, ...model }: Awaite
     })),
   };
 }
-
-function writePriceVersion(row: PriceRow): object {
-  const { id, model, createdAt, effectiveAt, source } = row;
-  return {
-    id,
-    model,
-    price: writePrice(row),
-    createdAt: writeTime(createdAt),
-    ...(effectiveAt !== undefined && { effectiveAt: writeTime(effectiveAt) }),
-    ...(source !== undefined && { source }),
-  };
-}
-
-const writePrice = (row: PriceRow) => writePeoplesPrice(readComponents(row.components));

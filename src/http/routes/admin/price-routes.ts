@@ -1,12 +1,12 @@
-/** Admin API: prices of a price file beside those in use, adopting them, and price groups. */
+/** Admin API: setting a price, prices of a price file beside those in use, adopting them, and price groups. */
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { readFactor, writeFactor, writeMoney } from '../../../canonical/money.ts';
 import type { Adoption, ComparedPrices } from '../../../catalog/price-book.ts';
 import type { PriceDifference } from '../../../catalog/price-diff.ts';
-import { writePeoplesPrice } from '../../../catalog/price-text.ts';
+import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { Repriced, RepricingReport, RepricingRunning } from '../../../ledger/repricing.ts';
-import type { PriceGroupRow, ScheduledPrice } from '../../../store/store.ts';
+import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../../../store/store.ts';
 import { named, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -84,6 +84,25 @@ const Adopt = Type.Object(
   { additionalProperties: false },
 );
 
+const NewPrice = Type.Object(
+  {
+    model: Type.String({ description: 'the name of a model' }),
+    price: Price,
+    replaces: Type.String({ description: 'the `priceId` of the model as you have read it' }),
+    from: Type.Optional(TimeAsked),
+  },
+  { additionalProperties: false },
+);
+
+export const PriceVersion = named('PriceVersion', {
+  id: Type.String(),
+  model: Type.String(),
+  price: Price,
+  createdAt: Time,
+  effectiveAt: Type.Optional({ ...Time, description: 'of a scheduled price; absent: from its creation' }),
+  source: Type.Optional(Type.String({ description: 'the price file that it was adopted from' })),
+});
+
 const Group = named('PriceGroup', {
   name: Type.String(),
   factor: Type.String({ description: 'the charge at list price is multiplied by it' }),
@@ -143,6 +162,24 @@ export const PRICE_ROUTES: readonly AnsweredRoute[] = [
           after: writePeoplesPrice(after),
         })),
       };
+    },
+  }),
+  route('POST', '/admin/v1/prices', {
+    gate: 'admin',
+    permission: 'prices:write',
+    summary:
+      'Sets the price of a model: now, or for calls that begin at `from` or later. The rest of the model stays. 409 if it has another price than `replaces` by now.',
+    body: NewPrice,
+    reply: PriceVersion,
+    answer: async (deps, { body, caller }) => {
+      const { from, ...rest } = body;
+      const asked = { ...rest, from: from === undefined ? undefined : timeOf(from, 'from') };
+      const saved = await deps.prices.set(asked, (model, before, after) => {
+        const audit = audited(deps, caller, 'price.set', model);
+        return () => audit(before, after);
+      });
+      await deps.catalog.reload();
+      return writePriceVersion(saved);
     },
   }),
   route('DELETE', '/admin/v1/prices/:id', {
@@ -264,6 +301,20 @@ const writeDifference = ({ type, before, after, scheduled, ...difference }: Pric
 
 export const writeScheduled = (scheduled: readonly ScheduledPrice[]): object[] =>
   scheduled.map(({ priceId, from }) => ({ priceId, from: writeTime(from) }));
+
+export function writePriceVersion(row: PriceRow): object {
+  const { id, model, createdAt, effectiveAt, source } = row;
+  return {
+    id,
+    model,
+    price: writePrice(row),
+    createdAt: writeTime(createdAt),
+    ...(effectiveAt !== undefined && { effectiveAt: writeTime(effectiveAt) }),
+    ...(source !== undefined && { source }),
+  };
+}
+
+export const writePrice = (row: PriceRow) => writePeoplesPrice(readComponents(row.components));
 
 const writeRunning = ({ done, total }: RepricingRunning): object => ({ state: 'running', done, total });
 

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask } from '../../api/client.ts';
-import { fetchAll, refresh } from '../../api/queries.ts';
+import { ApiError, ask } from '../../api/client.ts';
+import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Model } from '../../api/types.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
@@ -13,7 +13,7 @@ import { Field } from '../../parts/form.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { PriceHistory } from './history.tsx';
-import { otherComponents, plainComponents, repriced, sampleCost } from './price.ts';
+import { newPrice, otherComponents, plainComponents, sampleCost } from './price.ts';
 import { words } from './words.ts';
 
 export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => void }) {
@@ -30,8 +30,7 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
     <Drawer title={model.name} sub={model.kind} onClose={onClose}>
       <Ladder model={model} />
       <PriceOf model={model} />
-      {/* The whole model is written, which those who may only change prices cannot do. */}
-      {may('supply:write') && plainComponents(model.price).length > 0 && <NewPrice model={model} path={path} />}
+      {may('prices:write') && plainComponents(model.price).length > 0 && <NewPrice model={model} />}
       <PriceHistory model={model.name} />
       {may('supply:write') && (
         <section>
@@ -121,7 +120,7 @@ function PriceOf({ model: { price } }: { model: Model }) {
   );
 }
 
-function NewPrice({ model, path }: { model: Model; path: string }) {
+function NewPrice({ model }: { model: Model }) {
   const t = useWords(words);
   const client = useQueryClient();
   const saving = useSaving();
@@ -133,11 +132,14 @@ function NewPrice({ model, path }: { model: Model; path: string }) {
   const isWrong = fields.some(([, text]) => readAmount(text) === undefined);
   const save = async () => {
     const amounts = Object.fromEntries(Object.entries(typed).map(([component, text]) => [component, readAmount(text)]));
-    const body = repriced(model, await fetchAll<Model>('/admin/v1/models'), amounts);
-    if (body) await ask(path, { method: 'PUT', body });
-    await refresh(client, 'models', 'prices');
-    if (!body) throw new Error(t('changedMeanwhile'));
-    setTyped({});
+    try {
+      await ask('/admin/v1/prices', { method: 'POST', body: newPrice(model, amounts) });
+      setTyped({});
+    } catch (thrown) {
+      throw thrown instanceof ApiError && thrown.status === 409 ? new Error(t('changedMeanwhile')) : thrown;
+    } finally {
+      await refresh(client, 'models', 'prices');
+    }
   };
   return (
     <section aria-labelledby="mo-new">

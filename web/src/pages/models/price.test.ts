@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Model } from '../../api/types.ts';
 import { diffOf } from '../audit/diff.ts';
 import { entriesOf } from '../reference/openapi.ts';
-import { priceDiff, repriced, sampleCost } from './price.ts';
+import { newPrice, priceDiff, sampleCost } from './price.ts';
 
 test('a sample call is priced exactly', () => {
   expect(sampleCost({ input: '0.1', output: '0.4' })).toBe('0.0003');
@@ -51,16 +51,10 @@ const SHOWN: Model = {
   ...{ price: { input: '1', output: '2', perImage: { large: '3' } }, targets: [] },
 };
 
-test('a new price is written into the model as it is stored now, without what the gateway keeps itself', () => {
-  const targets = [{ provider: 'other', model: 'm', priority: 0, weight: 1 }];
-  const stored = { ...SHOWN, targets, scheduled: [{ priceId: 'price_2', from: '2027-01-01T00:00:00Z' }] };
-  expect(repriced(SHOWN, [stored], { input: '5' })).toEqual({
-    ...{ kind: 'chat', ownedBy: 'tests', targets },
+test('a new price names the version that it replaces, and keeps what has no field', () => {
+  expect(newPrice(SHOWN, { input: '5' })).toEqual({
+    model: SHOWN.name,
     price: { input: '5', output: '2', perImage: { large: '3' } },
+    replaces: SHOWN.priceId,
   });
-});
-
-test('a price that somebody has changed since it was shown is not overwritten, nor a removed model made again', () => {
-  expect(repriced(SHOWN, [{ ...SHOWN, priceId: 'price_3' }], { input: '5' })).toBeUndefined();
-  expect(repriced(SHOWN, [{ ...SHOWN, name: 'another' }], { input: '5' })).toBeUndefined();
 });

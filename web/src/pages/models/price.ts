@@ -47,18 +47,10 @@ export function priceDiff(before: Price, after: Price): readonly PriceChange[] {
     .filter((change) => change.before !== change.after);
 }
 
-/**
- * The model as it is stored now, with these amounts: it may have other targets since it was shown. Undefined if it has another price, or is
- * not there any more.
- */
-export function repriced(
-  shown: Pick<Model, 'name' | 'priceId'>,
-  stored: readonly Model[],
+/** The request that sets these amounts; what the price has beside them stays. */
+export function newPrice(
+  { name, priceId, price }: Pick<Model, 'name' | 'priceId' | 'price'>,
   amounts: { readonly [component: string]: string | undefined },
-): object | undefined {
-  const found = stored.find(({ name }) => name === shown.name);
-  if (!found || found.priceId !== shown.priceId) return undefined;
-  // What the gateway keeps itself, scheduled prices among it, is not written.
-  const { name: _name, priceId: _id, createdAt: _at, scheduled: _scheduled, ...rest } = found;
-  return { ...rest, price: { ...found.price, ...amounts } };
+): object {
+  return { model: name, price: { ...price, ...amounts }, replaces: priceId };
 }
