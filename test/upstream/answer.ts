@@ -34,8 +34,8 @@ export interface Answer {
 export type Chunking = 'event' | 'byte' | 'whole' | { seed: number };
 
 export interface Fault {
-  /** Before the headers, or before the event of this number (from 0; the number of events means after the last). */
-  before: 'headers' | number;
+  /** Before the headers, before the event of this number (from 0; the number of events means after the last), or before the mark of the body's end. */
+  before: 'headers' | 'end' | number;
   /** Within the event instead: in its middle, or between the bytes of its first multibyte character. */
   inside?: 'event' | 'character';
   /** `cut`: FIN; `reset`: RST; `silence`: nothing more is sent; a number: this many milliseconds of silence. */
@@ -126,6 +126,7 @@ function faultStep(fault: Fault): Step {
 
 function faultOffset(fault: Fault, body: Uint8Array): number | undefined {
   if (fault.before === 'headers') return undefined;
+  if (fault.before === 'end') return body.length;
   const starts = [0, ...eventEnds(body)];
   const start = starts[fault.before];
   if (start === undefined) throw new Error(`the answer has ${starts.length - 1} events, none before ${fault.before}`);
