@@ -193,7 +193,7 @@ export class Capture {
     const text = textOf(gathered.all, isWhole);
     if (mode === 'redacted') {
       // The structure of a part is not known.
-      const content = isWhole && text !== undefined ? (redactedJsonText(text) ?? redactedEvents(text)) : undefined;
+      const content = isWhole && text !== undefined ? this.#structureOf(text) : undefined;
       return content === undefined ? { ...known, removed: isWhole ? 'not JSON' : 'too large' } : { ...known, content };
     }
     const cut = isWhole ? {} : { truncated: true };
@@ -202,6 +202,21 @@ export class Capture {
     if (!secrets) return { ...known, ...cut, text: withoutKeys(text) };
     const struck = textWithoutSecrets(text, secrets);
     return { ...known, ...cut, text: withoutKeys(isWhole ? struck : withoutCutSecret(struck, secrets.credentials)) };
+  }
+
+  /** A provider may repeat a credential where a name or an id is expected. */
+  #structureOf(text: string): Json | undefined {
+    const structure = redactedJsonText(text) ?? redactedEvents(text);
+    const secrets = this.call.secrets();
+    if (structure === undefined || !secrets) return structure;
+    const written = JSON.stringify(structure);
+    const struck = textWithoutSecrets(written, secrets);
+    try {
+      return struck === written ? structure : (JSON.parse(struck) as Json);
+    } catch {
+      // A number was the same as a secret.
+      return undefined;
+    }
   }
 }
 

@@ -168,6 +168,22 @@ test('a storage that fails or never answers loses captures, and stops nothing', 
   expect(countOf(mute, 'modelport_capture_queue_bytes')).toEqual([[0]]);
 });
 
+test('a redacted payload has no key where a format has names and ids', async () => {
+  const captures = open(folderFiles(newFolder()));
+  const key = 'sk-abcdefghijklmnop';
+  const request = JSON.stringify({ model: `w/${key}`, metadata: { [key]: 1 }, [key]: 2 });
+  const reply = { id: 'operators-credential', 'operators-credential': 1, choices: [{ text: 'Hello' }] };
+  begin(captures, 'req_1', 'redacted', request).answer(answer(JSON.stringify(reply)));
+  begin(captures, 'req_2', 'redacted', request).answer(answer(`data: ${JSON.stringify(reply)}\n\n`));
+  await captures.drain(30_000);
+  const content = { id: '[key]', '[key]': '[removed]', choices: [{ text: '[text 5]' }] };
+  expect(await captures.read({ id: 'req_1', at: NOON })).toMatchObject({
+    request: { content: { model: '[text 21]', metadata: { '[name 19]': '[number]' }, '[name 19]': 2 } },
+    reply: { content },
+  });
+  expect(await captures.read({ id: 'req_2', at: NOON })).toMatchObject({ reply: { content: [content] } });
+});
+
 test('a stream passes unchanged and at once, whatever becomes of its capture', async () => {
   const captures = open(folderFiles(newFolder()), { queue: { bytes: 200 } });
   const events: string[] = [];

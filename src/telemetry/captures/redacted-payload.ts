@@ -71,16 +71,18 @@ function redacted(value: Json, name: string, isContent: boolean, depth: number):
   const left: { [member: string]: Json } = {};
   for (const [member, inner] of Object.entries(value)) {
     if (inner === undefined) continue;
-    const shown = NAME.test(member) ? member : `[name ${member.length}]`;
+    const shown = NAME.test(member) && !hasKey(member) ? member : `[name ${member.length}]`;
     left[shown] = redacted(inner, member, inside, depth + 1);
   }
   return left;
 }
 
 function redactedText(text: string, name: string, isContent: boolean): string {
-  if (!isContent && WORDS.has(name) && WORD.test(text) && !SECRET_WORD.test(text)) return text;
+  if (!isContent && WORDS.has(name) && WORD.test(text) && !SECRET_WORD.test(text) && !hasKey(text)) return text;
   return `[text ${text.length}]`;
 }
+
+const hasKey = (text: string) => text.search(SECRET_VALUE) >= 0;
 
 /** The events of a stream, each without its content. `undefined`: the text is no stream of events. */
 export function redactedEvents(text: string): Json[] | undefined {
