@@ -191,6 +191,7 @@ test.each([
   [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL must be a URL such as redis://host:6379.'],
   [{ VLLM_BASE_URL: 'localhost:8000' }, 'VLLM_BASE_URL must be an http or https URL such as http://127.0.0.1:8000/v1.'],
   [{ MODELPORT_SANDBOXX: 'on' }, 'MODELPORT_SANDBOXX is not a setting: did you mean MODELPORT_SANDBOX?'],
+  [{ MODELPORT_PORT: '80' }, 'MODELPORT_PORT is not a setting: did you mean PORT?'],
   [
     { MODELPORT_TIMEOUT_CONNECT_MS: '1' },
     'MODELPORT_TIMEOUT_CONNECT_MS is not a setting: did you mean MODELPORT_CONNECT_TIMEOUT_MS?',

@@ -11,11 +11,17 @@ export function adminOf(open: CliDeps, given: Given): AdminClient {
   return createAdminClient({ server, version: open.version, ask: open.ask, warn: open.terminal.err });
 }
 
+/** The migrated local database. Throws an Error if it is empty: nothing was ever in it, so it is not the one that was meant. */
 export async function migratedStore(open: CliDeps): Promise<Store> {
   const store = await open.store();
+  const state = await store.schema();
+  if (state.is === 'behind' && state.version === 0) throw new Error(EMPTY);
   await store.migrate();
   return store;
 }
+
+const EMPTY =
+  'This database is empty: MODELPORT_DATA_DIR or DATABASE_URL may name another one than the gateway\'s. "modelport doctor" shows which.';
 
 const ACTOR = 'cli';
 

@@ -225,12 +225,16 @@ test('empty lists are reported as such', async () => {
   expect((await run('calls', '--json')).out).toBe('[]');
 });
 
-test('migrate brings the database up to date, once', async () => {
+test('migrate brings the database up to date, once; the ledger of an empty one is not verified', async () => {
   const store = () => openStore({ dataDir: folder });
   const missing = await runOver({ store }, 'migrate', '--check');
   expect(missing.code).toBe(2);
   expect(missing.out).toMatch(/^The database has schema version 0; this Modelport has \d+\. Missing steps:/);
   expect(missing.out).toContain('    CREATE TABLE accounts\n');
+  for (const words of [['verify'], ['repair'], ['replay', '--since', '2027-01-31']]) {
+    const refused = await runOver({ store }, 'ledger', ...words);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('This database is empty') });
+  }
   expect((await runOver({ store }, 'migrate')).out).toBe('The database is up to date now.');
   expect(await runOver({ store }, 'migrate', '--check')).toMatchObject({ code: 0, out: 'The database is up to date.' });
   expect((await runOver({ store }, 'migrate')).out).toBe('The database was up to date.');

@@ -127,6 +127,8 @@ export const SECRETS: ReadonlySet<Setting> = new Set([
   'MODELPORT_OIDC_CLIENT_SECRET',
 ]);
 
+const PREFIX = 'MODELPORT_';
+
 /**
  * Variables with the prefix that are not settings of the service: read by the command line or by tests, set by the launcher, or exported
  * for clients as in the README.
@@ -143,12 +145,13 @@ const NOT_SETTINGS = [
 
 /** Throws SettingError for an unknown variable with the prefix. */
 export function refuseUnknown(env: Environment): void {
-  const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
+  const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith(PREFIX));
   for (const variable of Object.keys(env)) {
-    if (!variable.startsWith('MODELPORT_') || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
+    if (!variable.startsWith(PREFIX) || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
     if ([...SECRETS].some((secret) => variable === `${secret}_FILE`)) continue;
     const far = (setting: string) => distance(sortWords(variable), sortWords(setting));
-    const nearest = known.toSorted((a, b) => far(a) - far(b))[0];
+    const bare = variable.slice(PREFIX.length);
+    const nearest = Object.hasOwn(SETTINGS, bare) ? bare : known.toSorted((a, b) => far(a) - far(b))[0];
     throw new SettingError(`${variable} is not a setting: did you mean ${nearest}?`);
   }
 }
