@@ -71,7 +71,8 @@ function placeOf({ baseUrl, settings }: Pick<ProviderRow, 'baseUrl' | 'settings'
   return JSON.stringify([origin === own ? undefined : origin, ...others.filter(([, there]) => there !== undefined)]);
 }
 
+/** As requests read it: control characters before and in the scheme are left out (`h\tttps:`). */
 function originOf(text: string): string | undefined {
-  if (!/^https?:/i.test(text)) return undefined;
-  return URL.canParse(text) ? new URL(text).origin : text;
+  const url = URL.parse(text);
+  return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.origin : undefined;
 }
