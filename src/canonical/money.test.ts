@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { fc } from '../../test/helpers/property.ts';
-import { digitsOf, RateSum, readMoney, roundUp, writeMoney } from './money.ts';
+import { digitsOf, RateSum, readFactor, readMoney, readPricePerMillion, roundUp, writeMoney } from './money.ts';
 
 test('a sum of counts at rates equals the bigint result, below and above the range of exact numbers', () => {
   const count = fc.oneof(fc.nat({ max: 2_000_000 }), fc.maxSafeNat(), fc.constantFrom(0, 1, 2 ** 53, 1e30));
@@ -40,4 +40,10 @@ test('a written amount is parsed as the same amount', () => {
     ),
   );
   expect([5_000_000_000n, 1_500n, 0n, -1n].map(writeMoney)).toEqual(['5', '0.0000015', '0', '-0.000000001']);
+});
+
+test('a text of very many digits is no amount: reading it would take as long as the square of them', () => {
+  for (const read of [readMoney, readPricePerMillion, readFactor])
+    for (const text of ['9'.repeat(300), `1.${'0'.repeat(300)}`]) expect(read(text)).toBeUndefined();
+  expect(readMoney(`${'0'.repeat(150)}5.${'0'.repeat(40)}`)).toBe(5_000_000_000n);
 });

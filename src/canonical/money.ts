@@ -12,9 +12,12 @@ const ZEROS = Array.from({ length: NANO_DIGITS }, (_, count) => '0'.repeat(count
 const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 const LEAST_EXACT = -MOST_EXACT;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+/** Far above any amount. Reading a million digits would hold up all calls of a process for seconds. */
+const LONGEST_TEXT = 200;
 
 /** Parses a decimal string as an integer with `digits` decimal places. `undefined` if it is not a decimal or has more places. */
 function readDecimal(text: string, digits: number): bigint | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
   const match = DECIMAL.exec(text.trim());
   if (!match) return undefined;
   const fraction = (match[3] ?? '').replace(/0+$/, '');
