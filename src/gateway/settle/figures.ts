@@ -9,7 +9,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import type { Frame } from '../../dialects/dialect.ts';
 import { isBeyondDoubt, isDisputed, mostOf } from '../../ledger/doubt.ts';
-import { charge } from '../../ledger/pricing/charge.ts';
+import { charge, MAXIMUM_BESIDE_CHARGE } from '../../ledger/pricing/charge.ts';
 import { choices, type Extras, outputCeiling } from '../../ledger/pricing/quote.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Meter } from './meter.ts';
@@ -92,7 +92,7 @@ interface CostedCall {
   readonly meter: { readonly isContinued: boolean };
 }
 
-/** `undefined`: not known. `used` is absent where nothing was delivered, which providers do not charge. */
+/** `undefined`: not known, or by tokens that cannot be true. `used` is absent where nothing was delivered, which providers do not charge. */
 export function providerCost(
   used: Usage | undefined,
   { target, rival, disputed, meter }: CostedCall,
@@ -102,7 +102,8 @@ export function providerCost(
   if (!target?.cost || disputed || meter.isContinued) return undefined;
   if (!used) return 0n;
   const { hedge, ...own } = used;
-  if (!hedge) return charge(own, target.cost);
-  const other = rival?.asked.target?.cost;
-  return other && charge(own, target.cost) + charge(hedge.usage, other);
+  const other = hedge ? rival?.asked.target?.cost : {};
+  if (!other) return undefined;
+  const cost = charge(own, target.cost) + (hedge ? charge(hedge.usage, other) : 0n);
+  return cost > MAXIMUM_BESIDE_CHARGE ? undefined : cost;
 }

@@ -10,6 +10,7 @@ const hedged: Usage = {
   ...used,
   hedge: { provider: 'b', targetModel: 'm', cost: '0', usage: { input: 500, output: 0, source: 'estimated' } },
 };
+const LIE: Usage = { input: 0, output: Number.MAX_SAFE_INTEGER, source: 'reported' };
 const other = (cost?: { input: bigint }) => ({ asked: { target: cost ? { cost } : {} } });
 
 test.each([
@@ -26,6 +27,8 @@ test.each([
     { ...call, rival: other({ input: 4_000_000n }) },
     5_000_000n,
   ],
+  // A model with a price by the call: its charge is that price whatever the provider reports.
+  ['not known by a report that no integer of the database can hold', LIE, call, undefined],
   ['not known where the other target has no cost', hedged, { ...call, rival: other() }, undefined],
 ] as const)('what a provider charges: %s', (_, usage, context, cost) => {
   expect(providerCost(usage, context)).toBe(cost);

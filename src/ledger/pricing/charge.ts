@@ -11,6 +11,12 @@ const PICO_PER_NANO = 1000n;
 /** A provider's report above this is wrong, and the call is charged its hold. */
 export const MAXIMUM_CALL_COST: Money = 10_000_000n * 10n ** 9n;
 
+/**
+ * What is recorded beside the charge is limited by no hold: a call that costs nothing may have any report. Ten thousand USD are far above
+ * any real call, and the sums of a million such reports are still integers of the database.
+ */
+export const MAXIMUM_BESIDE_CHARGE: Money = 10_000n * 10n ** 9n;
+
 /** A pure function. Rounds the charge at list price up to the nano-USD, and that times the factor of a price group again. */
 export function charge(usage: Usage, price: Price): Money {
   const atList = listCharge(usage, price);
@@ -109,10 +115,11 @@ function tieredRates(price: Price, tiers: readonly Tier[], input: number): Token
 
 /**
  * What caches have saved of a call, those of the provider and the gateway's own: what the same tokens cost at the same price if none of them is read from or written to a cache, minus what was charged. Negative
- * where writing a cache cost more than reading it saved. 0 where there was no cache.
+ * where writing a cache cost more than reading it saved. 0 where there was no cache, and where the tokens cannot be true.
  */
 export function savedBy(usage: Usage, price: Price, charged: Money): Money {
   const { source, cachedInput, cacheWrite, cacheWriteHour } = usage;
   if (source !== 'cached' && !cachedInput && !cacheWrite && !cacheWriteHour) return 0n;
-  return charge({ ...usage, source: 'reported', cachedInput: 0, cacheWrite: 0, cacheWriteHour: 0 }, price) - charged;
+  const uncached = charge({ ...usage, source: 'reported', cachedInput: 0, cacheWrite: 0, cacheWriteHour: 0 }, price);
+  return uncached > MAXIMUM_BESIDE_CHARGE ? 0n : uncached - charged;
 }

@@ -34,6 +34,13 @@ test('a call that was answered from the cache saves its price by the call too', 
   expect(saved({ source: 'cached' }, { perCall: 7n, perCacheHit: 9n })).toBe(-2n);
 });
 
+test('nothing is saved by a false report of cached input that costs nothing', () => {
+  const input = Number.MAX_SAFE_INTEGER;
+  // More than an integer of the database can hold.
+  expect(saved({ input, cachedInput: input }, { ...PRICE, cachedInput: 0n })).toBe(0n);
+  expect(saved({ source: 'cached', input }, PRICE)).toBe(0n);
+});
+
 test('the long input that selects a tier stays long without a cache', () => {
   const price: Price = { ...PRICE, tiers: [{ from: 900, input: 6_000_000n, cachedInput: 600_000n }] };
   expect(saved({ cachedInput: 800 }, price)).toBe(800n * 5400n);
