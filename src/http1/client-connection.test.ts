@@ -71,7 +71,7 @@ describe('connections', () => {
     for (const { socket } of [last, idle]) socket.pause();
     last.say('GET / HTTP/1.0\n\n');
     idle.say(GET);
-    await Bun.sleep(600);
+    await Bun.sleep(SHORT.idleMs + 500);
     for (const { socket } of [last, idle]) socket.resume();
     expect(await last.closed()).toBe(answered(body, 'connection: close\n'));
     expect(await idle.closed()).toBe(answered(body));
@@ -144,10 +144,11 @@ describe('connections', () => {
 
   test('time during which the body was not read does not count against the client', async () => {
     const slow = async (request: ClientRequest) => {
-      await Bun.sleep(700);
+      await Bun.sleep(1600);
       return text(String((await readAll(request)).length));
     };
-    const line = await open(serve(slow, { ...SHORT, bodyMs: 500, bodyBytesPerSecond: 2_000_000, bodyGraceMs: 200 }));
+    const limits = { silenceMs: 5000, bodyMs: 1500, bodyBytesPerSecond: 2_000_000, bodyGraceMs: 1000 };
+    const line = await open(serve(slow, { ...SHORT, ...limits }));
     line.say(`POST / HTTP/1.1\nhost: x\ncontent-length: 1000000\n\n${'x'.repeat(1_000_000)}`);
     expect(await line.ends('1000000')).toBe(answered('1000000'));
     line.socket.destroy();
