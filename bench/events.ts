@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { createAlertSink } from '../src/alerts/alert-sink.ts';
 import { createLog } from '../src/log.ts';
 import type { AttemptRecord } from '../src/routing/tracked-attempt.ts';
-import type { CallRow } from '../src/store/store.ts';
+import type { CallRow } from '../src/store/rows.ts';
 import { createEvents } from '../src/telemetry/create-events.ts';
 import { CallTrace, type EventSink, type Events } from '../src/telemetry/events.ts';
 import { createLiveCalls } from '../src/telemetry/live-calls.ts';

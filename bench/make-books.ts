@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DAY_MS, HOUR_MS } from '../src/canonical/time.ts';
 import { CHAIN_START, entryHash } from '../src/store/ledger/entry-hash.ts';
 import { openStore } from '../src/store/open-store.ts';
-import type { EntryRow } from '../src/store/store.ts';
+import type { EntryRow } from '../src/store/rows.ts';
 import { OVERVIEW_COLUMNS } from '../src/store/sums/overview-columns.ts';
 import { OverviewSums } from '../src/store/sums/overview-sums.ts';
 

@@ -6,7 +6,8 @@
 import { parseArgs } from 'node:util';
 import { DAY_MS } from '../src/canonical/time.ts';
 import { openStore } from '../src/store/open-store.ts';
-import type { CallFilter, CallPlace, Store, UsageGroup } from '../src/store/store.ts';
+import type { CallFilter, CallPlace, UsageGroup } from '../src/store/rows.ts';
+import type { Store } from '../src/store/store.ts';
 import { spanOf } from '../src/store/sums/overview-slots.ts';
 import { countOf } from '../src/store/sums/overview-sums.ts';
 

@@ -26,9 +26,19 @@ test.each([
   ['sideways', 'src/catalog/order.ts', `import { a } from '../ledger/ledger.ts';`],
   ['sideways, a type', 'src/http/routes.ts', `import type { A } from '../cli/cli.ts';`],
   ['up, by a dynamic import', 'src/store/store.ts', `const a = await import('../ledger/ledger.ts');`],
-  ['up, by a re-export', 'src/store/store.ts', `export { a } from '../ledger/ledger.ts';`],
 ])('the import %s is a fault', (_, path, text) => {
   expect(faultsOf({ [path]: text })).toEqual([expect.stringContaining('imports only from lower rungs')]);
+});
+
+test('a re-export is an import, and a fault of its own', () => {
+  expect(faultsOf({ 'src/store/store.ts': `export { a } from '../ledger/ledger.ts';` })).toEqual([
+    expect.stringContaining('imports only from lower rungs'),
+    expect.stringContaining('no barrels'),
+  ]);
+  expect(faultsOf({ 'src/store/store.ts': `export type { A } from './rows.ts';` })).toEqual([
+    expect.stringContaining('no barrels'),
+  ]);
+  expect(faultsOf({ 'src/store/store.ts': 'export const a = 1;\nexport { b };\nconst b = 2;' })).toEqual([]);
 });
 
 test('only main.ts and the main files import config.ts', () => {
@@ -97,7 +107,7 @@ test('an import cycle is a fault, also inside a module and of types only', () =>
   expect(faultsOf(two)).toEqual(['-> src/store/b.ts -> src/store/a.ts: a cycle of imports']);
   const three = {
     'src/store/a.ts': `import { b } from './b.ts';\nimport { d } from './d.ts';`,
-    'src/store/b.ts': `export { c } from './c.ts';`,
+    'src/store/b.ts': `import { c } from './c.ts';`,
     'src/store/c.ts': `const a = await import('./a.ts');`,
     'src/store/d.ts': `export const d = 1;`,
   };

@@ -267,6 +267,8 @@ function deedFault(node: SyntaxNode, moduleName: string | undefined): string | u
       return moduleName !== 'store' && isSql(textOf(node)) ? 'only store/ contains SQL' : undefined;
     case 'ExportAllDeclaration':
       return 'export *: no barrels';
+    case 'ExportNamedDeclaration':
+      return isNode(node.source) ? 'export … from: no barrels: import from the file that declares it' : undefined;
     default:
       return undefined;
   }

@@ -6,7 +6,8 @@ import type { AppliedFile, CatalogueChanges, FileEvent } from './catalog/apply.t
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { type PeoplesPrice, priceLine } from './catalog/price-text.ts';
 import type { ConfigFileRow } from './store/config-files.ts';
-import type { AuditRow, Store } from './store/store.ts';
+import type { AuditRow } from './store/rows.ts';
+import type { Store } from './store/store.ts';
 
 /** A file as the audit log names it: by name and content, not by path. */
 export interface ConfigFile {

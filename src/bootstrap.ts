@@ -8,7 +8,8 @@ import type { Money } from './canonical/money.ts';
 import { FIRST_KEYS_FILE } from './config/admin-server.ts';
 import { SettingError } from './config/setting-error.ts';
 import { startingCredit } from './ledger/starting-credit.ts';
-import type { AccountRow, KeyKind, KeyRow, Store } from './store/store.ts';
+import type { AccountRow, KeyKind, KeyRow } from './store/rows.ts';
+import type { Store } from './store/store.ts';
 
 const ACCOUNT = 'default';
 /** The actor in the audit log. */

@@ -10,10 +10,11 @@ import type { Config, EnvironmentProvider, ProviderVariables } from './config.ts
 import { createSigning } from './gateway/attempt/tokens.ts';
 import { sandbox } from './providers/chat/sandbox.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
-import type { Outgoing, Provider } from './providers/provider.ts';
+import type { Outgoing } from './providers/outgoing.ts';
+import type { Provider } from './providers/provider.ts';
 import { CONTEXT_TOKENS } from './sandbox/conversation.ts';
 import { MOST_OUTPUT_TOKENS } from './sandbox/output.ts';
-import type { ProviderRow } from './store/store.ts';
+import type { ProviderRow } from './store/catalog-rows.ts';
 import { Cancellation } from './transport/cancellation.ts';
 import type { TimeLimits } from './transport/time-limits.ts';
 import type { Transport } from './transport/transport.ts';

@@ -21,7 +21,8 @@ import {
 import { callPieces, exportCalls } from './http/routes/admin/call-export.ts';
 import { exportOf } from './http/routes/admin/call-routes.ts';
 import { openStore } from './store/open-store.ts';
-import type { LedgerStep, Store } from './store/store.ts';
+import type { LedgerStep } from './store/rows.ts';
+import type { Store } from './store/store.ts';
 
 const FOUR = Date.UTC(2026, 10, 23, 4);
 /** The time at which the hour from four o'clock is due. */

@@ -7,7 +7,7 @@ import { hasRedis, startRedis } from '../test/helpers/redis-server.ts';
 import { loadConfig } from './config.ts';
 import { providerVariables } from './found-providers.ts';
 import { liveChecks } from './live-checks.ts';
-import type { ProviderRow } from './store/store.ts';
+import type { ProviderRow } from './store/catalog-rows.ts';
 import { createTransport } from './transport/transport.ts';
 
 const GOOD = 'sk-good-0123456789abcd';

@@ -7,7 +7,7 @@ import type { LiveCheck } from './cli/cli-deps.ts';
 import type { Config } from './config.ts';
 import { openFiles } from './files/open-files.ts';
 import { askList, targetOf } from './found-providers.ts';
-import type { ProviderRow } from './store/store.ts';
+import type { ProviderRow } from './store/catalog-rows.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface LiveChecks {

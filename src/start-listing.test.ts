@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { loadConfig } from './config.ts';
 import { providerVariables } from './found-providers.ts';
 import { misspeltVariables, startListing } from './start-listing.ts';
-import type { ModelRow, PriceRow, ProviderRow } from './store/store.ts';
+import type { ModelRow, PriceRow, ProviderRow } from './store/catalog-rows.ts';
 
 const misspelt = (env: { [variable: string]: string }) =>
   misspeltVariables(env, providerVariables()).map(({ variable, meant }) => `${variable} -> ${meant}`);

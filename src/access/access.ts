@@ -1,7 +1,8 @@
 /** Authentication of keys, what they may do, and their rate limits. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { type PriceFactor, readPriceFactor } from '../canonical/money.ts';
-import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
+import type { AccountRow, Budget, KeyKind, KeyRow, Pace } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
 import { type Admitted, type Limits, type Paced, refuseImpossible, type SeenLimits, UNLIMITED } from './limits.ts';

@@ -2,7 +2,7 @@
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
 import { lastFour, SECRET_SETTING } from '../canonical/redaction.ts';
-import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
+import type { Audit, AuditRow, EntryRow } from '../store/rows.ts';
 
 interface AuditedChange {
   /** The id of the admin key, or `cli` or `start` if no key was used. */

@@ -1,6 +1,6 @@
 /** API keys: random, shown once, stored as a hash with the last four characters for display. */
 import { newId } from '../canonical/id.ts';
-import type { KeyKind } from '../store/store.ts';
+import type { KeyKind } from '../store/rows.ts';
 
 export const KEY_PREFIXES = { caller: 'sk-', admin: 'sk-admin-' } as const satisfies Record<KeyKind, string>;
 const KEY_LENGTH = 48;

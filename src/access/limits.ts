@@ -1,7 +1,7 @@
 /** Rate limits of keys and accounts: the interface of the counters, and the errors for calls that exceed a limit. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { RateLimit, RateLimits } from '../canonical/rate-limits.ts';
-import type { Pace } from '../store/store.ts';
+import type { Pace } from '../store/rows.ts';
 
 /** A key or an account with rate limits. */
 export interface Paced extends Pace {

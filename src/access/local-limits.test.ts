@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { refusal } from '../../test/helpers/gateway-error.ts';
-import type { Pace } from '../store/store.ts';
+import type { Pace } from '../store/rows.ts';
 import type { Paced } from './limits.ts';
 import { createLocalLimits, type LocalLimits } from './local-limits.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { forTests } from '../../test/helpers/for-tests.ts';
 import { hasRedis, startRedis } from '../../test/helpers/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { Pace } from '../store/store.ts';
+import type { Pace } from '../store/rows.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';
 import { createSharedLimits, type SharedLimitsSettings } from './shared-limits.ts';
 

@@ -4,7 +4,7 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import { HOUR_MS, MINUTE_MS } from '../canonical/time.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { BudgetUse, ChangedPrice, LowBalance, RaisedAlert } from '../store/alerts.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import { RULES, type RuleName } from './rules.ts';
 
 /** All but its id and time. */

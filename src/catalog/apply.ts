@@ -1,6 +1,8 @@
 /** Applies a catalogue form to the database: providers, models, and a new price version if a price changed. */
 import { newId } from '../canonical/id.ts';
-import type { Audit, ModelRow, Store } from '../store/store.ts';
+import type { ModelRow } from '../store/catalog-rows.ts';
+import type { Audit } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { ProviderDefaults } from './catalog.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
 import { refuseWrongNames } from './name-rules.ts';

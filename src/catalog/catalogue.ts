@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Price } from '../canonical/price.ts';
 import { DATA_POLICIES, INPUTS } from '../routing/needs.ts';
 import { STRATEGIES } from '../routing/order.ts';
-import type { FallbackRow, ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
+import type { FallbackRow, ModelRow, ProviderRow, TargetRow } from '../store/catalog-rows.ts';
 import { FallbackForm, ModelForm, ProviderForm, TargetForm } from './catalogue-schema.ts';
 import { isWildcard } from './names.ts';
 import { readPeoplesPrice, writeComponents } from './price-text.ts';

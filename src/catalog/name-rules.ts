@@ -1,5 +1,5 @@
 /** What the names of several models together must not say: one alias twice, and models that fall back to each other in a circle. */
-import type { ModelRow } from '../store/store.ts';
+import type { ModelRow } from '../store/catalog-rows.ts';
 import { type ModelEntry, refuse } from './catalogue.ts';
 import { ModelNames } from './names.ts';
 

@@ -2,7 +2,7 @@
 
 import type { PriceFactor } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { ModelRow } from '../store/store.ts';
+import type { ModelRow } from '../store/catalog-rows.ts';
 
 /** A price version that applies later than the model's own. */
 export interface LaterPrice {

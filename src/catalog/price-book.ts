@@ -2,7 +2,9 @@
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
-import type { Audit, ModelRow, PriceRow, Store } from '../store/store.ts';
+import type { ModelRow, PriceRow } from '../store/catalog-rows.ts';
+import type { Audit } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { readModelPrice } from './catalogue.ts';
 import { priceIdAt, withPriceId } from './offer.ts';

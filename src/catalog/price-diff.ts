@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
-import type { ModelRow, ProviderRow, ScheduledPrice } from '../store/store.ts';
+import type { ModelRow, ProviderRow, ScheduledPrice } from '../store/catalog-rows.ts';
 import { readModelPrice } from './catalogue.ts';
 import { listedPrice } from './price-list.ts';
 import type { PriceFile } from './price-schema.ts';

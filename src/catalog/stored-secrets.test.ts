@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { GatewayError } from '../canonical/errors.ts';
-import type { ProviderRow } from '../store/store.ts';
+import type { ProviderRow } from '../store/catalog-rows.ts';
 import type { ProviderDefaults } from './catalog.ts';
 import type { ProviderEntry } from './catalogue.ts';
 import { withSecrets } from './stored-secrets.ts';

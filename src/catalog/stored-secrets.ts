@@ -3,7 +3,7 @@
  * address than the one they were given for, or whoever may change a provider could have them sent to a server of their own.
  */
 import { lastFour, SECRET_SETTING } from '../canonical/redaction.ts';
-import type { ProviderRow } from '../store/store.ts';
+import type { ProviderRow } from '../store/catalog-rows.ts';
 import type { ProviderDefaults } from './catalog.ts';
 import { type ProviderEntry, refuse } from './catalogue.ts';
 

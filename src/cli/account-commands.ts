@@ -1,6 +1,6 @@
 /** Commands for accounts. */
 
-import type { AccountChange } from '../store/store.ts';
+import type { AccountChange } from '../store/rows.ts';
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
 import type { Command, Given } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';

@@ -3,7 +3,8 @@ import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Files } from '../files/files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verifier } from '../ledger/verifier.ts';
-import type { ProviderRow, Store } from '../store/store.ts';
+import type { ProviderRow } from '../store/catalog-rows.ts';
+import type { Store } from '../store/store.ts';
 
 /** A server and the key for it. */
 export interface CliServer {

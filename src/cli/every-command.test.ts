@@ -8,7 +8,7 @@ import { CATALOGUE, type Loopback, startLoopback } from '../../test/helpers/loop
 import { runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { startWebhookReceiver } from '../../test/helpers/webhook-receiver.ts';
 import { callRecord, loadHold } from '../ledger/random-load.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 
 /** Makes a call whose provider claims 9000 tokens after 12 were delivered. */
 async function disputedCall({ store, deps: { ledger } }: Loopback, account: string, id: string): Promise<void> {

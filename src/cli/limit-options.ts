@@ -3,7 +3,7 @@ import { readRange } from '../access/cidr.ts';
 import { readScope, SCOPES } from '../access/scopes.ts';
 import { CAPTURE_MODES, type CaptureMode } from '../canonical/capture-mode.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
-import type { AccountChange, Budget, KeyChange } from '../store/store.ts';
+import type { AccountChange, Budget, KeyChange } from '../store/rows.ts';
 import { type Given, UsageError } from './command.ts';
 
 const text = { type: 'string' } as const;

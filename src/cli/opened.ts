@@ -1,6 +1,7 @@
 /** What several commands use: the admin API of a server, or a migrated local database. */
 import { auditOf, auditOfEntry } from '../access/audit.ts';
-import type { Audit, EntryRow, Store } from '../store/store.ts';
+import type { Audit, EntryRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import { type AdminClient, createAdminClient } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import type { Given } from './command.ts';

@@ -7,7 +7,7 @@ import { callRow } from '../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { CliDeps, Probed } from './cli-deps.ts';
 
 let folder: string;

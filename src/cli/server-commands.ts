@@ -2,8 +2,9 @@
 
 import { asGatewayError } from '../canonical/errors.ts';
 import { lastFour } from '../canonical/redaction.ts';
+import type { ProviderRow } from '../store/catalog-rows.ts';
 import { leastVersionAfter, linesOf, type SchemaState } from '../store/migration-plan.ts';
-import type { ProviderRow, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import type { CliDeps, LiveCheck } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { alignedLines, type PrintedRow } from './printed.ts';

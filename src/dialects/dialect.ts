@@ -164,8 +164,6 @@ export interface Written {
   warnings: string[];
 }
 
-export type { ModelQuirks, Quirks } from './shared/quirks.ts';
-
 /** A format that providers speak. */
 export interface ProviderDialect<C extends Call = Call> {
   readonly name: string;

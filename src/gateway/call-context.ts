@@ -18,7 +18,7 @@ import { estimatedUsage } from '../ledger/tokens/estimated-usage.ts';
 import type { Decision } from '../routing/order.ts';
 import type { Route } from '../routing/routed.ts';
 import type { TrackedAttempt } from '../routing/tracked-attempt.ts';
-import type { CallOutcome, CallRow } from '../store/store.ts';
+import type { CallOutcome, CallRow } from '../store/rows.ts';
 import type { CallTrace } from '../telemetry/events.ts';
 import { writeReceipt } from '../telemetry/receipt.ts';
 import { Cancellation } from '../transport/cancellation.ts';

@@ -2,9 +2,10 @@
 import type { Call, Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, ModelQuirks, ProviderDialect } from '../dialects/dialect.ts';
-import { quirksOf } from '../dialects/shared/quirks.ts';
-import { type Provider, quirksFor, servedDialect, spokenDialect, type Target } from '../providers/provider.ts';
+import type { Dialect, ProviderDialect } from '../dialects/dialect.ts';
+import { type ModelQuirks, quirksOf } from '../dialects/shared/quirks.ts';
+import type { Target } from '../providers/outgoing.ts';
+import { type Provider, quirksFor, servedDialect, spokenDialect } from '../providers/provider.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { asKind } from './prepare/change-kind.ts';
 

@@ -3,7 +3,7 @@ import { callRow } from '../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../test/helpers/loopback.ts';
 import { newId } from '../canonical/id.ts';
 import { DAY_MS } from '../canonical/time.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 
 let edge: Loopback;
 

@@ -2,7 +2,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, readMoney } from '../canonical/money.ts';
-import type { Page } from '../store/store.ts';
+import type { Page } from '../store/rows.ts';
 
 const AN_AMOUNT = 'an amount in USD as a decimal string, such as "5.00"';
 const A_TIME = 'a time in ISO 8601, such as "2027-01-31T12:00:00Z", or in seconds since 1970';

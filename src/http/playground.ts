@@ -6,7 +6,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import type { SignedIn } from '../people/sessions.ts';
-import type { KeyRow } from '../store/store.ts';
+import type { KeyRow } from '../store/rows.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { personOf } from './signed-in.ts';
 

@@ -4,7 +4,8 @@ import { type Pico, writeFactor, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { listCharge } from '../ledger/pricing/charge.ts';
 import { type ChargeItem, itemize } from '../ledger/pricing/itemize.ts';
-import type { CallRow, Store } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { ReceiptAttempt } from '../telemetry/receipt.ts';
 import { Time, Usd, writeTime } from './fields.ts';
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { DAY_MS } from '../canonical/time.ts';
-import type { CallRow, EntryKind } from '../store/store.ts';
+import type { CallRow, EntryKind } from '../store/rows.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
 const NOON = Date.UTC(2026, 10, 30, 12);

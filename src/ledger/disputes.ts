@@ -2,7 +2,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
+import type { Audit, CallRow, EntryRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { Ledger, MovingKind } from './ledger.ts';
 import { charge } from './pricing/charge.ts';
 

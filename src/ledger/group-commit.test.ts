@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
+import type { LedgerOutcome, LedgerStep } from '../store/rows.ts';
 import { createGroupCommit } from './group-commit.ts';
 
 const mark = (callId: string, checkpoint = 0n) => ({ type: 'mark', callId, checkpoint }) as const;

@@ -5,7 +5,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { accountOfStep } from '../store/ledger/step-account.ts';
 import { databaseUnavailable } from '../store/readiness.ts';
-import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
+import type { LedgerOutcome, LedgerStep } from '../store/rows.ts';
 
 type LedgerMark = Extract<LedgerStep, { type: 'mark' }>;
 

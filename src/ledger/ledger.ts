@@ -1,6 +1,6 @@
 /** The interface of the ledger: hold before the first byte is sent, settle exactly once whatever happens. */
 import type { Money } from '../canonical/money.ts';
-import type { Audit, Budget, CallRow, EntryRow, HoldRow } from '../store/store.ts';
+import type { Audit, Budget, CallRow, EntryRow, HoldRow } from '../store/rows.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
 
 /** The owner of holds that outlive every process. Their creator ends them. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { Audit, EntryRow } from '../store/store.ts';
+import type { Audit, EntryRow } from '../store/rows.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, loadHold, openAccount, openTestLedger } from './random-load.ts';
 import { hashCode, issueCode } from './redemption-code.ts';

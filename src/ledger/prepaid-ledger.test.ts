@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DAY_MS } from '../canonical/time.ts';
-import type { LedgerStep } from '../store/store.ts';
+import type { LedgerStep } from '../store/rows.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 

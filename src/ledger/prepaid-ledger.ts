@@ -2,7 +2,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import { databaseUnavailable } from '../store/readiness.ts';
-import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, StepOf, Store } from '../store/store.ts';
+import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, StepOf } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import { COUNTERS } from './counters.ts';
 import { type Commit, createGroupCommit, type PendingStep } from './group-commit.ts';
 import { createLease } from './lease.ts';

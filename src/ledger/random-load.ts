@@ -3,7 +3,8 @@ import { writeSync } from 'node:fs';
 import { newId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';
 import { openStore, type StoreSettings } from '../store/open-store.ts';
-import type { CallRow, Store } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { HoldRequest, Ledger } from './ledger.ts';
 import { createLedger, type LedgerSettings } from './prepaid-ledger.ts';
 

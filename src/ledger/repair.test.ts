@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { openSmallLedger } from '../../test/helpers/small-ledger.ts';
 import { newId } from '../canonical/id.ts';
-import type { Audit, HoldRow, Store } from '../store/store.ts';
+import type { Audit, HoldRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { Correction } from '../store/verify/repair.ts';
 import { repairBooks, writeCorrection } from './repair.ts';
 

@@ -1,6 +1,7 @@
 /** Makes or previews the corrections that follow from a verification. */
 import { writeMoney } from '../canonical/money.ts';
-import type { Audit, Store } from '../store/store.ts';
+import type { Audit } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import { type Correction, REPAIRABLE } from '../store/verify/repair.ts';
 import type { Finding, VerifyReport } from '../store/verify/report.ts';
 

@@ -1,7 +1,8 @@
 /** Recomputes bills from stored usage and the price version that each call names. */
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { Audit, CallPlace, CallRow, EntryRow, Store } from '../store/store.ts';
+import type { Audit, CallPlace, CallRow, EntryRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
 import { charge, MAXIMUM_CALL_COST } from './pricing/charge.ts';
 

@@ -1,5 +1,5 @@
 /** Steps that must be committed: they are retried until the store accepts them. */
-import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
+import type { LedgerOutcome, LedgerStep } from '../store/rows.ts';
 
 /** A step that the store did not accept. */
 export interface LateStep {

@@ -1,6 +1,6 @@
 /** Starting credit: of the account that the bootstrap creates, and of people who register themselves. */
 import type { Money } from '../canonical/money.ts';
-import type { LedgerStep } from '../store/store.ts';
+import type { LedgerStep } from '../store/rows.ts';
 import { COUNTERS } from './counters.ts';
 
 /** Money given away has a counter of its own: it is no income. */

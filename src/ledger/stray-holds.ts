@@ -2,7 +2,8 @@
  * Holds whose commit was not confirmed: the answer was lost, or the statement is still on its way. Their calls were refused and nothing was
  * sent, so they cost nothing. But they may be committed later, and another process may settle them as if their calls had run.
  */
-import type { HoldRow, Store } from '../store/store.ts';
+import type { HoldRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 
 /** `doubt` adds a hold. `landed` finds those that were committed after all; the caller releases them and calls `forget`. */
 export interface StrayHolds {

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { freshStore, LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import { newId } from '../canonical/id.ts';
-import type { CallRow, Store } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import { repairBooks } from './repair.ts';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,8 @@
 /** People who sign in to the console: sessions, and the ways to begin one. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { PersonRow } from '../store/people.ts';
-import type { Audit, Store } from '../store/store.ts';
+import type { Audit } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import { createLink, ensureOwner, INVITATION_MS, LINK_MS, type LoginLink, useLink } from './links.ts';
 import { createOidc, type Oidc } from './oidc.ts';

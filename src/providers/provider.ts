@@ -1,12 +1,10 @@
 /** The contract of a provider: dialects, addresses, authentication, and quirks as data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
-import type { Quirks } from '../dialects/dialect.ts';
+import type { Quirks } from '../dialects/shared/quirks.ts';
 import type { Framing } from '../dialects/wire/framing.ts';
 import type { Outgoing, Target } from './outgoing.ts';
 import type { VideoAdapter } from './video/video.ts';
-
-export type { Outgoing, Target } from './outgoing.ts';
 
 /** A temporary access token. */
 export interface Token {

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { DAY_MS } from '../canonical/time.ts';
-import type { Audit, CallRow, KeyRow, LedgerStep, Store } from './store.ts';
+import type { Audit, CallRow, KeyRow, LedgerStep } from './rows.ts';
+import type { Store } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const key = (id: string, account: string): KeyRow => ({

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import type { AccountRow, Audit, CodeRow, KeyRow, LedgerStep, ModelRow, ProviderRow, Store } from './store.ts';
+import type { ModelRow, ProviderRow } from './catalog-rows.ts';
+import type { AccountRow, Audit, CodeRow, KeyRow, LedgerStep } from './rows.ts';
+import type { Store } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const EMPTY = { balance: 0n, held: 0n, createdAt: NOON };

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { HOUR_MS } from '../canonical/time.ts';
-import type { CallFilter, CallRow, LedgerStep, RefusedCallRow } from './store.ts';
+import type { RefusedCallRow } from './refused-call-row.ts';
+import type { CallFilter, CallRow, LedgerStep } from './rows.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const QUARTER_MS = HOUR_MS / 4;

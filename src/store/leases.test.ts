@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import type { LedgerStep } from './store.ts';
+import type { LedgerStep } from './rows.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 

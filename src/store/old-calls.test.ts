@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
-import type { CallRow, LedgerStep } from './store.ts';
+import type { CallRow, LedgerStep } from './rows.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const ACCOUNT = { id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON };

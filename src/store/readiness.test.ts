@@ -10,7 +10,8 @@ import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
 import { hasPostgres, testPostgres } from '../../test/helpers/postgres.ts';
 import { openStore } from './open-store.ts';
 import { notReady } from './readiness.ts';
-import type { HoldRow, Store } from './store.ts';
+import type { HoldRow } from './rows.ts';
+import type { Store } from './store.ts';
 
 /** A migration of a newer program, one step more than this one has. */
 const newerStep = (minimum: number | 'NULL') =>

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { callRow } from '../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../test/helpers/engines.ts';
+import type { ModelRow } from './catalog-rows.ts';
 import { openStore } from './open-store.ts';
-import type { CallRow, HoldRow, KeyRow, LedgerStep, ModelRow } from './store.ts';
+import type { CallRow, HoldRow, KeyRow, LedgerStep } from './rows.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number

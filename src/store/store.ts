@@ -40,44 +40,6 @@ import type { TaskStore } from './tasks.ts';
 import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
-export type {
-  FallbackRow,
-  ModelRow,
-  PriceGroupRow,
-  PriceRow,
-  ProviderRow,
-  ScheduledPrice,
-  TargetRow,
-} from './catalog-rows.ts';
-export type { RefusedCallRow } from './refused-call-row.ts';
-export type {
-  AccountChange,
-  AccountRow,
-  Audit,
-  AuditRow,
-  Budget,
-  CallFilter,
-  CallOutcome,
-  CallPlace,
-  CallRow,
-  CodeRow,
-  EntryKind,
-  EntryRow,
-  FirstRows,
-  HoldRow,
-  KeyChange,
-  KeyKind,
-  KeyRow,
-  LedgerOutcome,
-  LedgerStep,
-  Pace,
-  Page,
-  StepOf,
-  UsageFigures,
-  UsageGroup,
-  UsageSum,
-} from './rows.ts';
-
 /**
  * Methods with an `audit` parameter write the audit row in the same transaction: there is no change without it, and no audit row without a
  * change.

@@ -1,5 +1,5 @@
 /** Cancels a task at its provider. */
-import type { Outgoing } from '../providers/provider.ts';
+import type { Outgoing } from '../providers/outgoing.ts';
 import { exchange } from './exchange.ts';
 import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';

@@ -2,7 +2,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { FoundOutput, TaskOutput } from '../canonical/task.ts';
 import { createVideoReader, type VideoReader } from '../canonical/video-facts.ts';
-import type { Outgoing, Provider, Target } from '../providers/provider.ts';
+import type { Outgoing, Target } from '../providers/outgoing.ts';
+import type { Provider } from '../providers/provider.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';

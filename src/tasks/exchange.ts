@@ -1,5 +1,6 @@
 /** Sends one signed request of a task to its provider and reads the whole response. */
-import type { Outgoing, Provider, Target } from '../providers/provider.ts';
+import type { Outgoing, Target } from '../providers/outgoing.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { ProviderAnswer } from '../providers/video/video.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';

@@ -4,7 +4,7 @@ import type { Money } from '../canonical/money.ts';
 import { storable } from '../canonical/storable.ts';
 import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { CallTrace } from '../telemetry/events.ts';
 import { receiptOf } from '../telemetry/receipt.ts';
 import { mergedTask, siblingsOf } from './group.ts';

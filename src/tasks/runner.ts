@@ -3,7 +3,7 @@
 import { isOver } from '../canonical/task.ts';
 import { settledWithin } from '../canonical/time.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
-import type { HoldRow } from '../store/store.ts';
+import type { HoldRow } from '../store/rows.ts';
 import type { TaskRow } from '../store/tasks.ts';
 import { concludeTask, type Payable } from './finish.ts';
 import { type Held, holding, LEASE_MS, save } from './held-task.ts';

@@ -2,7 +2,7 @@
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Outgoing } from '../providers/provider.ts';
+import type { Outgoing } from '../providers/outgoing.ts';
 import { withOwnMembers } from '../providers/video/own-members.ts';
 import type { ProviderAnswer, Started, StartRequest } from '../providers/video/video.ts';
 import { boundedStart } from './bounded-answers.ts';

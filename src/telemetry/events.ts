@@ -7,7 +7,7 @@ import type { Money } from '../canonical/money.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { CooldownChange } from '../routing/cooldown-change.ts';
 import type { AttemptListener, AttemptRecord } from '../routing/tracked-attempt.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { CallSpan } from './traces/call-span.ts';
 
 /** Something that an operator has changed. */

@@ -1,5 +1,5 @@
 /** Hands calls to those who watch them live, as they end in this process. Without a listener an event costs one comparison. */
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { EventSink } from './events.ts';
 
 export interface LiveCalls {

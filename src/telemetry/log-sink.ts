@@ -3,7 +3,7 @@ import type { Json } from '../canonical/json.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { errorMembers, type Log } from '../log.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { CallTrace, EventSink } from './events.ts';
 
 export function createLogSink(log: Log): EventSink {

@@ -3,7 +3,7 @@ import { chatRequest, errorAnswer, wholeAnswer } from '../../test/helpers/chat-a
 import { forTests } from '../../test/helpers/for-tests.ts';
 import { startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { RefusedCallRow } from '../store/store.ts';
+import type { RefusedCallRow } from '../store/refused-call-row.ts';
 import { createEvents } from './create-events.ts';
 import { CallTrace } from './events.ts';
 import { type Receipt, readReceipt } from './receipt.ts';

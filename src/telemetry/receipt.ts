@@ -7,7 +7,7 @@
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
-import type { CallRow } from '../store/store.ts';
+import type { CallRow } from '../store/rows.ts';
 import type { CallTrace } from './events.ts';
 
 /** One attempt at a target, in milliseconds: `startedMs` since the start of the call, the others since the attempt started. */

@@ -3,7 +3,8 @@
  * the database nor other calls anything. Records of others are written with their settlement.
  */
 import { storable } from '../canonical/storable.ts';
-import type { RefusedCallRow, Store } from '../store/store.ts';
+import type { RefusedCallRow } from '../store/refused-call-row.ts';
+import type { Store } from '../store/store.ts';
 import type { CallTrace, EventSink } from './events.ts';
 import { receiptOf } from './receipt.ts';
 

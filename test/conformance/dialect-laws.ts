@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import type { Call, ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
-import type { Dialect, Frame, ProviderDialect, Quirks } from '../../src/dialects/dialect.ts';
+import type { Dialect, Frame, ProviderDialect } from '../../src/dialects/dialect.ts';
+import type { Quirks } from '../../src/dialects/shared/quirks.ts';
 import {
   cutBytes,
   type RecordedCase,

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { Call, Kind } from '../../src/canonical/call.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
-import type { Dialect, Quirks } from '../../src/dialects/dialect.ts';
+import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
+import type { Quirks } from '../../src/dialects/shared/quirks.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 
 interface Sample {

@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { issueKey } from '../../src/access/key.ts';
 import { newId } from '../../src/canonical/id.ts';
 import type { Answer, ByteSource } from '../../src/http1/answer.ts';
-import type { KeyRow } from '../../src/store/store.ts';
+import type { KeyRow } from '../../src/store/rows.ts';
 import { forTests } from './for-tests.ts';
 import {
   type CaseSetup,

@@ -20,7 +20,7 @@ import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
 import type { HoldRequest } from '../../src/ledger/ledger.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { PROVIDERS, providerOf } from '../../src/providers/index.ts';
-import type { Outgoing } from '../../src/providers/provider.ts';
+import type { Outgoing } from '../../src/providers/outgoing.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createEvents } from '../../src/telemetry/create-events.ts';
 import { CallTrace } from '../../src/telemetry/events.ts';

@@ -1,7 +1,8 @@
 /** A small ledger of some accounts, keys and calls, written by the ledger itself. */
 
 import { HOUR_MS } from '../../src/canonical/time.ts';
-import type { HoldRow, LedgerStep, Store } from '../../src/store/store.ts';
+import type { HoldRow, LedgerStep } from '../../src/store/rows.ts';
+import type { Store } from '../../src/store/store.ts';
 import { callRow } from './call-row.ts';
 
 const FIRST = Date.UTC(2026, 0, 1);

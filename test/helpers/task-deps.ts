@@ -14,7 +14,7 @@ import { createSigning } from '../../src/gateway/attempt/tokens.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { CallRow } from '../../src/store/store.ts';
+import type { CallRow } from '../../src/store/rows.ts';
 import { holding, LEASE_MS } from '../../src/tasks/held-task.ts';
 import { step } from '../../src/tasks/step.ts';
 import { readTask, type Task } from '../../src/tasks/task.ts';

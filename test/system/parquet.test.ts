@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createParquetWriter } from '../../src/http/routes/usage/parquet.ts';
-import type { CallRow } from '../../src/store/store.ts';
+import type { CallRow } from '../../src/store/rows.ts';
 import { installPackages } from '../clients/install.ts';
 import { callRow } from '../helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../helpers/loopback.ts';

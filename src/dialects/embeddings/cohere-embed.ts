@@ -3,11 +3,12 @@
 import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
-import type { Quirks, Written } from '../dialect.ts';
+import type { Written } from '../dialect.ts';
 import { adjust } from '../shared/adjust.ts';
 import { providerDialect, unreadable } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { WrittenBody } from '../shared/outgoing-body.ts';
+import type { Quirks } from '../shared/quirks.ts';
 import { embeddingUsage, textsOnly, unsupportedExtras } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';

@@ -8,7 +8,7 @@ import {
   readPixels,
   writePixels,
 } from '../../canonical/image-size.ts';
-import type { Quirks } from '../dialect.ts';
+import type { Quirks } from '../shared/quirks.ts';
 
 /** Returns `undefined` if no size is named. A different size than requested is reported in `losses`. */
 export function generatedSize(size: ImageSize, quirks: Quirks, losses: string[]): PixelSize | undefined {

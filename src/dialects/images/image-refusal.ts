@@ -1,7 +1,7 @@
 /** Refuses images for a model that cannot edit: generating a new image would not be an edit. */
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { ModelQuirks } from '../dialect.ts';
+import type { ModelQuirks } from '../shared/quirks.ts';
 
 /** Throws `invalid_request` if the call has images and the model cannot edit. */
 export function refuseImages(

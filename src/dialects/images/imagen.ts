@@ -6,10 +6,10 @@ import type { ImageCall } from '../../canonical/call.ts';
 import { finenessOf } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Quirks, Written } from '../dialect.ts';
+import type { Written } from '../dialect.ts';
 import { providerDialect, unreadable } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
-import { quirksOf } from '../shared/quirks.ts';
+import { type Quirks, quirksOf } from '../shared/quirks.ts';
 import { encoded, fittedRatio, type GeneratedImage, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { refuseImages } from './image-refusal.ts';
 

@@ -6,11 +6,11 @@ import type { ImageCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Quirks, Written } from '../dialect.ts';
+import type { Written } from '../dialect.ts';
 import { providerDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { imageFile } from '../shared/outgoing-media.ts';
-import { quirksOf } from '../shared/quirks.ts';
+import { type Quirks, quirksOf } from '../shared/quirks.ts';
 import { encoded, fittedRatio, generatedEvents, unsupportedSettings } from './generated-images.ts';
 import { refuseImages } from './image-refusal.ts';
 

@@ -3,13 +3,14 @@
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
-import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
+import type { Dialect, Frame, WireRequest, Written } from '../dialect.ts';
 import { adjust } from '../shared/adjust.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { jsonReader, jsonWriter } from '../shared/json-reply.ts';
 import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
+import type { Quirks } from '../shared/quirks.ts';
 import { parseObject } from '../shared/request-body.ts';
 import { topMembers } from '../shared/request-shape.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';

@@ -4,8 +4,9 @@ import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../canonical/reply.ts';
-import type { Frame, ProviderDialect, Quirks, Reader, Writer, Written } from '../dialect.ts';
+import type { Frame, ProviderDialect, Reader, Writer, Written } from '../dialect.ts';
 import { joinBytes } from '../wire/json.ts';
+import type { Quirks } from './quirks.ts';
 
 const NO_BYTES = new Uint8Array();
 const NO_WARNINGS: readonly string[] = [];

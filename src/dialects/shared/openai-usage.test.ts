@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { Quirks } from '../dialect.ts';
 import { readUsage, writeUsage } from './openai-usage.ts';
+import type { Quirks } from './quirks.ts';
 
 const read = (raw: JsonObject, quirks: Quirks = {}) => readUsage(raw, quirks);
 const GEMINI: Quirks = { returnsReasoningInTotal: true };

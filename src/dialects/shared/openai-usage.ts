@@ -1,8 +1,8 @@
 /** The usage object of OpenAI's formats, as OpenAI and the providers that copied it write it. */
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { asReport, figure, type Usage } from '../../canonical/usage.ts';
-import type { Quirks } from '../dialect.ts';
 import { objectAt } from './json-values.ts';
+import type { Quirks } from './quirks.ts';
 
 /**
  * Reads a final usage object. Returns `undefined` if it reports nothing. A share (cached, reasoning) never exceeds its

@@ -3,7 +3,7 @@ import type { Caller, CallerState } from '../../access/access.ts';
 import { exceeded, type SeenLimits } from '../../access/limits.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../canonical/money.ts';
-import type { Budget } from '../../store/store.ts';
+import type { Budget } from '../../store/rows.ts';
 
 export interface ExplainedCheck {
   readonly check: 'key' | 'concurrency' | 'requestsPerMinute' | 'tokensPerMinute' | 'balance' | 'budget';

@@ -3,7 +3,7 @@ import { chatRequest } from '../../../test/helpers/chat-answers.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
 import { type CaseSetup, startGatewayBench } from '../../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { Outgoing } from '../../providers/provider.ts';
+import type { Outgoing } from '../../providers/outgoing.ts';
 import { admit } from '../admit/admit.ts';
 import type { CallContext } from '../call-context.ts';
 import { TargetCall } from '../prepare/steps.ts';

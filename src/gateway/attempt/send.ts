@@ -17,7 +17,7 @@ import type { Dialect, LateBody, Written } from '../../dialects/dialect.ts';
 import { errorInCallerNames, inCallerNames } from '../../dialects/shared/caller-names.ts';
 import { patchMembers } from '../../dialects/wire/json.ts';
 import { type Form, formType, streamForm } from '../../dialects/wire/multipart.ts';
-import type { Outgoing } from '../../providers/provider.ts';
+import type { Outgoing } from '../../providers/outgoing.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { Exchange } from '../../transport/exchange.ts';
 import type { CallContext } from '../call-context.ts';

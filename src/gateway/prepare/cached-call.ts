@@ -1,7 +1,7 @@
 /** A call of a key with a cache: the stored reply that answers it, or the reply to store for the next one. */
 import type { Load } from '../../access/work-bounds.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { CallRow } from '../../store/store.ts';
+import type { CallRow } from '../../store/rows.ts';
 import { type Flow, type FrameTaker, flowOf, type Upstream, WholeUpstream } from '../attempt/upstream.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { frameOf, ReplyRecorder, type StoredReply } from './stored-reply.ts';

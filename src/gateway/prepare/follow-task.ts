@@ -1,7 +1,8 @@
 /** Providers that accept a task and are polled until it is done, within one call. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
-import type { Outgoing, TaskForm } from '../../providers/provider.ts';
+import type { Outgoing } from '../../providers/outgoing.ts';
+import type { TaskForm } from '../../providers/provider.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { Exchange } from '../../transport/exchange.ts';
 import type { CallContext } from '../call-context.ts';

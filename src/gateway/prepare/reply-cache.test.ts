@@ -4,7 +4,7 @@ import { chatRequest, streamAnswer, wholeAnswer } from '../../../test/helpers/ch
 import { type CaseSetup, PRICE } from '../../../test/helpers/gateway-bench.ts';
 import { messageAnswer } from '../../../test/helpers/message-answer.ts';
 import type { Answer } from '../../http1/answer.ts';
-import type { KeyRow } from '../../store/store.ts';
+import type { KeyRow } from '../../store/rows.ts';
 
 const caching = cacheBench();
 

@@ -5,8 +5,7 @@ import { type CaseSetup, type GatewayCase, startGatewayBench } from '../../../te
 import type { Call, ImageCall } from '../../canonical/call.ts';
 import { isTextOnly } from '../../canonical/text-only.ts';
 import { uploadOf } from '../../canonical/upload.ts';
-import type { Quirks } from '../../dialects/dialect.ts';
-import { quirksOf } from '../../dialects/shared/quirks.ts';
+import { type Quirks, quirksOf } from '../../dialects/shared/quirks.ts';
 import { admit } from '../admit/admit.ts';
 import type { CallContext } from '../call-context.ts';
 import { routeTo, type TargetRoute } from '../target-route.ts';

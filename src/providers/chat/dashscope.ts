@@ -1,7 +1,7 @@
 /** Alibaba Cloud Model Studio (Qwen, Wan): the OpenAI-compatible API, and Alibaba's own API for the rest. */
 import type { Call } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
-import type { Quirks } from '../../dialects/dialect.ts';
+import type { Quirks } from '../../dialects/shared/quirks.ts';
 import type { Provider, TaskForm } from '../provider.ts';
 import { dashscopeVideo } from '../video/dashscope-video.ts';
 import { joinUrl, openaiCompatibleProvider } from './openai-compatible.ts';

@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { Quirks } from '../../dialects/dialect.ts';
+import type { Quirks } from '../../dialects/shared/quirks.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 import type { Provider } from '../provider.ts';
 

@@ -1,6 +1,6 @@
 /** What OpenAI's models reject, on every host. */
 
-import type { Quirks } from '../../dialects/dialect.ts';
+import type { Quirks } from '../../dialects/shared/quirks.ts';
 import { OUTPUT_SETTINGS } from './image-settings.ts';
 
 /** Sampling settings that reasoning models accept only at their defaults. */

@@ -7,7 +7,8 @@ import { providerDialectNamed } from '../../dialects/index.ts';
 import { memberPatches } from '../../dialects/shared/adjust.ts';
 import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { PROVIDERS, providerOf } from '../index.ts';
-import { type Outgoing, type Provider, type Signing, spokenDialect, type Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
+import { type Provider, type Signing, spokenDialect } from '../provider.ts';
 
 const CALL = {} as ChatCall;
 /** Members that these providers do not require. */

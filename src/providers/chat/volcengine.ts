@@ -1,5 +1,5 @@
 /** Volcengine Ark (Doubao, Seedream) and BytePlus ModelArk. Images: https://www.volcengine.com/docs/82379/1541523. */
-import type { Quirks } from '../../dialects/dialect.ts';
+import type { Quirks } from '../../dialects/shared/quirks.ts';
 import type { Provider } from '../provider.ts';
 import { volcengineVideo } from '../video/volcengine-video.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';

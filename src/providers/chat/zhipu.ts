@@ -1,6 +1,6 @@
 /** Zhipu (GLM): one service at two addresses, `zai` (international) and `zhipu` (China). */
 
-import type { Quirks } from '../../dialects/dialect.ts';
+import type { Quirks } from '../../dialects/shared/quirks.ts';
 import { OUTPUT_SETTINGS } from './image-settings.ts';
 import { openaiCompatibleProvider } from './openai-compatible.ts';
 

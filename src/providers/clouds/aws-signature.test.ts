@@ -1,7 +1,7 @@
 /** Compares signatures with AWS's own test suite (aws-c-auth, tests/aws-signing-test-suite/v4). */
 import { describe, expect, test } from 'bun:test';
 import { verifySignature } from '../../../test/helpers/signature-v4.ts';
-import type { Outgoing, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
 import { authorizeByAws, sign } from './aws-signature.ts';
 
 const KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };

@@ -2,14 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/helpers/chat-call.ts';
 import { providerOf } from '../index.ts';
-import {
-  type Outgoing,
-  type Provider,
-  type Signing,
-  spokenDialect,
-  type Target,
-  type TokenExchange,
-} from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
+import { type Provider, type Signing, spokenDialect, type TokenExchange } from '../provider.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 

@@ -1,7 +1,7 @@
 /** Compares signatures with the example in Volcengine's documentation ("Signature example": listing users with IAM). */
 import { expect, test } from 'bun:test';
 import { VOLCENGINE, verifySignature } from '../../../test/helpers/signature-v4.ts';
-import type { Outgoing } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
 import { signForVolcengine } from './volcengine-signature.ts';
 
 const KEYS = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
-import type { Target } from '../provider.ts';
+import type { Target } from '../outgoing.ts';
 import { jimeng } from './jimeng.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
 

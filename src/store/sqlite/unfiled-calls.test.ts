@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { callRow } from '../../../test/helpers/call-row.ts';
 import { fc } from '../../../test/helpers/property.ts';
 import { openStore } from '../open-store.ts';
-import type { CallRow, HoldRow, LedgerStep, Store } from '../store.ts';
+import type { CallRow, HoldRow, LedgerStep } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { createFiledSnapshots } from './filed-snapshots.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-unfiled-'));

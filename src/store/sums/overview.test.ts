@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { callRow } from '../../../test/helpers/call-row.ts';
 import { freshStore, LEDGER_ENGINES } from '../../../test/helpers/engines.ts';
-import type { CallRow, Store } from '../store.ts';
+import type { CallRow } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { spanOf } from './overview-slots.ts';
 import {
   addFigures,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { callRow } from '../../../test/helpers/call-row.ts';
 import { freshStore, LEDGER_ENGINES } from '../../../test/helpers/engines.ts';
-import type { CallRow, Store, UsageGroup } from '../store.ts';
+import type { CallRow, UsageGroup } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { spansOf } from './usage-spans.ts';
 
 const HOUR = 3_600_000;

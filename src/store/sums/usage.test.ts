@@ -4,7 +4,8 @@ import { callRow } from '../../../test/helpers/call-row.ts';
 import { ENGINES, freshStore } from '../../../test/helpers/engines.ts';
 import { hasPostgres } from '../../../test/helpers/postgres.ts';
 import type { Database, Statement } from '../database.ts';
-import type { CallRow, Store } from '../store.ts';
+import type { CallRow } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { usageTable } from './usage-table.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);

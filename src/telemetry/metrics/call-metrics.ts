@@ -1,7 +1,7 @@
 /** Counts what calls, their attempts and their refusals were. A sink of the events. */
 import type { Usage } from '../../canonical/usage.ts';
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
-import type { CallOutcome, CallRow } from '../../store/store.ts';
+import type { CallOutcome, CallRow } from '../../store/rows.ts';
 import { Counter, Histogram, type MetricFamily, OTHER, type Sample } from './family.ts';
 
 /** The buckets that the GenAI conventions of OpenTelemetry recommend, and longer ones for durations: an agent's call takes minutes. */

@@ -3,7 +3,7 @@ import { callRow } from '../../../test/helpers/call-row.ts';
 import { readScrape, sumOf } from '../../../test/helpers/scraped.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
-import type { CallRow } from '../../store/store.ts';
+import type { CallRow } from '../../store/rows.ts';
 import type { CallTrace } from '../events.ts';
 import { formatFor, writeMetrics } from './exposition.ts';
 import type { MetricSources } from './gauges.ts';

@@ -1,5 +1,5 @@
 /** The metrics of this process: a sink of the events, timers that other modules report to, and figures read on each scrape. */
-import type { CallRow } from '../../store/store.ts';
+import type { CallRow } from '../../store/rows.ts';
 import type { EventSink } from '../events.ts';
 import { createCallMetrics } from './call-metrics.ts';
 import { type MetricsFormat, writeMetrics } from './exposition.ts';

@@ -1,7 +1,7 @@
 /** The sink that writes a span for each call and one for each of its attempts. */
 import type { Usage } from '../../canonical/usage.ts';
 import type { AttemptRecord } from '../../routing/tracked-attempt.ts';
-import type { CallRow } from '../../store/store.ts';
+import type { CallRow } from '../../store/rows.ts';
 import type { CallTrace, EventSink } from '../events.ts';
 import { CallSpan } from './call-span.ts';
 import { ATTRIBUTES, operationOf, providerNameOf } from './names.ts';

@@ -1,12 +1,13 @@
 /** OpenAI's speech format, `POST /v1/audio/speech`: a text in, audio out, either as raw bytes or in events. */
 
 import type { SpeechCall } from '../../../canonical/call.ts';
-import type { Dialect, ModelQuirks, Quirks, WireRequest, Written } from '../../dialect.ts';
+import type { Dialect, WireRequest, Written } from '../../dialect.ts';
 import { type Adjustment, passOwn } from '../../shared/adjust.ts';
 import { memberCheck } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import type { ModelQuirks, Quirks } from '../../shared/quirks.ts';
 import { parseObject } from '../../shared/request-body.ts';
 import { speechBody } from '../speech-members.ts';
 import { voiceFor } from '../voices.ts';

@@ -1,12 +1,12 @@
 /** OpenAI's transcriptions and translations, `POST /v1/audio/transcriptions` and `/v1/audio/translations`. */
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
+import type { Dialect, WireRequest, Written } from '../../dialect.ts';
 import { memberPatches } from '../../shared/adjust.ts';
 import { memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { billableFields } from '../../shared/money/form-money.ts';
 import { OPENAI_ERRORS } from '../../shared/openai-errors.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type Quirks, quirksOf } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { formBoundary, formIn } from '../../wire/multipart.ts';
 import { lengthOf } from './audio-length.ts';

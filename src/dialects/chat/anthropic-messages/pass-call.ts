@@ -2,9 +2,10 @@
 
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { readCarriedSignature } from '../carried-signature.ts';
 import { ADJUSTMENTS } from './adjust.ts';
 import { isOwn } from './thinking-blocks.ts';

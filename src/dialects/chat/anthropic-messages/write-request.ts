@@ -1,11 +1,11 @@
 /** Writes a call as a messages request. */
 
 import type { ChatCall } from '../../../canonical/call.ts';
-import type { Json, JsonObject } from '../../../canonical/json.ts';
-import { isObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
 import { reportUnknownSettings, reportUnsupported, stopsOf, temperatureOf, unknown } from '../request/losses.ts';

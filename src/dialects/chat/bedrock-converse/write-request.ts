@@ -2,9 +2,10 @@
 
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { BEDROCK_CONVERSE } from '../names.ts';
 import { messagesOf } from '../request/completion-turn.ts';
 import { reportUnknownSettings, reportUnsupported, stopsOf, temperatureOf, unknown } from '../request/losses.ts';

@@ -1,7 +1,7 @@
 /** Reads and writes tools and the tool choice. */
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { ModelQuirks } from '../../dialect.ts';
+import type { ModelQuirks } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { GEMINI } from '../names.ts';
 import { freeTextSchema } from '../request/free-text.ts';

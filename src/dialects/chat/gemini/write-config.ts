@@ -2,7 +2,7 @@
 import type { ChatCall, Modality, OutputFormat } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
-import type { ModelQuirks } from '../../dialect.ts';
+import type { ModelQuirks } from '../../shared/quirks.ts';
 import { GEMINI } from '../names.ts';
 import { traitsOf } from './model-traits.ts';
 import { toOpenapi } from './schema.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import type { ChatCall, Message, Part, Reasoning } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { gemini } from './gemini.ts';
 
 interface Body extends JsonObject {

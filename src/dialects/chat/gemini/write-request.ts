@@ -2,10 +2,10 @@
 
 import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type ModelQuirks, type Quirks, quirksOf } from '../../shared/quirks.ts';
 import { GEMINI } from '../names.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
 import { reportUnsupported } from '../request/losses.ts';

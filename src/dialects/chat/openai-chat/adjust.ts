@@ -5,10 +5,10 @@
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
-import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { type Adjustment, adjust, membersTouched } from '../../shared/adjust.ts';
 import { type OutgoingBody, OwnBody } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type ModelQuirks, type Quirks, quirksOf } from '../../shared/quirks.ts';
 import { replaceOnly } from '../../wire/json.ts';
 import { readCarriedSignature } from '../carried-signature.ts';
 import { OPENAI_CHAT } from '../names.ts';

@@ -1,5 +1,5 @@
 /** Maps tool call ids to the form that a provider requires. The same id is always mapped to the same one. */
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { digestOf } from '../request/legal-names.ts';
 
 const NINE = /^[a-zA-Z0-9]{9}$/;

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'bun:test';
 import { refusal } from '../../../../test/helpers/gateway-error.ts';
 import { WRONG_SAMPLING } from '../../../../test/helpers/wrong-sampling.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { openaiChat } from './openai-chat.ts';
 
 const encoder = new TextEncoder();

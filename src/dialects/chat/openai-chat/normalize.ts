@@ -3,8 +3,8 @@
  * `.stream()` helpers of the official libraries. A well-formed object is not changed and costs one look at its members.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
 import { inputTokens, outputTokens } from '../../shared/openai-usage.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 
 /** A tool call of a choice. It has one slot, even if the provider changes its index between deltas. */
 interface Slot {

@@ -15,9 +15,10 @@ import {
 } from '../../../canonical/ascii.ts';
 import { textIn } from '../../../canonical/bytes.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import type { PlainReply, Quirks } from '../../dialect.ts';
+import type { PlainReply } from '../../dialect.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { inputTokens, outputTokens, readUsage } from '../../shared/openai-usage.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { skipBlanks } from '../../wire/skip-json.ts';
 import { DOUBT, isWordAt, strictNull, strictScalar, strictString } from '../../wire/strict-json.ts';
 

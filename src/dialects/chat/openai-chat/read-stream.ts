@@ -2,8 +2,8 @@
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent, ReplyStart } from '../../../canonical/reply.ts';
-import type { Quirks } from '../../dialect.ts';
 import { parsedJson, textOf } from '../../shared/json-values.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { unwrapFreeText } from '../request/free-text.ts';
 import { Reports, usageIn } from './reports.ts';

@@ -1,8 +1,8 @@
 /** Finds the usage in a reply of this format, and rejects unusable figures. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Usage } from '../../../canonical/usage.ts';
-import type { Quirks } from '../../dialect.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 
 export function usageIn(payload: JsonObject, choices: readonly Json[]): JsonObject | undefined {
   if (isObject(payload.usage)) return payload.usage;

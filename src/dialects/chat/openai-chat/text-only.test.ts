@@ -2,8 +2,7 @@
 import { expect, test } from 'bun:test';
 import { fc } from '../../../../test/helpers/property.ts';
 import { isTextOnly } from '../../../canonical/text-only.ts';
-import type { Quirks } from '../../dialect.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type Quirks, quirksOf } from '../../shared/quirks.ts';
 import { passCall } from './adjust.ts';
 import { openaiChat } from './openai-chat.ts';
 

@@ -1,7 +1,7 @@
 /** Writes `response_format`, and instructions instead of it for providers without it. */
 import type { OutputFormat } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 
 /** Puts the schema into the prompt if the provider cannot enforce it. */
 export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {

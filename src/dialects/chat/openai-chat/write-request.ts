@@ -3,10 +3,10 @@
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type Quirks, quirksOf } from '../../shared/quirks.ts';
 import { OPENAI_CHAT } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';

@@ -1,11 +1,12 @@
 /** Splits a text completion reply, streaming or not, into frames and converts them to events. */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
-import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import type { Frame, Reader } from '../../dialect.ts';
 import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
 import { brokeOff, unreadable, unreadableEvent } from '../reply/sse-reader.ts';
 import { readLogprobs } from './logprobs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { CALL, callOf, streamCall, text } from '../../../../test/helpers/completion-calls.ts';
 import type { ChatCall, Message } from '../../../canonical/call.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { passCall, writeCall } from './write-request.ts';
 
 describe('writing a request', () => {

@@ -2,9 +2,10 @@
 
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonMembers } from '../../../canonical/json.ts';
-import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { type Adjustment, adjust, passOwn } from '../../shared/adjust.ts';
 import { type OutgoingBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
+import type { ModelQuirks, Quirks } from '../../shared/quirks.ts';
 import { unsupportedMembers } from '../../shared/unsupported-members.ts';
 import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';

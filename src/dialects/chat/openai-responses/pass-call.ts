@@ -2,9 +2,10 @@
 
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { expandedItem } from './conversation/compaction-item.ts';
 import { keptHere } from './conversation/kept-here.ts';
 import { isOwn, unwrapped } from './signatures.ts';

@@ -2,9 +2,9 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
-import type { Quirks } from '../../dialect.ts';
 import { textOf } from '../../shared/json-values.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { type ClientTool, clientTools } from '../request/legal-names.ts';
 import { readAnnotation } from './citations.ts';

@@ -2,10 +2,11 @@
 
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
 import type { Json, JsonMembers, JsonObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
 import { objectOf } from '../../shared/json-values.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
 import { OPENAI_RESPONSES } from '../names.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';

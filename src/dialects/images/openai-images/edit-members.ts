@@ -2,8 +2,8 @@
 
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
 import { mediaUrl } from '../../shared/outgoing-media.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 
 /** What the provider cannot express is reported in `losses`. */
 export function editMembers({ images, mask }: ImageCall, { requiresEditImages }: Quirks, losses: string[]): JsonObject {

@@ -3,7 +3,8 @@ import { recordedCases, replyBytes, requestBytes } from '../../../../test/helper
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import { addEvent, emptyReply } from '../../../canonical/reply.ts';
 import { gathered, uploadOf } from '../../../canonical/upload.ts';
-import type { Frame, Quirks } from '../../dialect.ts';
+import type { Frame } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { type Form, formType, streamForm } from '../../wire/multipart.ts';
 import { openaiImages } from './openai-images.ts';
 

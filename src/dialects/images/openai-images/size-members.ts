@@ -2,7 +2,7 @@
 import type { ImageCall } from '../../../canonical/call.ts';
 import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
 import type { JsonMembers } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { Quirks } from '../../shared/quirks.ts';
 import { finenessWord, generatedSize } from '../generated-size.ts';
 
 /** The size members of a request. A size that the model does not support is reported in `losses`. */

@@ -2,11 +2,11 @@
 
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import type { Written } from '../../dialect.ts';
 import { type Adjustment, adjust, passOwn } from '../../shared/adjust.ts';
 import { type OutgoingBody, WrittenBody } from '../../shared/outgoing-body.ts';
 import { imageFile } from '../../shared/outgoing-media.ts';
-import { quirksOf } from '../../shared/quirks.ts';
+import { type ModelQuirks, type Quirks, quirksOf } from '../../shared/quirks.ts';
 import type { Form, FormFile } from '../../wire/multipart.ts';
 import { refuseImages } from '../image-refusal.ts';
 import { editMembers } from './edit-members.ts';

@@ -1,6 +1,7 @@
 /** Looks up accounts by id or name. */
 import { GatewayError } from '../../../canonical/errors.ts';
-import type { AccountRow, Store } from '../../../store/store.ts';
+import type { AccountRow } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 
 /** The account with this id or name. Throws `not_found`. */
 export async function accountNamed(store: Store, idOrName = '', param = 'account'): Promise<AccountRow> {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import { writeMoney } from '../../../canonical/money.ts';
-import type { AccountChange, AccountRow } from '../../../store/store.ts';
+import type { AccountChange, AccountRow } from '../../../store/rows.ts';
 import { listOf, named, PAGE, pageOf, Time, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';

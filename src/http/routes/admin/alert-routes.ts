@@ -5,7 +5,7 @@ import { RULE_NAMES, RULES, type RuleName, settingsFrom } from '../../../alerts/
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { AlertChannelRow } from '../../../store/alerts.ts';
-import type { Audit } from '../../../store/store.ts';
+import type { Audit } from '../../../store/rows.ts';
 import { listOf, moneyOf, PAGE, pageOf } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';

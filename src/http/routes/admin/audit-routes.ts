@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { auditOf } from '../../../access/audit.ts';
-import type { Audit, AuditRow, Page } from '../../../store/store.ts';
+import type { Audit, AuditRow, Page } from '../../../store/rows.ts';
 import { listOf, named, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';

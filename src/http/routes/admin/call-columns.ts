@@ -1,5 +1,5 @@
 /** The columns of calls in Parquet files. */
-import type { CallRow } from '../../../store/store.ts';
+import type { CallRow } from '../../../store/rows.ts';
 import type { ParquetColumn, ParquetValue } from '../usage/parquet.ts';
 
 type CallColumn = ParquetColumn & { of(call: CallRow): ParquetValue };

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { callRow } from '../../../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../../../test/helpers/loopback.ts';
-import type { CallPlace, Store } from '../../../store/store.ts';
+import type { CallPlace } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 import { callFormatOf, exportCalls } from './call-export.ts';
 import { exportOf } from './call-routes.ts';
 

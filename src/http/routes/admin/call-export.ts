@@ -1,7 +1,8 @@
 /** All calls of a filter as CSV, lines of JSON or Parquet, read page by page while they are sent. */
 import { breath } from '../../../canonical/breath.ts';
 import type { Client } from '../../../http1/client-request.ts';
-import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
+import type { CallFilter, CallRow } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 import { createParquetWriter, type ParquetValue } from '../usage/parquet.ts';
 import { streamedReply } from '../usage/streamed-reply.ts';
 import { csvLine, formatOf, TABLE_TYPES, type TableFormat, type TableValue } from '../usage/table-reply.ts';

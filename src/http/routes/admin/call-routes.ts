@@ -5,7 +5,8 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { readComponents } from '../../../catalog/price-text.ts';
 import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
-import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
+import type { CallFilter, CallOutcome, CallRow } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 import type { RunningCall } from '../../../tasks/finish.ts';
 import { readReceipt } from '../../../telemetry/receipt.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { callRow } from '../../../../test/helpers/call-row.ts';
 import { type Loopback, startLoopback } from '../../../../test/helpers/loopback.ts';
-import type { CallRow } from '../../../store/store.ts';
+import type { CallRow } from '../../../store/rows.ts';
 import { createLiveCalls } from '../../../telemetry/live-calls.ts';
 import { type CallStream, matches, streamCalls } from './call-stream.ts';
 

@@ -2,7 +2,8 @@
  * The calls that match a filter as server-sent events, while they end. Those of this process come from its events, those of others from the
  * database.
  */
-import type { CallFilter, CallRow, Store } from '../../../store/store.ts';
+import type { CallFilter, CallRow } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 import type { LiveCalls } from '../../../telemetry/live-calls.ts';
 
 export interface CallStream {

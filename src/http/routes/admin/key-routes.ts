@@ -7,7 +7,7 @@ import { SCOPES } from '../../../access/scopes.ts';
 import { CAPTURE_MODES } from '../../../canonical/capture-mode.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
-import type { KeyChange, KeyKind, KeyRow } from '../../../store/store.ts';
+import type { KeyChange, KeyKind, KeyRow } from '../../../store/rows.ts';
 import { listOf, named, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';

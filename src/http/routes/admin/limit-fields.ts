@@ -1,7 +1,7 @@
 /** Members shared by keys and accounts (budget and rate limits): their schemas, changes, and output. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { writeMoney } from '../../../canonical/money.ts';
-import type { Budget, Pace } from '../../../store/store.ts';
+import type { Budget, Pace } from '../../../store/rows.ts';
 import { moneyOf, Usd, UsdAsked } from '../../fields.ts';
 
 const BudgetAsked = Type.Union(

@@ -8,7 +8,7 @@ import { storable } from '../../../canonical/storable.ts';
 import { checkIdempotencyKey } from '../../../ledger/idempotency-key.ts';
 import type { MovingKind } from '../../../ledger/ledger.ts';
 import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
-import type { CodeRow, EntryRow } from '../../../store/store.ts';
+import type { CodeRow, EntryRow } from '../../../store/rows.ts';
 import {
   listOf,
   moneyOf,

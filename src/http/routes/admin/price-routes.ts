@@ -6,7 +6,7 @@ import type { Adoption, ComparedPrices } from '../../../catalog/price-book.ts';
 import type { PriceDifference } from '../../../catalog/price-diff.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { Repriced, RepricingReport, RepricingRunning } from '../../../ledger/repricing.ts';
-import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../../../store/store.ts';
+import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../../../store/catalog-rows.ts';
 import { named, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';

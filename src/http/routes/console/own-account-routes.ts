@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { PersonRow } from '../../../store/people.ts';
-import type { KeyRow } from '../../../store/store.ts';
+import type { KeyRow } from '../../../store/rows.ts';
 import { PAGE } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';

@@ -3,7 +3,8 @@
  * has disabled stays disabled, and what is captured is decided by operators.
  */
 import { GatewayError } from '../../../canonical/errors.ts';
-import type { AuditRow, KeyRow, Store } from '../../../store/store.ts';
+import type { AuditRow, KeyRow } from '../../../store/rows.ts';
+import type { Store } from '../../../store/store.ts';
 import { moneyOf, type TimeAsked, timeOf, type UsdAsked } from '../../fields.ts';
 
 type Body = { readonly [member: string]: unknown };

@@ -5,7 +5,7 @@ import { breath } from '../../../canonical/breath.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
-import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/store.ts';
+import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/rows.ts';
 import { addFigures, NO_FIGURES } from '../../../store/sums/call-sums.ts';
 import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
