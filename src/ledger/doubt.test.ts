@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../test/helpers/chat-call.ts';
+import { CALL_DEFAULTS, chatCall } from '../../test/helpers/chat-call.ts';
 import { atLeast } from '../../test/helpers/fixtures.ts';
 import { recordedHolds } from '../../test/helpers/recorded-holds.ts';
 import type { ChatCall } from '../canonical/call.ts';
@@ -103,6 +103,60 @@ describe('recorded replies', () => {
     expect(disputed).toEqual([]);
     expect(judgedOnes).toBeGreaterThanOrEqual(atLeast(500));
   }, 60_000);
+});
+
+describe('media in the request itself', () => {
+  const given = (kind: 'image' | 'document' | 'audio', bytes: number, many = 1) => {
+    const media = { kind, mimeType: 'any', source: { type: 'inline', base64: 'A'.repeat((bytes * 4) / 3) } } as const;
+    const parts = Array.from({ length: many }, () => ({ type: 'media', media }) as const);
+    return chatCall({ maxOutputTokens: 300, messages: [{ role: 'user', parts }] });
+  };
+  /** GPT-4o mini. */
+  const price = { input: 150_000n, output: 600_000n };
+  const isDisputedFor = (call: ChatCall, input: number) => {
+    const reported = report({ input });
+    const all = { call, ceiling: 300, contextTokens: 128_000, sendings: 1, delivered: report({ source: 'counted' }) };
+    return isDisputed(reported, charge(reported, price), quote(call, price, 300), mostOf(all, reported));
+  };
+
+  test.each<[string, ChatCall, number]>([
+    ['an image of 1024 x 1024 pixels at GPT-4o mini', given('image', 90_000), 25_501 + 90],
+    ['two of the largest', given('image', 900_000, 2), 2 * 48_169 + 90],
+    ['a compressed PDF of 40 pages of text', given('document', 120_000), 120_000],
+    ['an hour of speech at 6 kbit/s', given('audio', 2_700_000), 115_200],
+  ])('costs what it has: %s', (_, call, input) => {
+    expect(isDisputedFor(call, input)).toBe(false);
+  });
+
+  test('has not more than the context, and an image not more than the largest', () => {
+    expect(isDisputedFor(given('document', 30_000), 200_000)).toBe(true);
+    expect(isDisputedFor(given('image', 90_000), 100_000)).toBe(true);
+  });
+});
+
+describe('a transcription', () => {
+  const seconds = 600;
+  const call = {
+    ...CALL_DEFAULTS,
+    kind: 'transcription',
+    fields: [],
+    length: { seconds, mostSeconds: seconds },
+  } as never;
+  const price = { perSecond: 100_000n };
+  const isDisputedFor = (usage: Partial<Usage>) => {
+    const reported = report({ input: 0, output: 0, ...usage });
+    const all = { call, ceiling: 0, contextTokens: undefined, sendings: 1, delivered: report({ source: 'counted' }) };
+    return isDisputed(reported, charge(reported, price), quote(call, price, 0), mostOf(all, reported));
+  };
+
+  test('of speech at the lowest bit rates costs its length', () => {
+    // Opus at 6 kbit/s. The hold is for 16.
+    expect(isDisputedFor({ seconds: 1600, input: 16_000, output: 5000 })).toBe(false);
+  });
+  test('of more than that is disputed', () => {
+    expect(isDisputedFor({ seconds: 2500 })).toBe(true);
+    expect(isDisputedFor({ seconds: 1600, output: 1_000_000 })).toBe(true);
+  });
 });
 
 test('a video by URL may count as a whole context, a text may not', () => {

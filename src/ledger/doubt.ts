@@ -42,6 +42,10 @@ const COUNTED_TIMES = 2;
 /** Relative to the gateway's own estimate: audio may be compressed or not, and an image may have the highest quality. */
 const AUDIO_TIMES = 50;
 const IMAGE_TOKENS = 8192;
+/** An image has up to 48,169 tokens at GPT-4o mini, whose rate per token is as much lower, and up to 16,384 at Qwen's models. */
+const GIVEN_IMAGE_TOKENS = 50_000;
+/** The hold is for speech at 16 kbit/s; the lowest rates of its codecs are a quarter of that. Heard and spoken tokens are per second. */
+const SPEECH = { times: 4, heard: 40, spoken: 8 };
 /** For a model without a known context window. */
 const CONTEXT_TOKENS = 1_000_000;
 /** Searches and code runs that a provider may do in one call; each may read the whole context again. */
@@ -73,15 +77,19 @@ export function mostOf(
   const { serverToolCalls = 0 } = reported;
   const sent = (BYTES_PER_ESTIMATED_TOKEN * allTokens(estimateTokens(call)) + OWN_PROMPT_TOKENS) * sendings;
   const readings = readsMore(call) || serverToolCalls > 0 ? 1 + Math.min(serverToolCalls, MOST_SERVER_CALLS) : 0;
-  const input = sent + readings * (contextTokens ?? CONTEXT_TOKENS);
+  const context = contextTokens ?? CONTEXT_TOKENS;
+  const input = sent + readings * context;
   if (call.kind === 'chat')
     return {
-      input,
+      input: input + Math.min(context, givenMediaTokens(call, context)) * sendings,
       output: ceiling * choices(call) + tokensOf(delivered),
       serverToolCalls: COUNTED_TIMES * Math.max(MOST_SERVER_CALLS, toolCalls) * choices(call),
     };
   // For all other kinds the hold is computed from the request itself.
-  if (call.kind === 'transcription') return { output: 0, seconds: call.length.mostSeconds };
+  if (call.kind === 'transcription') {
+    const seconds = SPEECH.times * call.length.mostSeconds;
+    return { input: sent + SPEECH.heard * seconds, output: SPEECH.spoken * seconds, seconds };
+  }
   if (call.kind === 'embed') return { input: sent, characters: COUNTED_TIMES * (estimatedUsage(call).characters ?? 0) };
   if (call.kind === 'rerank') return { input: sent, searches: 0 };
   return { input: sent, output: tokensOf(delivered) };
@@ -97,6 +105,21 @@ export function readsMore(call: Call): boolean {
   if (call.tools.some(({ type }) => type === 'web-search' || type === 'native')) return true;
   if (call.messages.some(({ parts }) => parts.some(namesMedia))) return true;
   return Object.values(call.extras).some((members) => REFERENCES.some((name) => members[name] !== undefined));
+}
+
+/** The most tokens of the media in the request itself: how many pages a PDF has, or how long a recording is, does not follow from its bytes. */
+function givenMediaTokens({ messages }: ChatCall, context: number): number {
+  let most = 0;
+  const see = (parts: ChatCall['messages'][number]['parts']) => {
+    for (const part of parts) {
+      if (part.type === 'tool-result') see(part.parts);
+      // What the provider fetches is counted by `readsMore`.
+      if (part.type !== 'media' || part.media.source.type !== 'inline') continue;
+      most += part.media.kind === 'image' ? GIVEN_IMAGE_TOKENS : context;
+    }
+  };
+  for (const { parts } of messages) see(parts);
+  return most;
 }
 
 /** Media that the provider fetches or stores: only it knows their size. */
