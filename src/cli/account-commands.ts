@@ -4,9 +4,8 @@ import type { AccountChange } from '../store/rows.ts';
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
 import type { Command, Given } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
-import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow, printRows } from './printed.ts';
-import { changeIn, listCommand, switchCommands } from './shared-commands.ts';
+import { adminCommand, changeIn, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownAccount } from './shown.ts';
 
 const NO_ACCOUNTS = 'There are no accounts yet.';
@@ -20,30 +19,32 @@ function readAccountChanges(given: Given): AccountChange {
   return group === undefined ? change : { ...change, priceGroup: group === 'none' ? null : group };
 }
 
-const create: Command = {
-  name: 'accounts create',
-  usage: `NAME [--price-group GROUP] ${LIMIT_USAGE}`,
-  summary: 'Creates an account with a balance of zero.',
-  options: ACCOUNT_OPTIONS,
-  async run(open, given) {
+const create = adminCommand(
+  {
+    name: 'accounts create',
+    usage: `NAME [--price-group GROUP] ${LIMIT_USAGE}`,
+    summary: 'Creates an account with a balance of zero.',
+    options: ACCOUNT_OPTIONS,
+  },
+  async (admin, open, given) => {
     const [name = ''] = given.words;
     const limits = changeBody(withoutNulls(readAccountChanges(given)));
-    printRow(open, given, rowOf(await adminOf(open, given).send('POST', '/accounts', { name, ...limits })));
-    return 0;
+    printRow(open, given, rowOf(await admin.send('POST', '/accounts', { name, ...limits })));
   },
-};
+);
 
 const list = listCommand<ShownAccount>(
   { name: 'accounts list', summary: 'Lists the accounts.' },
   { path: '/accounts', row: rowOf, empty: NO_ACCOUNTS },
 );
 
-const balance: Command = {
-  name: 'balance',
-  usage: '[ACCOUNT]',
-  summary: 'Shows what accounts can spend, and what active calls hold.',
-  async run(open, given) {
-    const admin = adminOf(open, given);
+const balance = adminCommand(
+  {
+    name: 'balance',
+    usage: '[ACCOUNT]',
+    summary: 'Shows what accounts can spend, and what active calls hold.',
+  },
+  async (admin, open, given) => {
     const [name] = given.words;
     const accounts =
       name === undefined ? await admin.list<ShownAccount>('/accounts') : [await findAccount(admin, name)];
@@ -53,9 +54,8 @@ const balance: Command = {
       held: moneyIn(account.held),
     }));
     printRows(open, given, rows, NO_ACCOUNTS);
-    return 0;
   },
-};
+);
 
 const update: Command = {
   name: 'accounts update',

@@ -1,9 +1,8 @@
 /** Alerts from the command line. */
 import { part } from './admin-client.ts';
 import { type Command, UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
 import { printRow, printRows } from './printed.ts';
-import { listCommand } from './shared-commands.ts';
+import { adminCommand, listCommand } from './shared-commands.ts';
 
 interface ShownAlert {
   id: string;
@@ -24,14 +23,16 @@ interface ShownChannel {
   enabled: boolean;
 }
 
-const list: Command = {
-  name: 'alerts list',
-  usage: '[--rule RULE] [--state STATE] [--limit COUNT]',
-  summary: 'Lists the latest alerts, and whether they were sent (pending, sent, dead), 20 by default.',
-  options: { rule: { type: 'string' }, state: { type: 'string' }, limit: { type: 'string' } },
-  async run(open, given) {
+const list = adminCommand(
+  {
+    name: 'alerts list',
+    usage: '[--rule RULE] [--state STATE] [--limit COUNT]',
+    summary: 'Lists the latest alerts, and whether they were sent (pending, sent, dead), 20 by default.',
+    options: { rule: { type: 'string' }, state: { type: 'string' }, limit: { type: 'string' } },
+  },
+  async (admin, open, given) => {
     const query = { rule: given.option('rule'), state: given.option('state'), limit: given.option('limit') ?? '20' };
-    const { data } = await adminOf(open, given).get<{ data: ShownAlert[] }>('/alerts', query);
+    const { data } = await admin.get<{ data: ShownAlert[] }>('/alerts', query);
     const rows = data.map(({ id, at, severity, title, deliveries }) => ({
       at,
       severity,
@@ -41,9 +42,8 @@ const list: Command = {
       id,
     }));
     printRows(open, given, rows, 'There are no alerts.');
-    return 0;
   },
-};
+);
 
 const channels = listCommand<ShownChannel>(
   { name: 'alerts channels', summary: 'Lists the channels that alerts are sent to.' },
@@ -62,21 +62,22 @@ const channels = listCommand<ShownChannel>(
   },
 );
 
-const test: Command = {
-  name: 'alerts test',
-  usage: 'CHANNEL',
-  summary: 'Sends a test to a channel, by its id or name. Exits with 1 if it was not accepted.',
-  async run(open, given) {
-    const admin = adminOf(open, given);
-    const asked = given.words[0] ?? '';
+const test = adminCommand(
+  {
+    name: 'alerts test',
+    usage: 'CHANNEL',
+    summary: 'Sends a test to a channel, by its id or name. Exits with 1 if it was not accepted.',
+  },
+  async (admin, open, given) => {
+    const [named = ''] = given.words;
     const { data } = await admin.get<{ data: ShownChannel[] }>('/alerts/channels');
-    const channel = data.find(({ id, name }) => id === asked || name === asked);
-    if (!channel) throw new UsageError(`There is no channel "${asked}": "modelport alerts channels" lists them.`);
+    const channel = data.find(({ id, name }) => id === named || name === named);
+    if (!channel) throw new UsageError(`There is no channel "${named}": "modelport alerts channels" lists them.`);
     const path = `/alerts/channels/${part(channel.id)}/test`;
     const { sent, error } = await admin.send<{ sent: boolean; error?: string }>('POST', path, {});
     printRow(open, given, { channel: channel.name, sent, error });
     return sent ? 0 : 1;
   },
-};
+);
 
 export const ALERT_COMMANDS: readonly Command[] = [list, channels, test];

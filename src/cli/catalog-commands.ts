@@ -1,24 +1,24 @@
 /** Commands for models and configuration files. */
 import { basename } from 'node:path';
 import { priceLine } from '../catalog/price-text.ts';
-import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
+import { type Command, UsageError } from './command.ts';
 import { printRow } from './printed.ts';
-import { listCommand } from './shared-commands.ts';
+import { adminCommand, listCommand } from './shared-commands.ts';
 import type { ShownApplied, ShownModel } from './shown.ts';
 
-const apply: Command = {
-  name: 'apply',
-  usage: '-f FILE',
-  summary: 'Applies a configuration file (modelport.yaml): adds and changes providers, models and prices.',
-  options: { file: { type: 'string', short: 'f' } },
-  async run(open, given) {
+const apply = adminCommand(
+  {
+    name: 'apply',
+    usage: '-f FILE',
+    summary: 'Applies a configuration file (modelport.yaml): adds and changes providers, models and prices.',
+    options: { file: { type: 'string', short: 'f' } },
+  },
+  async (admin, open, given) => {
     const path = given.option('file');
     if (path === undefined) throw new UsageError('Name a file: modelport apply -f modelport.yaml');
     const form = await open.readForm(path);
     const query = { file: basename(path) };
-    const applied = await adminOf(open, given).send<ShownApplied>('POST', '/apply', form, { query });
+    const applied = await admin.send<ShownApplied>('POST', '/apply', form, { query });
     const { providers, models, messages } = applied;
     for (const { level, message } of messages) {
       if (level === 'warn') open.terminal.err(message);
@@ -31,9 +31,8 @@ const apply: Command = {
       'models changed': models.changed,
       'models repriced': models.repriced,
     });
-    return 0;
   },
-};
+);
 
 const models = listCommand<ShownModel>(
   { name: 'models', summary: 'Lists the models with prices and targets.' },

@@ -34,7 +34,7 @@ export interface CliDeps {
   /** Waits. `false`: the command has to end. */
   wait(ms: number): Promise<boolean>;
   /** The server and key to use. Throws an Error if there is no key. */
-  server(asked: AdminServerOptions): CliServer;
+  server(options: AdminServerOptions): CliServer;
   /** The server alone, for requests that need no key. */
   address(url: string | undefined): Pick<CliServer, 'url' | 'certificate'>;
   readonly ask: SendRequest;

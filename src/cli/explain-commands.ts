@@ -1,22 +1,23 @@
 /** What would happen to a request now, from the command line. */
-import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
+import { type Command, UsageError } from './command.ts';
 import { type PrintedRow, printRow, printRows } from './printed.ts';
+import { adminCommand } from './shared-commands.ts';
 import type { ShownExplanation } from './shown.ts';
 
-const explain: Command = {
-  name: 'explain',
-  usage: '[MODEL] [--prompt TEXT] [--file FILE] [--format NAME] [--key ID]',
-  summary:
-    'Explains what would happen to a request now: model, targets in order, price, hold, and what limits, balance and budgets say. Nothing is sent, held or counted.',
-  options: {
-    prompt: { type: 'string' },
-    file: { type: 'string', short: 'f' },
-    format: { type: 'string' },
-    key: { type: 'string' },
+const explain = adminCommand(
+  {
+    name: 'explain',
+    usage: '[MODEL] [--prompt TEXT] [--file FILE] [--format NAME] [--key ID]',
+    summary:
+      'Explains what would happen to a request now: model, targets in order, price, hold, and what limits, balance and budgets say. Nothing is sent, held or counted.',
+    options: {
+      prompt: { type: 'string' },
+      file: { type: 'string', short: 'f' },
+      format: { type: 'string' },
+      key: { type: 'string' },
+    },
   },
-  async run(open, given) {
+  async (admin, open, given) => {
     const [model] = given.words;
     const file = given.option('file');
     if (model === undefined && file === undefined) throw new UsageError('Name a model, or a file with a request.');
@@ -24,12 +25,9 @@ const explain: Command = {
     const body = file === undefined ? { messages: [{ role: 'user', content }] } : await open.readForm(file);
     const request = { ...body, ...(model !== undefined && { model }) };
     const [format, key] = [given.option('format'), given.option('key')];
-    const asked = { request, ...(format !== undefined && { format }), ...(key !== undefined && { key }) };
-    const explained = await adminOf(open, given).send<ShownExplanation>('POST', '/routing/explain', asked);
-    if (given.json) {
-      open.terminal.out(JSON.stringify(explained));
-      return 0;
-    }
+    const question = { request, ...(format !== undefined && { format }), ...(key !== undefined && { key }) };
+    const explained = await admin.send<ShownExplanation>('POST', '/routing/explain', question);
+    if (given.json) return open.terminal.out(JSON.stringify(explained));
     const { models, error, hold, available, cache, checks } = explained;
     const rows = models.flatMap(({ name, on = [], amount, error: failure, targets }): PrintedRow[] => {
       const known = { model: name, 'falls back on': on, cost: amount };
@@ -47,8 +45,7 @@ const explain: Command = {
     if (shown.length > 0) printRows(open, given, shown, '');
     const refused = error && `${error.status} ${error.code}: ${error.message}`;
     printRow(open, given, { cache, hold, available, refused });
-    return 0;
   },
-};
+);
 
 export const EXPLAIN_COMMANDS: readonly Command[] = [explain];

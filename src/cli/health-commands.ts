@@ -1,6 +1,5 @@
 /** The health of a server and of its targets, from the command line. */
-import type { Command } from './command.ts';
-import { UsageError } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import type { PrintedRow } from './printed.ts';
 import { changeIn, listCommand } from './shared-commands.ts';
 import type { ShownTarget } from './shown.ts';

@@ -3,30 +3,29 @@ import { findAccount } from './account-commands.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
-import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow } from './printed.ts';
-import { changeIn, deleteCommand, listCommand, switchCommands } from './shared-commands.ts';
+import { adminCommand, changeIn, deleteCommand, listCommand, switchCommands } from './shared-commands.ts';
 import type { ShownKey } from './shown.ts';
 
 /** A new secret is shown only once. */
 const changeKey = changeIn<ShownKey>('keys', (key, open) => ({ ...rowOf(key, open), key: key.key }));
 
-const create: Command = {
-  name: 'keys create',
-  usage: `ACCOUNT NAME [--admin] ${KEY_USAGE}`,
-  summary: 'Creates a key for an account; the key itself is shown only once.',
-  options: { admin: { type: 'boolean' }, ...KEY_OPTIONS },
-  async run(open, given) {
+const create = adminCommand(
+  {
+    name: 'keys create',
+    usage: `ACCOUNT NAME [--admin] ${KEY_USAGE}`,
+    summary: 'Creates a key for an account; the key itself is shown only once.',
+    options: { admin: { type: 'boolean' }, ...KEY_OPTIONS },
+  },
+  async (admin, open, given) => {
     const [accountName = '', name = ''] = given.words;
     const limits = changeBody(withoutNulls(readKeyChanges(given)));
-    const admin = adminOf(open, given);
     const account = await findAccount(admin, accountName);
     const kind = given.flag('admin') ? 'admin' : 'caller';
     const { id, key } = await admin.send<ShownKey>('POST', '/keys', { account: account.id, name, kind, ...limits });
     printRow(open, given, { id, account: account.name, name, key });
-    return 0;
   },
-};
+);
 
 const list = listCommand<ShownKey>(
   {

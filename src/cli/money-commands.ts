@@ -10,7 +10,7 @@ import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf, auditedEntry, migratedStore } from './opened.ts';
 import { type PrintedRow, printRow, printRows, timeText } from './printed.ts';
-import { listCommand } from './shared-commands.ts';
+import { adminCommand, listCommand } from './shared-commands.ts';
 import type { ShownCode, ShownEntry } from './shown.ts';
 
 const text = { type: 'string' } as const;
@@ -82,26 +82,27 @@ function printEntry(open: CliDeps, given: Given, account: string, entry: ShownEn
   printRow(open, given, { account, added: moneyIn(entry.amount), balance: moneyIn(entry.balanceAfter) });
 }
 
-const createCode: Command = {
-  name: 'codes create',
-  usage: 'AMOUNT [--expires TIME] [--note TEXT]',
-  summary: 'Creates a redemption code, which one account can redeem once; the code itself is shown only once.',
-  options: { expires: text, note: text },
-  async run(open, given) {
+const createCode = adminCommand(
+  {
+    name: 'codes create',
+    usage: 'AMOUNT [--expires TIME] [--note TEXT]',
+    summary: 'Creates a redemption code, which one account can redeem once; the code itself is shown only once.',
+    options: { expires: text, note: text },
+  },
+  async (admin, open, given) => {
     const amount = amountToAdd(given.words[0] ?? '');
     if (amount === undefined)
       throw new UsageError(`"${given.words[0]}" is not a valid amount: write USD above zero, such as 5.00.`);
     const expires = given.option('expires');
     const note = given.option('note');
-    const { id, code } = await adminOf(open, given).send<ShownCode>('POST', '/codes', {
+    const { id, code } = await admin.send<ShownCode>('POST', '/codes', {
       amount: writeMoney(amount),
       ...(expires !== undefined && { expiresAt: timeText(timeOf(expires, 'expires')) }),
       ...(note !== undefined && { note }),
     });
     printRow(open, given, { id, amount, code });
-    return 0;
   },
-};
+);
 
 const listCodes = listCommand<ShownCode>(
   { name: 'codes list', summary: 'Lists redemption codes and who redeemed them.' },
@@ -121,19 +122,19 @@ const listCodes = listCommand<ShownCode>(
   },
 );
 
-const redeem: Command = {
-  name: 'redeem',
-  usage: 'ACCOUNT CODE',
-  summary: 'Redeems a code for an account.',
-  async run(open, given) {
+const redeem = adminCommand(
+  {
+    name: 'redeem',
+    usage: 'ACCOUNT CODE',
+    summary: 'Redeems a code for an account.',
+  },
+  async (admin, open, given) => {
     const [name = '', code = ''] = given.words;
-    const admin = adminOf(open, given);
     const account = await findAccount(admin, name);
     const entry = await admin.send<ShownEntry>('POST', `/accounts/${account.id}/redemptions`, { code });
     printEntry(open, given, account.name, entry);
-    return 0;
   },
-};
+);
 
 const replayBills: Command = {
   name: 'ledger replay',

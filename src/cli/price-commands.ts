@@ -4,9 +4,8 @@ import { type PeoplesPrice, priceLine } from '../catalog/price-text.ts';
 import { type AdminClient, moneyIn } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
 import { printRows } from './printed.ts';
-import { changeIn, deleteCommand, listCommand } from './shared-commands.ts';
+import { adminCommand, changeIn, deleteCommand, listCommand } from './shared-commands.ts';
 
 interface ShownDiff {
   source: string;
@@ -83,25 +82,27 @@ function printDiff(open: CliDeps, given: Given, diff: ShownDiff): void {
   );
 }
 
-const diff: Command = {
-  name: 'prices diff',
-  usage: `${SOURCE_USAGE} [--days N]`,
-  summary:
-    'Compares prices with a price file, and shows what the calls of the last 30 days would have cost. Changes nothing.',
-  options: { ...SOURCE_OPTIONS, days: { type: 'string' } },
-  async run(open, given) {
-    const admin = adminOf(open, given);
-    printDiff(open, given, await compared(open, admin, await sourceOf(given), given.option('days')));
-    return 0;
+const diff = adminCommand(
+  {
+    name: 'prices diff',
+    usage: `${SOURCE_USAGE} [--days N]`,
+    summary:
+      'Compares prices with a price file, and shows what the calls of the last 30 days would have cost. Changes nothing.',
+    options: { ...SOURCE_OPTIONS, days: { type: 'string' } },
   },
-};
+  async (admin, open, given) => {
+    printDiff(open, given, await compared(open, admin, await sourceOf(given), given.option('days')));
+  },
+);
 
-const adopt: Command = {
-  name: 'prices adopt',
-  usage: `[--models A,B | --all] ${SOURCE_USAGE} [--from TIME]`,
-  summary: 'Adopts prices of a price file for these models, now or for calls from a time on.',
-  options: { ...SOURCE_OPTIONS, models: { type: 'string' }, all: { type: 'boolean' }, from: { type: 'string' } },
-  async run(open, given) {
+const adopt = adminCommand(
+  {
+    name: 'prices adopt',
+    usage: `[--models A,B | --all] ${SOURCE_USAGE} [--from TIME]`,
+    summary: 'Adopts prices of a price file for these models, now or for calls from a time on.',
+    options: { ...SOURCE_OPTIONS, models: { type: 'string' }, all: { type: 'boolean' }, from: { type: 'string' } },
+  },
+  async (admin, open, given) => {
     const names = given.option('models');
     if ((names === undefined) === !given.flag('all')) {
       throw new UsageError(
@@ -109,12 +110,10 @@ const adopt: Command = {
       );
     }
     const models = names === undefined ? 'all' : names.split(',').map((name) => name.trim());
-    const asked = given.option('from');
-    const from = asked === undefined ? {} : { from: asked };
-    const admin = adminOf(open, given);
+    const from = given.option('from');
     const source = await sourceOf(given);
     const { fingerprint } = await admin.send<ShownDiff>('POST', '/prices/diff', source, { query: { days: 0 } });
-    const body = { ...source, ...from, fingerprint, models };
+    const body = { ...source, ...(from !== undefined && { from }), fingerprint, models };
     const adopted = await admin.send<{ from: string; models: AdoptedModel[] }>('POST', '/prices/adopt', body);
     const rows = adopted.models.map(({ model, priceId, before, after }) => ({
       model,
@@ -124,9 +123,8 @@ const adopt: Command = {
       from: adopted.from,
     }));
     printRows(open, given, rows, 'No price differs from the file.');
-    return 0;
   },
-};
+);
 
 interface AdoptedModel {
   model: string;

@@ -2,8 +2,8 @@
 import { moneyIn, type Query } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { adminOf } from './opened.ts';
 import { jsonOf, type PrintedRow, printRows } from './printed.ts';
+import { adminCommand } from './shared-commands.ts';
 import type { ShownCall, ShownChange, ShownUsage } from './shown.ts';
 
 const SHOWN = 20;
@@ -11,26 +11,27 @@ const MOST = 1000;
 
 const FILTERS = ['account', 'key', 'model', 'provider', 'status', 'outcome', 'error', 'tag', 'from', 'to'] as const;
 
-const calls: Command = {
-  name: 'calls',
-  usage: `${FILTERS.map((name) => `[--${name} ${name.toUpperCase()}]`).join(' ')} [--cost-above USD] [--limit COUNT] [--follow]`,
-  summary: `Lists the latest calls, ${SHOWN} by default; with --follow also those that end from now on, until it is stopped.`,
-  options: {
-    ...Object.fromEntries(FILTERS.map((name) => [name, { type: 'string' as const }])),
-    'cost-above': { type: 'string' },
-    limit: { type: 'string' },
-    follow: { type: 'boolean' },
+const calls = adminCommand(
+  {
+    name: 'calls',
+    usage: `${FILTERS.map((name) => `[--${name} ${name.toUpperCase()}]`).join(' ')} [--cost-above USD] [--limit COUNT] [--follow]`,
+    summary: `Lists the latest calls, ${SHOWN} by default; with --follow also those that end from now on, until it is stopped.`,
+    options: {
+      ...Object.fromEntries(FILTERS.map((name) => [name, { type: 'string' as const }])),
+      'cost-above': { type: 'string' },
+      limit: { type: 'string' },
+      follow: { type: 'boolean' },
+    },
   },
-  async run(open, given) {
+  async (admin, open, given) => {
     const filters = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
     const query = { ...filters, cost_above: given.option('cost-above') };
-    const admin = adminOf(open, given);
     /** A page may be short while there are more calls. */
     const latest = async (limit: number, more: Query = {}) => {
       const calls: ShownCall[] = [];
       for (let after: string | undefined; ; ) {
-        const asked = { ...query, ...more, limit: limit - calls.length, after };
-        const { data, next } = await admin.get<{ data: ShownCall[]; next: string | null }>('/calls', asked);
+        const page = { ...query, ...more, limit: limit - calls.length, after };
+        const { data, next } = await admin.get<{ data: ShownCall[]; next: string | null }>('/calls', page);
         calls.push(...data);
         if (next === null || calls.length >= limit) return calls;
         after = next;
@@ -39,9 +40,8 @@ const calls: Command = {
     const data = await latest(readLimit(given));
     if (given.flag('follow')) return follow(open, given, data, latest);
     printRows(open, given, data.map(rowOf), 'There are no calls yet.');
-    return 0;
   },
-};
+);
 
 /** Calls are recorded when they end, so one that began earlier may follow one that began later. A video may take a day. */
 const LONGEST_CALL_MS = 24 * 3_600_000;
@@ -52,7 +52,7 @@ async function follow(
   given: Given,
   first: readonly ShownCall[],
   latest: (limit: number, more?: Query) => Promise<ShownCall[]>,
-): Promise<number> {
+): Promise<void> {
   const show = (calls: readonly ShownCall[]) => {
     for (const call of [...calls].reverse()) open.terminal.out(given.json ? jsonOf(rowOf(call)) : lineOf(call));
   };
@@ -68,7 +68,6 @@ async function follow(
     show(fresh);
     seen = new Set(page.map(({ id }) => id));
   }
-  return 0;
 }
 
 function lineOf({ id, at, model, provider, status, outcome, errorCode, durationMs, cost }: ShownCall): string {
@@ -89,14 +88,16 @@ function rowOf(call: ShownCall): PrintedRow {
   return { at, id, model, provider, status, outcome: ended, ms: Math.round(call.durationMs), cost, saved };
 }
 
-const audit: Command = {
-  name: 'audit',
-  usage: '[--subject ID] [--limit N]',
-  summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
-  options: { subject: { type: 'string' }, limit: { type: 'string' } },
-  async run(open, given) {
+const audit = adminCommand(
+  {
+    name: 'audit',
+    usage: '[--subject ID] [--limit N]',
+    summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
+    options: { subject: { type: 'string' }, limit: { type: 'string' } },
+  },
+  async (admin, open, given) => {
     const query = { limit: readLimit(given), subject: given.option('subject') };
-    const { data } = await adminOf(open, given).get<{ data: ShownChange[] }>('/audit', query);
+    const { data } = await admin.get<{ data: ShownChange[] }>('/audit', query);
     const text = (row: object | undefined) => (row === undefined ? undefined : JSON.stringify(row));
     const rows = data.map(
       ({ at, id, actor, action, subject, before, after }): PrintedRow => ({
@@ -110,28 +111,29 @@ const audit: Command = {
       }),
     );
     printRows(open, given, rows, 'There are no changes yet.');
-    return 0;
   },
-};
+);
 
 const USAGE_GROUPS = ['account', 'key', 'model', 'provider', 'tag', 'day', 'hour'] as const;
 
-const usage: Command = {
-  name: 'usage',
-  usage:
-    '[--by GROUPS] [--from TIME] [--to TIME] [--tz ZONE] [--account ACCOUNT] [--model MODEL] [--provider PROVIDER] [--tag TAG]',
-  summary: `Sums up calls by ${USAGE_GROUPS.join(', ')} (several with commas between them), the last 30 days by day by default.`,
-  options: {
-    by: { type: 'string' },
-    from: { type: 'string' },
-    to: { type: 'string' },
-    tz: { type: 'string' },
-    account: { type: 'string' },
-    model: { type: 'string' },
-    provider: { type: 'string' },
-    tag: { type: 'string' },
+const usage = adminCommand(
+  {
+    name: 'usage',
+    usage:
+      '[--by GROUPS] [--from TIME] [--to TIME] [--tz ZONE] [--account ACCOUNT] [--model MODEL] [--provider PROVIDER] [--tag TAG]',
+    summary: `Sums up calls by ${USAGE_GROUPS.join(', ')} (several with commas between them), the last 30 days by day by default.`,
+    options: {
+      by: { type: 'string' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      tz: { type: 'string' },
+      account: { type: 'string' },
+      model: { type: 'string' },
+      provider: { type: 'string' },
+      tag: { type: 'string' },
+    },
   },
-  async run(open, given) {
+  async (admin, open, given) => {
     const [from, to, tz] = [given.option('from'), given.option('to'), given.option('tz')];
     const query = {
       group_by: given.option('by'),
@@ -143,7 +145,7 @@ const usage: Command = {
       provider: given.option('provider'),
       tag: given.option('tag'),
     };
-    const { data } = await adminOf(open, given).get<{ data: ShownUsage[] }>('/usage', query);
+    const { data } = await admin.get<{ data: ShownUsage[] }>('/usage', query);
     const rows = data.map((line): PrintedRow => {
       const groups = USAGE_GROUPS.flatMap((group) =>
         line[group] === undefined ? [] : [[group, line[group]] as const],
@@ -162,8 +164,7 @@ const usage: Command = {
       };
     });
     printRows(open, given, rows, 'There are no calls in this time.');
-    return 0;
   },
-};
+);
 
 export const RECORD_COMMANDS: readonly Command[] = [calls, usage, audit];

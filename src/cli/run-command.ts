@@ -82,11 +82,11 @@ function unknown([first = '', second]: string[]): UsageError {
 }
 
 function help(open: CliDeps, [...words]: string[]): number {
-  const asked = words.join(' ');
-  const shown = COMMANDS.filter(({ name }) => name === asked || name.startsWith(asked && `${asked} `));
+  const named = words.join(' ');
+  const shown = COMMANDS.filter(({ name }) => name === named || name.startsWith(named && `${named} `));
   if (shown.length === 0) throw unknown(words);
   const width = Math.max(...shown.map(({ name }) => name.length));
-  const lines = asked
+  const lines = named
     ? shown.flatMap((command) => [usageOf(command), `  ${command.summary}`])
     : [
         'modelport: one service, one key, in front of every AI provider.',

@@ -18,9 +18,9 @@ const serve: Command = {
   run: (open, given) => open.serve(readProcesses(given.option('processes'))),
 };
 
-function readProcesses(asked: string | undefined): number | 'auto' | undefined {
-  if (asked === undefined || asked === 'auto') return asked;
-  const count = Number(asked);
+function readProcesses(written: string | undefined): number | 'auto' | undefined {
+  if (written === undefined || written === 'auto') return written;
+  const count = Number(written);
   if (Number.isInteger(count) && count >= 1 && count <= MOST_PROCESSES) return count;
   throw new UsageError(`--processes must be a whole number from 1 to ${MOST_PROCESSES}, or auto.`);
 }

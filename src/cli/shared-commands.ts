@@ -1,11 +1,25 @@
 /** What commands have in common: lists, and changes of what a command names. */
-import { part, type Query } from './admin-client.ts';
+import { type AdminClient, part, type Query } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import type { Command, Given } from './command.ts';
 import { adminOf } from './opened.ts';
 import { type PrintedRow, printRow, printRows } from './printed.ts';
 
 type RowOf<Shown> = (shown: Shown, open: CliDeps) => PrintedRow;
+
+/** A command that calls the admin API. Its exit code is 0 unless `run` resolves with another. */
+export function adminCommand(
+  command: Omit<Command, 'run'>,
+  run: (admin: AdminClient, open: CliDeps, given: Given) => Promise<number> | Promise<void>,
+): Command {
+  return {
+    ...command,
+    async run(open, given) {
+      const exitCode = await run(adminOf(open, given), open, given);
+      return exitCode ?? 0;
+    },
+  };
+}
 
 interface Listed<Shown> {
   path: string;
@@ -22,18 +36,13 @@ export function listCommand<Shown>(
   command: Omit<Command, 'run'>,
   { path, isWhole, query, row, empty }: Listed<Shown>,
 ): Command {
-  return {
-    ...command,
-    async run(open, given) {
-      const admin = adminOf(open, given);
-      const all = isWhole
-        ? (await admin.get<{ data: Shown[] }>(path)).data
-        : await admin.list<Shown>(path, query?.(given));
-      const rows = all.map((shown) => row(shown, open));
-      printRows(open, given, rows, empty);
-      return 0;
-    },
-  };
+  return adminCommand(command, async (admin, open, given) => {
+    const all = isWhole
+      ? (await admin.get<{ data: Shown[] }>(path)).data
+      : await admin.list<Shown>(path, query?.(given));
+    const rows = all.map((shown) => row(shown, open));
+    printRows(open, given, rows, empty);
+  });
 }
 
 /** Sends a change to the admin API: `path` follows the path of what the command names. */
@@ -57,14 +66,10 @@ export function changeIn<Shown>(collection: string, row: RowOf<Shown>): Change {
 
 /** A command that deletes one of `collection`, which its argument names, and prints what the server answers. */
 export function deleteCommand(command: Omit<Command, 'run'>, collection: string): Command {
-  return {
-    ...command,
-    async run(open, given) {
-      const [name = ''] = given.words;
-      printRow(open, given, await adminOf(open, given).send('DELETE', `/${collection}/${part(name)}`));
-      return 0;
-    },
-  };
+  return adminCommand(command, async (admin, open, given) => {
+    const [name = ''] = given.words;
+    printRow(open, given, await admin.send('DELETE', `/${collection}/${part(name)}`));
+  });
 }
 
 /** The commands `NOUN disable` and `NOUN enable`. */
