@@ -40,7 +40,7 @@ test.skipIf(process.platform === 'win32')(
       write,
       ready: () => ready.resolve(),
       onReload: () => {},
-      stopAsked: () => stop.promise,
+      stopRequested: () => stop.promise,
     });
     await Promise.all([ready.promise, printed('pid ')]);
     rmSync(program);
@@ -62,7 +62,7 @@ test('a program that is missing at the first start is an error', () => {
     write: () => {},
     ready: () => {},
     onReload: () => {},
-    stopAsked: () => new Promise(() => {}),
+    stopRequested: () => new Promise(() => {}),
   });
   expect(served).rejects.toThrow('missing');
 });

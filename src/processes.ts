@@ -21,7 +21,7 @@ export interface ProcessesOptions {
   /** Sets the function that reads the configuration again. */
   onReload(reload: () => void): void;
   /** Resolves when the service must stop. */
-  stopAsked(): Promise<void>;
+  stopRequested(): Promise<void>;
 }
 
 /** If a process has run this long, its replacement is started at once. */
@@ -186,7 +186,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   options.onReload(() => {
     for (const worker of workers.values()) tell(worker, { type: 'reload' });
   });
-  const stopped = options.stopAsked();
+  const stopped = options.stopRequested();
   const watching = setInterval(watch, ALIVE_MS);
   for (let number = 1; number <= count; number++) start(number, FIRST_PAUSE_MS);
   try {

@@ -97,7 +97,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
       log,
       write,
       ready,
-      stopAsked: () => stopAsked(options.launcher),
+      stopRequested: () => stopRequested(options.launcher),
       onReload: (reload) => {
         hungUp = reload;
       },
@@ -165,7 +165,7 @@ async function serveAlone(
   app.access.start();
   const tasks = app.runTasks();
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
-  const stopped = stopAsked(launcher);
+  const stopped = stopRequested(launcher);
   if (link) link.ready();
   else ready(servers.ports);
   await stopped;
@@ -307,7 +307,7 @@ async function watchOver({ store, access, alerts, catalog, ledger, memory, metri
 }
 
 /** A signal, or the death of the launcher that would have passed it on. */
-function stopAsked(launcher: number | undefined): Promise<void> {
+function stopRequested(launcher: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
     const look = () => {

@@ -6,7 +6,7 @@ import type { Upload } from './upload.ts';
 export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'transcription' | 'moderation' | 'video';
 
 /** Members of every call. */
-export interface Asked {
+export interface BaseCall {
   /** The client requested a stream. */
   stream: boolean;
   /** The stream has only raw bytes and no place for an error, so a failing stream is cut. */
@@ -42,7 +42,7 @@ export interface Asked {
 }
 
 /** A conversation, or a text completion: then `completion` is set and `messages` contains the first prompt. */
-export interface ChatCall extends Asked {
+export interface ChatCall extends BaseCall {
   kind: 'chat';
   messages: Message[];
   tools: Tool[];
@@ -79,7 +79,7 @@ export interface ChatCall extends Asked {
 }
 
 /** Texts to compute embeddings of. */
-export interface EmbedCall extends Asked {
+export interface EmbedCall extends BaseCall {
   kind: 'embed';
   /** Texts, or token ids that only a model of the same format can read. */
   inputs: (string | number[])[];
@@ -97,7 +97,7 @@ export interface EmbedCall extends Asked {
 }
 
 /** Documents to rank by relevance to a query. */
-export interface RerankCall extends Asked {
+export interface RerankCall extends BaseCall {
   kind: 'rerank';
   query: string;
   documents: string[];
@@ -110,7 +110,7 @@ export interface RerankCall extends Asked {
 export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'svg';
 
 /** Images to generate or edit. */
-export interface ImageCall extends Asked {
+export interface ImageCall extends BaseCall {
   kind: 'image';
   prompt: string;
   /** Input images, in order. */
@@ -145,7 +145,7 @@ export interface UploadedImage extends Omit<Media, 'source'> {
 }
 
 /** A text to convert to speech. */
-export interface SpeechCall extends Asked {
+export interface SpeechCall extends BaseCall {
   kind: 'speech';
   input: string;
   voice?: string;
@@ -158,7 +158,7 @@ export interface SpeechCall extends Asked {
 }
 
 /** Audio to transcribe, in its own language or translated to English. */
-export interface TranscriptionCall extends Asked {
+export interface TranscriptionCall extends BaseCall {
   kind: 'transcription';
   translate: boolean;
   file: { name: string; upload: Upload; mimeType?: string };
@@ -170,7 +170,7 @@ export interface TranscriptionCall extends Asked {
 }
 
 /** Texts and images to classify. */
-export interface ModerationCall extends Asked {
+export interface ModerationCall extends BaseCall {
   kind: 'moderation';
   /** The texts among the inputs. */
   texts: string[];

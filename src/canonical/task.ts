@@ -4,7 +4,7 @@ import type { Json, JsonObject } from './json.ts';
 import type { VideoFacts } from './video-facts.ts';
 
 /** A video request, independent of any wire format. */
-export interface VideoAsk {
+export interface VideoCall {
   /** The public model name. */
   model: string;
   prompt?: string;

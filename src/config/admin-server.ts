@@ -11,7 +11,7 @@ import { refuseUnknown } from './settings.ts';
 export const FIRST_KEYS_FILE = 'first-keys.env';
 
 /** Command-line options. Absent: the environment decides. */
-export interface AskedServer {
+export interface ServerArguments {
   url?: string | undefined;
   keyFile?: string | undefined;
 }
@@ -27,10 +27,10 @@ export interface AdminServer {
 }
 
 /** `folder`: the base of relative paths. Throws SettingError. */
-export function readAdminServer(env: Environment, asked: AskedServer, folder = process.cwd()): AdminServer {
-  const { isLocal, ...server } = readServerAddress(env, asked.url, folder);
+export function readAdminServer(env: Environment, given: ServerArguments, folder = process.cwd()): AdminServer {
+  const { isLocal, ...server } = readServerAddress(env, given.url, folder);
   const dataDir = resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR'));
-  return { ...server, ...findKey(env, asked.keyFile, isLocal ? join(dataDir, FIRST_KEYS_FILE) : undefined, folder) };
+  return { ...server, ...findKey(env, given.keyFile, isLocal ? join(dataDir, FIRST_KEYS_FILE) : undefined, folder) };
 }
 
 /** Where a server is, without a key. `isLocal`: it is the one that these settings would start. Throws SettingError. */

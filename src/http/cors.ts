@@ -36,8 +36,8 @@ export function preflight(request: ClientRequest): Answer {
     'access-control-max-age': '86400',
     vary: 'access-control-request-headers',
   };
-  const asked = request.headers.get('access-control-request-headers');
-  if (asked !== null) headers['access-control-allow-headers'] = asked;
+  const wanted = request.headers.get('access-control-request-headers');
+  if (wanted !== null) headers['access-control-allow-headers'] = wanted;
   return { status: 204, headers, body: undefined };
 }
 

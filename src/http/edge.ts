@@ -26,6 +26,7 @@ import { type AnsweredRoute, type Documented, type PathReading, type RelayedRout
 import { createRouter, type Router } from './router.ts';
 import { refuseStranger } from './routes/status/metrics-guard.ts';
 import { ANSWERED_ROUTES, CONSOLE_ROUTES, RELAYED_ROUTES } from './routes.ts';
+import { refuseOtherOrigin } from './session-cookie.ts';
 import { callerOfPerson, hasSession, personOf } from './signed-in.ts';
 import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
@@ -77,12 +78,8 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
     if (hosts) refuseHost(hosts, request.headers.get('host'));
     if (method === 'OPTIONS' && isForBrowsers(path)) return preflight(request);
     if (target.length > MOST_TARGET_BYTES) throw longTarget();
-    const sent = withoutAlias(sentPath(target));
-    for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
-      if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
-      const read = found.reading ? found.reading.read(parameters) : parameters;
-      if (read) return found.handle(request, read);
-    }
+    const row = rowFor(router, method === 'HEAD' ? 'GET' : method, path, withoutAlias(sentPath(target)));
+    if (row) return row.handle(request, row.parameters);
     return played && isPlayed(path) ? play(played, request, path) : noRoute(router, request, path);
   }
 
@@ -90,13 +87,8 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
   async function play(routes: Router<EdgeRoute>, request: ClientRequest, outer: string): Promise<Answer> {
     const caller = await playedBy(deps, request);
     const path = playedPath(request, outer);
-    const sent = sentPath(request.target);
-    for (const { found, parameters } of routes.match(request.method, path)) {
-      if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
-      const read = found.reading ? found.reading.read(parameters) : parameters;
-      if (read) return found.handle(request, read, caller);
-    }
-    return noRoute(routes, request, path);
+    const row = rowFor(routes, request.method, path, sentPath(request.target));
+    return row ? row.handle(request, row.parameters, caller) : noRoute(routes, request, path);
   }
 
   /** Operator routes have no CORS headers, so pages of other origins cannot read them. */
@@ -122,6 +114,16 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
       return failure('', '', error);
     },
   };
+}
+
+/** `sent`: the path before percent-decoding. */
+function rowFor(router: Router<EdgeRoute>, method: string, path: string, sent: string) {
+  for (const { found, parameters } of router.match(method, path)) {
+    if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
+    const read = found.reading ? found.reading.read(parameters) : parameters;
+    if (read) return { handle: found.handle, parameters: read };
+  }
+  return undefined;
 }
 
 /** The routes of callers, wherever this is served: the playground calls them from the console's own address. */
@@ -204,6 +206,8 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
     as: Caller | undefined,
     begun?: BegunCall,
   ): Promise<Answer> => {
+    // Nobody may be signed in by the page of another origin.
+    if (row.gate === 'page') refuseOtherOrigin(request, deps.settings.publicUrl);
     const isPerson = row.gate === 'session' || (row.gate === 'admin' && hasSession(deps, request));
     const person = isPerson ? await personOf(deps, request, row) : undefined;
     const hasKey = !as && !person && (row.gate === 'caller' || row.gate === 'admin');

@@ -9,14 +9,14 @@ const A_TIME = 'a time in ISO 8601, such as "2027-01-31T12:00:00Z", or in second
 
 /** Responses contain strings. Requests may also send JSON numbers (`5`) if they are exact to one nano-USD. */
 export const Usd = Type.String({ description: AN_AMOUNT });
-export const UsdAsked = Type.Union([Type.String(), Type.Number()], { description: AN_AMOUNT });
-export type UsdAsked = Static<typeof UsdAsked>;
+export const UsdInput = Type.Union([Type.String(), Type.Number()], { description: AN_AMOUNT });
+export type UsdInput = Static<typeof UsdInput>;
 
 const NANO_DIGITS = 9;
 /** Ten million USD: far below the largest database integer, far above any real amount. */
 const LARGEST = 10_000_000n * 10n ** 9n;
 
-export function moneyOf(value: UsdAsked, param: string): Money {
+export function moneyOf(value: UsdInput, param: string): Money {
   const amount = readMoney(typeof value === 'number' ? value.toFixed(NANO_DIGITS) : value);
   if (amount !== undefined && amount <= LARGEST && amount >= -LARGEST) return amount;
   throw new GatewayError(
@@ -29,8 +29,8 @@ export function moneyOf(value: UsdAsked, param: string): Money {
 }
 
 export const Time = Type.String({ format: 'date-time' });
-export const TimeAsked = Type.Union([Type.String(), Type.Number()], { description: A_TIME });
-export type TimeAsked = Static<typeof TimeAsked>;
+export const TimeInput = Type.Union([Type.String(), Type.Number()], { description: A_TIME });
+export type TimeInput = Static<typeof TimeInput>;
 
 /** The largest time that a JavaScript Date can hold. */
 const LAST_TIME = 8.64e15;
@@ -38,7 +38,7 @@ const LAST_TIME = 8.64e15;
 const FIRST_MILLISECONDS = 36_000_000_000;
 
 /** Milliseconds since 1970. */
-export function timeOf(value: TimeAsked, param: string): number {
+export function timeOf(value: TimeInput, param: string): number {
   const number = typeof value === 'number' ? value : /^\d+$/.test(value) ? Number(value) : undefined;
   const given = number === undefined ? Date.parse(String(value)) : number < FIRST_MILLISECONDS ? number * 1000 : number;
   const time = Math.round(given);
@@ -70,13 +70,13 @@ export function listOf(row: TSchema) {
 
 /** Reads one row more than requested, to know whether there are more. */
 export async function pageOf<Row>(
-  asked: { limit?: number; after?: string },
+  query: { limit?: number; after?: string },
   read: (page: Page) => Promise<Row[]>,
   idOf: (row: Row) => string,
   write: (row: Row) => object | Promise<object>,
 ): Promise<object> {
-  const limit = asked.limit ?? PAGE_LIMIT;
-  const rows = await read({ limit: limit + 1, ...(asked.after !== undefined && { after: asked.after }) });
+  const limit = query.limit ?? PAGE_LIMIT;
+  const rows = await read({ limit: limit + 1, ...(query.after !== undefined && { after: query.after }) });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;

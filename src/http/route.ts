@@ -11,8 +11,11 @@ import type { HttpDeps } from './http-deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may use the route: everybody, caller keys, admin keys and people with the permission, people alone. */
-export type Gate = 'open' | 'caller' | 'admin' | 'session';
+/**
+ * Who may use the route: everybody (`open`), everybody from the console's own pages (`page`), caller keys, admin keys and people with the
+ * permission (`admin`), people alone (`session`).
+ */
+export type Gate = 'open' | 'page' | 'caller' | 'admin' | 'session';
 
 /** Splits a path whose parameters the router cannot separate. */
 export interface PathReading {
@@ -64,11 +67,11 @@ export interface AnsweredRoute extends Documented {
 /** The response body, or a complete Response if it is not JSON with status 200. */
 export type RouteHandler<Query, Body> = (
   deps: HttpDeps,
-  asked: RouteRequest<Query, Body>,
+  request: RouteRequest<Query, Body>,
 ) => Answered | Promise<Answered>;
 type Answered = object | Response;
 
-export interface RouteRequest<Query, Body> {
+export interface RouteRequest<Query = unknown, Body = unknown> {
   path: { [name: string]: string };
   query: Query;
   body: Body;
@@ -91,7 +94,7 @@ export interface RouteRequest<Query, Body> {
 
 /** Every admin route names its permission. */
 type Guard =
-  | { gate: 'open' | 'caller'; permission?: never }
+  | { gate: 'open' | 'page' | 'caller'; permission?: never }
   | { gate: 'session'; permission?: Permission }
   | { gate: 'admin'; permission: Permission };
 

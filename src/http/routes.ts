@@ -190,7 +190,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
 ];
 
 function embedRoutes(action: string, dialect: string, summary: string): RelayedRoute[] {
-  return googlePaths(action, (asked) => asked === action).map((place) => ({
+  return googlePaths(action, (requested) => requested === action).map((place) => ({
     method: 'POST',
     ...place,
     dialect,
@@ -203,7 +203,7 @@ function embedRoutes(action: string, dialect: string, summary: string): RelayedR
 }
 
 function generateRoutes(action: 'generateContent' | 'streamGenerateContent', summary: string): RelayedRoute[] {
-  const takes = (asked: string) => action === 'generateContent' || asked === action;
+  const takes = (requested: string) => action === 'generateContent' || requested === action;
   return googlePaths(action, takes).map((place) => ({
     method: 'POST',
     ...place,

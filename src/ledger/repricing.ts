@@ -23,7 +23,7 @@ export interface RepricedBill extends Repriced {
 }
 
 /** Calls from `from` to before `to`, in milliseconds since 1970. */
-export interface RepricingAsked {
+export interface RepricingRequest {
   from: number;
   to: number;
   /** The other price of each model, by name. */
@@ -130,9 +130,8 @@ const CALLS_AT_ONCE = 500;
 /** Charges the recorded usage of each call again at the other price and the factor of its price group. Rejects if the database does not answer. */
 export async function reprice(
   store: Pick<Store, 'billedCalls' | 'price'>,
-  asked: RepricingAsked,
+  { from, to, prices, readPrice, progress }: RepricingRequest,
 ): Promise<RepricedBill> {
-  const { from, to, prices, readPrice, progress } = asked;
   const models = [...prices.keys()];
   const sums = new Map<string, Repriced>(models.map((name) => [name, { calls: 0, before: 0n, after: 0n }]));
   /** By price version and model: the new price, at the same factor of a price group. */

@@ -11,7 +11,7 @@ import { type RoutingOptions, RoutingState } from './routing-state.ts';
 import { Trial, type TrialCall, type TrialOptions } from './trial.ts';
 
 /** A call to be routed. */
-export interface RouteRequest<T extends RoutedTarget> {
+export interface RoutingRequest<T extends RoutedTarget> {
   /** Absent for tasks: they are no conversations, and nothing is known of their needs. */
   call?: Call | undefined;
   account: string;
@@ -48,7 +48,7 @@ export interface Routing<T extends RoutedTarget> {
    * The targets in the order to try them. Throws `invalid_request` where none can serve the call, `rate_limited` where the rate limits of
    * all are used up, `upstream_unavailable` where all have failed and each is being tried by another call.
    */
-  route(model: RoutedModel<T>, request: RouteRequest<T>): Route<T>;
+  route(model: RoutedModel<T>, request: RoutingRequest<T>): Route<T>;
   /** Leads the call along its route. */
   trial(request: TrialCall<T>, options: TrialOptions): Trial<T>;
   readonly state: RoutingState<T>;
@@ -80,7 +80,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
     return !state.health(target).isLeased(now);
   }
 
-  function route(model: RoutedModel<T>, request: RouteRequest<T>): Route<T> {
+  function route(model: RoutedModel<T>, request: RoutingRequest<T>): Route<T> {
     const now = state.now();
     const { onlyRoute } = model;
     // Wishes of a caller may have left other targets than the operator's.
@@ -91,7 +91,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
     return routeOfSeveral(model, request, now);
   }
 
-  function routeOfSeveral(model: RoutedModel<T>, request: RouteRequest<T>, now: number): Route<T> {
+  function routeOfSeveral(model: RoutedModel<T>, request: RoutingRequest<T>, now: number): Route<T> {
     const { call, account, random } = request;
     const isAlone = model.targets.length === 1;
     const key = call && model.affinity && !isAlone ? affinityKey(call, account, request.headers) : undefined;
@@ -115,7 +115,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
   }
 
   /** How much each target has to do, in time. One that nothing is known of takes as long as the others on average. */
-  function scores(model: RoutedModel<T>, request: RouteRequest<T>, now: number): (target: T) => number | undefined {
+  function scores(model: RoutedModel<T>, request: RoutingRequest<T>, now: number): (target: T) => number | undefined {
     if (model.strategy === 'price') return (target) => request.costAt?.(target);
     const timeOf = (target: T) => {
       const health = state.health(target);

@@ -5,7 +5,7 @@ import { countTokens } from './tokens.ts';
 
 export const EMBED_MODEL = 'sandbox-embed';
 
-export interface EmbedAsked {
+export interface EmbedRequest {
   texts: string[];
   dimensions: number;
   base64: boolean;
@@ -19,7 +19,7 @@ const NGRAM = 3;
 /** A whole word weighs more than the letters that it shares with others. */
 const WORD_WEIGHT = 2;
 
-export function readEmbed(body: JsonObject): EmbedAsked {
+export function readEmbed(body: JsonObject): EmbedRequest {
   if (body.model !== EMBED_MODEL) {
     throw new GatewayError('model_not_found', `The model \`${body.model}\` does not exist.`, { param: 'model' });
   }
@@ -64,7 +64,7 @@ function readText(text: Json | undefined): string {
 }
 
 /** The response as text, one vector at a time. */
-export function* embedReply({ texts, dimensions, base64, tokens }: EmbedAsked): Generator<string> {
+export function* embedReply({ texts, dimensions, base64, tokens }: EmbedRequest): Generator<string> {
   yield '{"object":"list","data":[';
   for (const [index, text] of texts.entries()) {
     const vector = vectorOf(text, dimensions);

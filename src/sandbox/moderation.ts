@@ -26,13 +26,13 @@ const FLAGGED_FROM = 0.5;
 const MOST_TEXTS = 1000;
 const MOST_CHARACTERS = 1_000_000;
 
-export interface ModerationAsked {
+export interface ModerationRequest {
   /** The texts of one input. */
   texts: string[];
 }
 
 /** Each text is one input; the texts and images of a message are one input together. Images are ignored. */
-export function readModeration({ model, input }: JsonObject): ModerationAsked {
+export function readModeration({ model, input }: JsonObject): ModerationRequest {
   if (model !== MODERATION_MODEL)
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
   if (typeof input === 'string') return bounded([input]);
@@ -42,7 +42,7 @@ export function readModeration({ model, input }: JsonObject): ModerationAsked {
   return bounded([input.map(textOf).join('\n')]);
 }
 
-function bounded(texts: string[]): ModerationAsked {
+function bounded(texts: string[]): ModerationRequest {
   const characters = texts.reduce((sum, text) => sum + text.length, 0);
   if (texts.length <= MOST_TEXTS && characters <= MOST_CHARACTERS) return { texts };
   const sentence = `\`input\` must hold at most ${MOST_TEXTS} texts of ${MOST_CHARACTERS} characters together.`;
@@ -53,7 +53,7 @@ function textOf(part: Json): string {
   return isObject(part) && typeof part.text === 'string' ? part.text : '';
 }
 
-export function moderationReply({ texts }: ModerationAsked, key: string): JsonObject {
+export function moderationReply({ texts }: ModerationRequest, key: string): JsonObject {
   return { id: `modr-${key}`, model: MODERATION_MODEL, results: texts.map(judge) };
 }
 

@@ -5,7 +5,7 @@ import { countTokens } from './tokens.ts';
 
 export const RERANK_MODEL = 'sandbox-rerank';
 
-export interface RerankAsked {
+export interface RankRequest {
   query: string;
   documents: string[];
   topN: number;
@@ -18,7 +18,7 @@ const LENGTH_WEIGHT = 0.75;
 /** The limits of a request. */
 const MOST = { documents: 1000, queryTokens: 2048, tokens: 300_000 };
 
-export function readRerank(body: JsonObject): RerankAsked {
+export function readRerank(body: JsonObject): RankRequest {
   if (body.model !== RERANK_MODEL) {
     throw new GatewayError('model_not_found', `The model \`${body.model}\` does not exist.`, { param: 'model' });
   }
@@ -63,7 +63,7 @@ function readDocument(document: Json): string {
   throw new GatewayError('invalid_request', 'A document must be a text.', { param: 'documents' });
 }
 
-export function rerankReply(asked: RerankAsked, key: string): JsonObject {
+export function rerankReply(asked: RankRequest, key: string): JsonObject {
   const results = scoresOf(asked)
     .map((score, index) => ({ index, relevance_score: score }))
     .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index)
@@ -78,7 +78,7 @@ export function rerankReply(asked: RerankAsked, key: string): JsonObject {
 }
 
 /** From 0 to 1, both exclusive, for any documents. */
-function scoresOf({ query, documents }: RerankAsked): number[] {
+function scoresOf({ query, documents }: RankRequest): number[] {
   const asked = new Set(wordsOf(query));
   const bags = documents.map(bagOf);
   const mean = bags.reduce((sum, { length }) => sum + length, 0) / Math.max(1, bags.length) || 1;

@@ -38,7 +38,7 @@ export function startRunner(deps: TaskDeps): Runner {
   const underWay = new Set<Promise<void>>();
   const ended = new Set<Promise<void>>();
   let stopped = false;
-  const stopAsked = Promise.withResolvers<void>();
+  const stopRequested = Promise.withResolvers<void>();
   let inheritedAt = 0;
   let tidiedAt = 0;
 
@@ -81,7 +81,7 @@ export function startRunner(deps: TaskDeps): Runner {
         deps.reportError('The tasks could not be processed.', thrown);
         return false;
       });
-      await settledWithin([stopAsked.promise], more ? BUSY_MS : IDLE_MS);
+      await settledWithin([stopRequested.promise], more ? BUSY_MS : IDLE_MS);
     }
   }
 
@@ -89,7 +89,7 @@ export function startRunner(deps: TaskDeps): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
-      stopAsked.resolve();
+      stopRequested.resolve();
       await settledWithin([running.then(() => Promise.allSettled([...underWay, ...ended]))], boundMs);
     },
   };

@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Money } from '../canonical/money.ts';
-import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../canonical/task.ts';
+import type { TaskCourse, TaskImage, TaskOutput, VideoCall } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
 import type { TaskRow } from '../store/tasks.ts';
@@ -19,7 +19,7 @@ export interface Task extends TaskCourse {
   deadlineAt: number;
   /** The API format in which it was created. */
   format: string;
-  ask: Omit<VideoAsk, 'images'>;
+  ask: Omit<VideoCall, 'images'>;
   priceId: string;
   /** The held amount in nano-USD. */
   held: Money;

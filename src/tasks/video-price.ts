@@ -2,12 +2,12 @@
 import { pixelsOfResolution, writePixels } from '../canonical/image-size.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { TaskProgress, VideoAsk } from '../canonical/task.ts';
+import type { TaskProgress, VideoCall } from '../canonical/task.ts';
 import { figure, type Usage } from '../canonical/usage.ts';
 import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 import { charge } from '../ledger/pricing/charge.ts';
 
-type VideoOrder = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
+type VideoOrder = Pick<VideoCall, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 
 /** For providers that bill tokens: width x height x frames / 1024, by the providers' rule. Without a stated size, the largest. */
 const PIXELS_A_TOKEN = 1024;

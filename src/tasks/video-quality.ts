@@ -1,7 +1,7 @@
 /** The quality of a video, for providers with several qualities at different prices. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
-import type { VideoAsk } from '../canonical/task.ts';
+import type { VideoCall } from '../canonical/task.ts';
 import { withOwnMembers } from '../providers/video/own-members.ts';
 import type { VideoAdapter } from '../providers/video/video.ts';
 
@@ -15,7 +15,7 @@ export interface Qualities {
 }
 
 /** The order without a resolution that one of the providers does not get: otherwise it could be charged at the price of another size. */
-export function withTakenSize(ask: VideoAsk, adapters: readonly VideoAdapter[]): VideoAsk {
+export function withTakenSize(ask: VideoCall, adapters: readonly VideoAdapter[]): VideoCall {
   const { resolution, ...rest } = ask;
   if (resolution === undefined || !adapters.some(({ ignoresResolution }) => ignoresResolution)) return ask;
   const warning = '`resolution` was dropped: the provider does not support it.';
@@ -23,7 +23,7 @@ export function withTakenSize(ask: VideoAsk, adapters: readonly VideoAdapter[]):
 }
 
 /** The order with its quality as named in prices. Throws `invalid_request` if the model has no price for it. */
-export function withQuality(ask: VideoAsk, { adapters, price, allowsUnpriced }: Qualities): VideoAsk {
+export function withQuality(ask: VideoCall, { adapters, price, allowsUnpriced }: Qualities): VideoCall {
   const found = adapters.flatMap((video) => {
     const quality = video.qualityOf?.(withOwnMembers(video, ask).ask.metadata);
     return quality === undefined ? [] : [{ quality, plain: video.qualityOf?.({}) }];
@@ -36,7 +36,7 @@ export function withQuality(ask: VideoAsk, { adapters, price, allowsUnpriced }: 
   return { ...ask, quality };
 }
 
-function unpriced({ words, metadata }: VideoAsk, quality: string): GatewayError {
+function unpriced({ words, metadata }: VideoCall, quality: string): GatewayError {
   const [mode] = quality.split('+');
   const member = mode === 'std' ? (metadata.sound === undefined ? 'voice_list' : 'sound') : 'mode';
   const param = words === undefined ? `metadata.${member}` : member;

@@ -4,7 +4,7 @@ import { type Caller, nameFor } from '../access/access.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
-import { isOver, type VideoAsk } from '../canonical/task.ts';
+import { isOver, type VideoCall } from '../canonical/task.ts';
 import { settledWithin } from '../canonical/time.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { offered } from '../catalog/offer.ts';
@@ -28,7 +28,7 @@ export interface Submission {
   caller: Caller;
   /** The API format's name. */
   format: string;
-  ask: VideoAsk;
+  ask: VideoCall;
   idempotencyKey?: string;
   /** Refuse what the provider's format cannot express. */
   strict: boolean;
@@ -109,7 +109,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
 
   async function begin(
     group: readonly [Task, ...Task[]],
-    asked: VideoAsk,
+    asked: VideoCall,
     targets: readonly ModelTarget[],
     idempotencyKey: string | undefined,
     fingerprint: string | undefined,
@@ -257,7 +257,7 @@ function busy(): GatewayError {
   );
 }
 
-function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
+function modelFor(deps: TaskDeps, caller: Caller, ask: VideoCall): Model {
   const name = ask.model === '' ? deps.settings.defaultModel : ask.model;
   if (name === undefined) {
     throw new GatewayError('invalid_request', '`model` is missing: there is no default model for videos.', {
@@ -287,7 +287,7 @@ interface RemixSource {
 }
 
 /** A remix is generated at the target of the original. */
-async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<RemixSource | undefined> {
+async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoCall): Promise<RemixSource | undefined> {
   if (remixOf === undefined) return undefined;
   const row = await deps.store.tasks.task(remixOf);
   if (row?.account !== caller.account) throw unknownVideo(remixOf);
@@ -299,7 +299,7 @@ async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): 
 }
 
 /** The length is always set, so that the price is known; so is the quality, if there is a choice. */
-function orderFor(deps: TaskDeps, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
+function orderFor(deps: TaskDeps, ask: VideoCall, model: Model, targets: readonly ModelTarget[]): VideoCall {
   const adapters = targets.flatMap((choice) => videoTargetAt(deps, choice)?.video ?? []);
   const seconds = ask.seconds ?? Math.max(0, ...adapters.map(({ defaultSeconds }) => defaultSeconds));
   const allowsUnpriced = deps.settings.unpricedExtras === 'allow';
@@ -354,7 +354,7 @@ function newTask(
 }
 
 /** What the record and the spans of the task need of its request. */
-function sentWith({ user }: VideoAsk, headers: RequestHeaders): Pick<Task, 'labels' | 'parent'> {
+function sentWith({ user }: VideoCall, headers: RequestHeaders): Pick<Task, 'labels' | 'parent'> {
   const labels = labelsOf(user === undefined ? {} : { user }, headers, true);
   const traceparent = headers.get('traceparent');
   const tracestate = headers.get('tracestate');
@@ -386,6 +386,6 @@ function sameAs(task: Task, fingerprint: string | undefined): Task {
   });
 }
 
-function digestOf(ask: VideoAsk): string {
+function digestOf(ask: VideoCall): string {
   return createHash('sha256').update(JSON.stringify(ask)).digest('hex');
 }

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
-import type { VideoAsk } from '../../src/canonical/task.ts';
+import type { VideoCall } from '../../src/canonical/task.ts';
 import { jimengVideos } from '../../src/dialects/video/jimeng.ts';
 import { klingVideos } from '../../src/dialects/video/kling.ts';
 import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
@@ -66,7 +66,7 @@ const SPOKEN = /--(dur|duration|rs|resolution|frames|fps)\s+(\S+?)(?=[\s"\\]|$)/
 function permitted(
   body: string,
   defaultSeconds: number,
-  { width: wide = 1920, height: high = 1088 }: VideoAsk,
+  { width: wide = 1920, height: high = 1088 }: VideoCall,
 ): number {
   let count = 1;
   let rate = FRAMES_A_SECOND;
@@ -179,7 +179,7 @@ const BY_SECOND = { clips };
 
 /** Lines times seconds times videos in the worst interpretation of this body. `defaultLines`: used if a body has no size. */
 function permittedLines(body: string, defaultSeconds: number, defaultLines: number): number {
-  const tokens = (of: string) => permitted(of, defaultSeconds, { width: 16, height: 9 } as VideoAsk);
+  const tokens = (of: string) => permitted(of, defaultSeconds, { width: 16, height: 9 } as VideoCall);
   const pixels = (tokens(body) / tokens(withoutSizes(body))) * 16 * 9;
   const lines = pixels > 16 * 9 ? Math.sqrt((pixels * 9) / 16) : defaultLines;
   const seconds =
@@ -195,7 +195,7 @@ const withoutSizes = (body: string) =>
     .replace(/"(width|height)"/gi, '"_"');
 
 /** A provider without a size parameter has a size of its own with its price. */
-function requestedLines({ width, height }: VideoAsk): number {
+function requestedLines({ width, height }: VideoCall): number {
   if (width !== undefined && height !== undefined) return linesOf(`${width}x${height}`);
   return 720;
 }
@@ -221,7 +221,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
           let bodies: string[];
           let held: number;
           let heldBySecond: number;
-          let ask: VideoAsk;
+          let ask: VideoCall;
           try {
             const readAsk = format.readAsk({ fields });
             // As `tasks/video-tasks.ts` does: an order of several videos is several tasks if the provider generates one at a time.

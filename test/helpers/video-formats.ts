@@ -1,6 +1,6 @@
 /** For tests: the requests of each video provider and the meaning of its answers, from its public documentation. */
 import type { Json } from '../../src/canonical/json.ts';
-import type { TaskImage, VideoAsk } from '../../src/canonical/task.ts';
+import type { TaskImage, VideoCall } from '../../src/canonical/task.ts';
 import { dashscope } from '../../src/providers/chat/dashscope.ts';
 import { google } from '../../src/providers/chat/google.ts';
 import { openai } from '../../src/providers/chat/openai.ts';
@@ -21,7 +21,7 @@ export const image: TaskImage = {
 };
 export const last: TaskImage = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
 export const DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';
-export const plain: VideoAsk = {
+export const plain: VideoCall = {
   model: 'public',
   prompt: 'A cat',
   seconds: 5,
@@ -30,7 +30,7 @@ export const plain: VideoAsk = {
   metadata: { own: 1 },
 };
 /** The same with a size and a seed. */
-export const wide: VideoAsk = { ...plain, width: 1280, height: 720, seed: 7 };
+export const wide: VideoCall = { ...plain, width: 1280, height: 720, seed: 7 };
 
 export const targetOf = ({ baseUrl = '' }: Provider, more: Partial<Target> = {}): Target => ({
   model: 'm-1',

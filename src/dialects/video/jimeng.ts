@@ -1,6 +1,6 @@
 /** Jimeng's endpoint, `/vendor-b/?Action=…`: docs/api.md#jimeng. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { TaskState, VideoAsk } from '../../canonical/task.ts';
+import type { TaskState, VideoCall } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { JimengRequest } from './request-schemas.ts';
@@ -32,7 +32,7 @@ const WORDS: { readonly [state in TaskState]: string } = {
   failed: 'done',
 };
 
-function readAsk({ fields }: VideoFormatRequest): VideoAsk {
+function readAsk({ fields }: VideoFormatRequest): VideoCall {
   const reader = new FieldReader(fields, JimengRequest);
   const inline = reader.take('binary_data_base64') ?? [];
   const addresses = reader.take('image_urls') ?? [];

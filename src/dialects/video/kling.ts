@@ -2,7 +2,7 @@
  * Kling's endpoints, `/vendor-a/v1/videos/text2video` and `/image2video`: Kling's request body; the response is that of
  * docs/api.md#video-generations.
  */
-import type { VideoAsk } from '../../canonical/task.ts';
+import type { VideoCall } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { KlingRequest } from './request-schemas.ts';
@@ -11,7 +11,7 @@ import { writeResult } from './video-generations.ts';
 
 export const klingVideos: VideoFormat = { name: 'vendor-a', readAsk, writeTask: writeResult };
 
-function readAsk({ fields, fromImage }: VideoFormatRequest): VideoAsk {
+function readAsk({ fields, fromImage }: VideoFormatRequest): VideoCall {
   const reader = new FieldReader(fields, KlingRequest);
   const images = [...reader.image('first', 'image'), ...reader.image('last', 'image_tail')];
   if (fromImage && images.length === 0) throw wrong('image', 'is missing: the video begins with it');

@@ -5,7 +5,7 @@
 
 import { pixelsOfResolution } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { VideoAsk } from '../../canonical/task.ts';
+import type { VideoCall } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { VIDEO_RANGES } from './request-schemas.ts';
 import { readSize } from './video-format.ts';
@@ -47,12 +47,12 @@ interface VideoMoneyMember {
  * Returns the request with the price members removed from its metadata. `n`: the number of videos, if the format has a
  * member for it.
  */
-export function withoutRepeats(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
+export function withoutRepeats(ask: Omit<VideoCall, 'n'>, n: number | undefined): VideoCall {
   const found: VideoMoneyMember[] = [];
   const metadata = without(ask.metadata, 'metadata', found, 0);
   const dropped: string[] = [];
   if (found.length === 0) return inOneSize({ ...ask, n: n ?? 1 }, dropped);
-  const order: VideoAsk = { ...ask, metadata, n: countOf(found, n, dropped) };
+  const order: VideoCall = { ...ask, metadata, n: countOf(found, n, dropped) };
   const seconds = ask.seconds ?? lengthIn(found);
   if (seconds !== undefined) order.seconds = seconds;
   for (const one of found) {
@@ -64,7 +64,7 @@ export function withoutRepeats(ask: Omit<VideoAsk, 'n'>, n: number | undefined):
 }
 
 /** Drops a resolution that is higher than the size in the same request: some providers read only the resolution. */
-function inOneSize(order: VideoAsk, dropped: string[]): VideoAsk {
+function inOneSize(order: VideoCall, dropped: string[]): VideoCall {
   const { resolution, ...rest } = order;
   const { width, height } = order;
   const isAbove =
@@ -145,7 +145,7 @@ function lengthIn(found: readonly VideoMoneyMember[]): number | undefined {
 }
 
 /** Uses a size in the metadata if the request has no other. */
-function takesSize(order: VideoAsk, { path, value }: VideoMoneyMember): boolean {
+function takesSize(order: VideoCall, { path, value }: VideoMoneyMember): boolean {
   if (order.width !== undefined || order.resolution !== undefined || typeof value !== 'string') return false;
   const size = readSize(value, path);
   if (size) Object.assign(order, size);

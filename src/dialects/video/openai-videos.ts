@@ -1,6 +1,6 @@
 /** OpenAI's videos, `/v1/videos`: docs/api.md#videos. */
 import type { JsonObject } from '../../canonical/json.ts';
-import type { VideoAsk } from '../../canonical/task.ts';
+import type { VideoCall } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { withoutRepeats } from './money.ts';
 import { RemixRequest, VideoRequest } from './request-schemas.ts';
@@ -17,7 +17,7 @@ import {
 export const openaiVideos: VideoFormat = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
 
 /** Unknown members become `metadata`. */
-export function readVideoAsk({ fields }: VideoFormatRequest): VideoAsk {
+export function readVideoAsk({ fields }: VideoFormatRequest): VideoCall {
   const reader = new FieldReader(fields, VideoRequest);
   const size = readSize(reader.text('size'), 'size');
   const images = [
@@ -50,7 +50,7 @@ export function readVideoAsk({ fields }: VideoFormatRequest): VideoAsk {
 }
 
 /** A remix changes the prompt only. Other members are refused. */
-export function readRemix(fields: JsonObject, source: Omit<VideoAsk, 'images'>): VideoAsk {
+export function readRemix(fields: JsonObject, source: Omit<VideoCall, 'images'>): VideoCall {
   const reader = new FieldReader(fields, RemixRequest);
   const prompt = reader.text('prompt');
   if (prompt === undefined) throw wrong('prompt', 'is missing: it says what is to be different');

@@ -4,7 +4,7 @@
  */
 import type { TSchema } from 'typebox';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { TaskCourse, TaskImage, TaskOutput, VideoAsk } from '../../canonical/task.ts';
+import type { TaskCourse, TaskImage, TaskOutput, VideoCall } from '../../canonical/task.ts';
 import { parsedJson } from '../shared/json-values.ts';
 import { wrong } from '../shared/request-body.ts';
 import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
@@ -19,7 +19,7 @@ export interface VideoFormatRequest {
 /** A task as its owner sees it. */
 export interface TaskView extends TaskCourse {
   id: string;
-  ask: Omit<VideoAsk, 'images'>;
+  ask: Omit<VideoCall, 'images'>;
   /** Milliseconds since 1970. */
   createdAt: number;
   /** When the files expire. Absent if there are no files yet. */
@@ -32,7 +32,7 @@ export interface TaskView extends TaskCourse {
 export interface VideoFormat {
   readonly name: string;
   /** `model` is empty if the client named none. Throws `invalid_request` that names the wrong member. */
-  readAsk(request: VideoFormatRequest): VideoAsk;
+  readAsk(request: VideoFormatRequest): VideoCall;
   writeTask(task: TaskView): JsonObject;
   /** The response to the creation, if it is not the task itself. */
   writeCreated?(task: TaskView): JsonObject;

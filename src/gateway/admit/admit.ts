@@ -16,7 +16,7 @@ import { type AddressedMedia, addressedMedia } from '../prepare/addressed-media.
 import { Meter } from '../settle/meter.ts';
 import { routeTo, urlsTaken } from '../target-route.ts';
 import type { Ready } from './candidate.ts';
-import { askedModel, callNamed, candidateFor, readyFor } from './candidates.ts';
+import { callNamed, candidateFor, readyFor, requestedModel } from './candidates.ts';
 import { FallbackChain } from './fallback-chain.ts';
 
 /** A call that may begin once its hold is taken. It has a place within the limits of key and account. */
@@ -36,7 +36,7 @@ export interface Admission {
 export function admission(deps: GatewayDeps, pending: PendingCall): Admission | Promise<Admission> {
   const { caller, at, call: asked } = pending;
   deps.access.allowScope(caller, SCOPE_OF[asked.kind]);
-  const { model, wishes } = askedModel(deps, caller, asked.model, pending.requestedRouting, at);
+  const { model, wishes } = requestedModel(deps, caller, asked.model, pending.requestedRouting, at);
   const origin = wishes ? { caller, at, dialect: pending.dialect, wishes, headers: pending.headers } : pending;
   // Checks without side effects come first: after `access.admit` the call has a place that must be released.
   const named = callNamed(asked, model.name);

@@ -211,7 +211,7 @@ export interface AskedModel {
 const NO_WISHES: Wishes = { allowFallbacks: true, requireParameters: false };
 
 /** Throws `model_not_found`, `model_not_allowed`, `routing_not_allowed`. */
-export function askedModel(
+export function requestedModel(
   deps: GatewayDeps,
   caller: Caller,
   name: string,

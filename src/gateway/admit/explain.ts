@@ -14,7 +14,7 @@ import { readRequest, takeWishes } from '../prepare/take-wishes.ts';
 import { routeTo } from '../target-route.ts';
 import { boundCall } from './admit.ts';
 import type { Ready } from './candidate.ts';
-import { askedModel, callNamed, candidateFor, type RequestOrigin, readyFor } from './candidates.ts';
+import { callNamed, candidateFor, type RequestOrigin, readyFor, requestedModel } from './candidates.ts';
 import { type CallNeeds, checksOf, type ExplainedCheck } from './explain-checks.ts';
 import { reachableModels } from './fallback-chain.ts';
 
@@ -93,7 +93,7 @@ export async function explain(
     deps.access.allowScope(caller, SCOPE_OF[call.kind]);
     const requestedRouting = wished?.requestedRouting;
     const at = deps.now();
-    const { model, wishes } = askedModel(deps, caller, asked, requestedRouting, at);
+    const { model, wishes } = requestedModel(deps, caller, asked, requestedRouting, at);
     const origin = { caller, at, dialect, wishes };
     const all = reachableModels(deps, origin, model);
     const reached = all.map((one) => {

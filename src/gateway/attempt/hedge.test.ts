@@ -61,7 +61,7 @@ async function received(serving: ReturnType<GatewayCase['serve']>): Promise<Fake
 }
 
 /** Both targets have been called and are silent. */
-async function bothAsked({ at, pauses }: Awaited<ReturnType<typeof open>>): Promise<[SentRequest, SentRequest]> {
+async function bothSent({ at, pauses }: Awaited<ReturnType<typeof open>>): Promise<[SentRequest, SentRequest]> {
   const first = await at.transport.next();
   await pauses.end();
   const second = await at.transport.next();
@@ -90,7 +90,7 @@ for (const winner of [0, 1]) {
     const opened = await open();
     const { at } = opened;
     const serving = at.serve(streaming(at));
-    const pair = await bothAsked(opened);
+    const pair = await bothSent(opened);
     sendHello(pair[winner]!);
     const sink = await received(serving);
     expect(await sink.over).toBe('ended');
@@ -120,7 +120,7 @@ test('a non-streaming reply of the second target wins', async () => {
   const opened = await open();
   const { at } = opened;
   const serving = at.serve(chatRequest(at.model));
-  const [first, second] = await bothAsked(opened);
+  const [first, second] = await bothSent(opened);
   second.answer(wholeAnswer('Hello'));
   const answer = await serving;
   expect([answer.status, answer.headers['x-modelport-attempts']]).toEqual([200, '2']);
@@ -135,7 +135,7 @@ test('a target that starts its stream without content has not answered', async (
   const opened = await open();
   const { at } = opened;
   const serving = at.serve(streaming(at));
-  const [first, second] = await bothAsked(opened);
+  const [first, second] = await bothSent(opened);
   first.beginStream();
   first.pushEvents(role);
   sendHello(second);
@@ -200,7 +200,7 @@ describe('failures', () => {
       const opened = await open();
       const { at } = opened;
       const serving = at.serve(streaming(at));
-      const pair = await bothAsked(opened);
+      const pair = await bothSent(opened);
       pair[failing]!.answer(errorAnswer(500, 'broken'));
       sendHello(pair[1 - failing]!);
       const sink = await received(serving);
@@ -222,7 +222,7 @@ describe('failures', () => {
     const opened = await open({ targets: 3 });
     const { at } = opened;
     const serving = at.serve(chatRequest(at.model));
-    const [first, second] = await bothAsked(opened);
+    const [first, second] = await bothSent(opened);
     second.answer(errorAnswer(500, 'second'));
     first.answer(errorAnswer(503, 'first'));
     const third = await at.transport.next();
@@ -236,7 +236,7 @@ describe('failures', () => {
   test('a refusal of the request by the first ends the call, one by the second does not', async () => {
     const refused = await open();
     const failing = refused.at.serve(chatRequest(refused.at.model));
-    const [first, second] = await bothAsked(refused);
+    const [first, second] = await bothSent(refused);
     first.answer(errorAnswer(400, 'bad request'));
     expect((await failing).status).toBe(400);
     expect(second.isStopped).toBe(true);
@@ -244,7 +244,7 @@ describe('failures', () => {
     await expectSettled(refused.at);
     const opened = await open();
     const serving = opened.at.serve(chatRequest(opened.at.model));
-    const pair = await bothAsked(opened);
+    const pair = await bothSent(opened);
     pair[1].answer(errorAnswer(400, 'bad request'));
     const slower = opened.at.deps.catalog.find(opened.at.model)!.targets[1]!;
     while (opened.at.deps.catalog.routing.targetState(slower).inFlight > 0) await Bun.sleep(1);
@@ -258,7 +258,7 @@ describe('failures', () => {
     const opened = await open();
     const { at } = opened;
     const serving = at.serve(streaming(at));
-    const [first, second] = await bothAsked(opened);
+    const [first, second] = await bothSent(opened);
     second.beginStream();
     second.pushEvents(role, hel);
     const sink = await received(serving);
@@ -280,7 +280,7 @@ for (const stream of [true, false]) {
     const opened = await open();
     const { at } = opened;
     const serving = at.serve(stream ? streaming(at) : chatRequest(at.model));
-    const pair = await bothAsked(opened);
+    const pair = await bothSent(opened);
     at.client.leave();
     await serving;
     expect(pair.map(({ isStopped }) => isStopped)).toEqual([true, true]);
@@ -317,7 +317,7 @@ test('if the filter of the faster target refuses, only the fallback model is cha
   await bench.change({ name: small.at.model, hedge: 'on', retries: 0, targets: rows, fallbacks });
   const { at } = small;
   const serving = at.serve(streaming(at));
-  const [, second] = await bothAsked(small);
+  const [, second] = await bothSent(small);
   const filtered = JSON.parse(JSON.stringify(finish).replace('"stop"', '"content_filter"'));
   at.transport.script(streamAnswer(['Hel', 'lo']));
   second.beginStream();
@@ -385,7 +385,7 @@ describe('the second request', () => {
     const health = at.deps.catalog.routing.state.health(at.deps.catalog.find(at.model)!.targets[0]!);
     for (let i = 0; i < 19; i++) health.firstTokens.add(100);
     const serving = at.serve(streaming(at));
-    const [first, second] = await bothAsked({ at, pauses });
+    const [first, second] = await bothSent({ at, pauses });
     at.turn(5000);
     sendHello(second);
     await (await received(serving)).over;

@@ -7,7 +7,7 @@ import { patchMembers } from '../../dialects/wire/json.ts';
 import { readsMore } from '../../ledger/doubt.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
 import { admit, holdRequest } from '../admit/admit.ts';
-import { askedModel, callNamed } from '../admit/candidates.ts';
+import { callNamed, requestedModel } from '../admit/candidates.ts';
 import { CallContext, type PendingCall } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { Meter } from '../settle/meter.ts';
@@ -45,7 +45,7 @@ export async function admitCached(
 ): Promise<CallContext> {
   const { caller, call } = pending;
   deps.access.allowScope(caller, SCOPE_OF[call.kind]);
-  const { model } = askedModel(deps, caller, call.model, pending.requestedRouting, pending.at);
+  const { model } = requestedModel(deps, caller, call.model, pending.requestedRouting, pending.at);
   const { hash, isStorable, stored } = await lookUp(deps, pending, model, request);
   const cache = new CachedCall(hash, model.name, caller.row.cacheSeconds ?? 0, stored, isStorable);
   const context = stored

@@ -4,7 +4,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
 import { keepParsed } from '../../dialects/shared/request-body.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
-import type { ParseAnswered, ParseAsked } from './json-worker.ts';
+import type { ParseRequest, ParseResult } from './json-worker.ts';
 
 export interface JsonBodies {
   /**
@@ -69,7 +69,7 @@ function beginsJson(body: Uint8Array): boolean {
 }
 
 interface PendingParse {
-  resolve(answered: ParseAnswered): void;
+  resolve(answered: ParseResult): void;
   reject(error: GatewayError): void;
 }
 
@@ -82,7 +82,7 @@ function createParseThread() {
 
   function start(): Worker {
     const started = startThread(workerProgram(new URL('./json-worker.ts', import.meta.url)));
-    started.onmessage = ({ data }: MessageEvent<ParseAnswered>) => {
+    started.onmessage = ({ data }: MessageEvent<ParseResult>) => {
       pending.get(data.id)?.resolve(data);
       pending.delete(data.id);
       if (pending.size === 0) idle = setTimeout(end, IDLE_MS).unref();
@@ -107,14 +107,14 @@ function createParseThread() {
   }
 
   return {
-    parse(body: Uint8Array, bounds: JsonBounds): Promise<ParseAnswered> {
+    parse(body: Uint8Array, bounds: JsonBounds): Promise<ParseResult> {
       clearTimeout(idle);
       worker ??= start();
       const id = ++last;
       // A buffer that is shared with other data cannot be transferred.
       const bytes = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
-      const answered = new Promise<ParseAnswered>((resolve, reject) => pending.set(id, { resolve, reject }));
-      worker.postMessage({ id, bytes, bounds } satisfies ParseAsked, [bytes.buffer as ArrayBuffer]);
+      const answered = new Promise<ParseResult>((resolve, reject) => pending.set(id, { resolve, reject }));
+      worker.postMessage({ id, bytes, bounds } satisfies ParseRequest, [bytes.buffer as ArrayBuffer]);
       return answered;
     },
   };

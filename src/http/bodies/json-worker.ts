@@ -5,14 +5,14 @@ import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 
 declare const self: Worker;
 
-export interface ParseAsked {
+export interface ParseRequest {
   id: number;
   /** Transferred to the worker, and back with the result. */
   bytes: Uint8Array;
   bounds: JsonBounds;
 }
 
-export interface ParseAnswered {
+export interface ParseResult {
   id: number;
   bytes: Uint8Array;
   result: { value: Json } | { excess: JsonExcess } | { broken: string };
@@ -20,11 +20,11 @@ export interface ParseAnswered {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-self.onmessage = ({ data: { id, bytes, bounds } }: MessageEvent<ParseAsked>) => {
-  self.postMessage({ id, bytes, result: parse(bytes, bounds) } satisfies ParseAnswered, [bytes.buffer as ArrayBuffer]);
+self.onmessage = ({ data: { id, bytes, bounds } }: MessageEvent<ParseRequest>) => {
+  self.postMessage({ id, bytes, result: parse(bytes, bounds) } satisfies ParseResult, [bytes.buffer as ArrayBuffer]);
 };
 
-function parse(bytes: Uint8Array, bounds: JsonBounds): ParseAnswered['result'] {
+function parse(bytes: Uint8Array, bounds: JsonBounds): ParseResult['result'] {
   const excess = scanJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), bounds);
   if (excess) return { excess };
   try {

@@ -9,13 +9,13 @@ import { countText } from './count-text.ts';
 declare const self: Worker;
 
 /** The message to the worker. `id` is returned with the answer. */
-export interface CountAsked {
+export interface CountRequest {
   id: number;
   texts: readonly string[];
 }
 
 /** The tokens of each text, in the order of the texts. */
-export interface CountAnswered {
+export interface CountResult {
   id: number;
   tokens: number[];
 }
@@ -24,7 +24,7 @@ export interface CountAnswered {
 const path = resolve(dirname(Bun.main), vocabulary);
 const countTokens = createByteCounter(readFileSync(path), O200K_TOKEN_SPLIT_REGEX);
 
-self.onmessage = ({ data: { id, texts } }: MessageEvent<CountAsked>) => {
+self.onmessage = ({ data: { id, texts } }: MessageEvent<CountRequest>) => {
   const tokens = texts.map((text) => countText(text, countTokens));
-  self.postMessage({ id, tokens } satisfies CountAnswered);
+  self.postMessage({ id, tokens } satisfies CountResult);
 };

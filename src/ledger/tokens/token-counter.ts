@@ -1,6 +1,6 @@
 /** Counts tokens of delivered texts when the provider reports none, with a tokenizer in a worker thread that exists only while needed. */
 import { startThread, workerProgram } from '../../canonical/worker-program.ts';
-import type { CountAnswered, CountAsked } from './count-worker.ts';
+import type { CountRequest, CountResult } from './count-worker.ts';
 
 /** Counts tokens with OpenAI's `o200k_base` vocabulary in a worker thread. */
 export interface TokenCounter {
@@ -49,7 +49,7 @@ export function createTokenCounter({
   function thread(): Worker {
     if (worker) return worker;
     worker = startThread(workerProgram(new URL('./count-worker.ts', import.meta.url)), { smol: true });
-    worker.onmessage = ({ data }: MessageEvent<CountAnswered>) => settle(data.id, data.tokens);
+    worker.onmessage = ({ data }: MessageEvent<CountResult>) => settle(data.id, data.tokens);
     worker.onerror = (event) => {
       event.preventDefault();
       giveUp();
@@ -85,7 +85,7 @@ export function createTokenCounter({
       const id = ++last;
       return new Promise((resolve) => {
         pending.set(id, { texts, resolve, timer: setTimeout(giveUp, timeoutMs) });
-        thread().postMessage({ id, texts } satisfies CountAsked);
+        thread().postMessage({ id, texts } satisfies CountRequest);
       });
     },
     get isLoaded() {

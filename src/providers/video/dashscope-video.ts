@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress, VideoCall } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
 import { defined, jsonRequest, memberOf, membersIn, plainRequest, requiredId } from './json-requests.ts';
@@ -61,7 +61,7 @@ export const dashscopeVideo: VideoAdapter = {
     plainRequest(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
 };
 
-function newer(ask: VideoAsk): OwnRequest {
+function newer(ask: VideoCall): OwnRequest {
   const framed = imageOf(ask, 'first') !== undefined;
   const media = ask.images.map((image) => ({ type: MEDIA[image.role], url: imageAddress(image) }));
   return {
@@ -72,7 +72,7 @@ function newer(ask: VideoAsk): OwnRequest {
   };
 }
 
-function older(ask: VideoAsk, takesLast: boolean): OwnRequest {
+function older(ask: VideoCall, takesLast: boolean): OwnRequest {
   const first = imageOf(ask, 'first');
   const last = imageOf(ask, 'last');
   if (takesLast) {
@@ -106,7 +106,7 @@ const SIZES: readonly (readonly [lines: number, sizes: { readonly [ratio: string
 ];
 
 /** The model's default is its largest size, so a resolution becomes the size of the nearest class below it. */
-function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): string | undefined {
+function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoCall): string | undefined {
   if (width !== undefined && height !== undefined) return `${width}*${height}`;
   if (resolution === undefined) return undefined;
   const lines = resolution.toLowerCase() === '4k' ? 2160 : Number.parseInt(resolution, 10);
@@ -115,12 +115,12 @@ function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): 
 }
 
 /** Whether the size already expresses the aspect ratio. */
-function isShaped({ width, resolution, aspectRatio = '' }: VideoAsk): boolean {
+function isShaped({ width, resolution, aspectRatio = '' }: VideoCall): boolean {
   return width === undefined && resolution !== undefined && SIZES[0]![1][aspectRatio] !== undefined;
 }
 
 /** A resolution class such as `720P`. */
-function classOf(ask: VideoAsk): string | undefined {
+function classOf(ask: VideoCall): string | undefined {
   return resolutionOf(ask)?.toUpperCase();
 }
 

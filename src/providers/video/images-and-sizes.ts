@@ -1,7 +1,7 @@
 /** Images, aspect ratios and resolutions in the words of video providers. */
-import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoCall } from '../../canonical/task.ts';
 
-export function imageOf({ images }: VideoAsk, role: TaskImage['role']): TaskImage | undefined {
+export function imageOf({ images }: VideoCall, role: TaskImage['role']): TaskImage | undefined {
   return images.find((image) => image.role === role);
 }
 
@@ -15,7 +15,7 @@ const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21
 const ABOUT_THE_SAME = 0.03;
 
 /** The nearest common aspect ratio, such as `16:9`, if the size is close to one. */
-export function ratioOf({ aspectRatio, width, height }: VideoAsk): string | undefined {
+export function ratioOf({ aspectRatio, width, height }: VideoCall): string | undefined {
   if (aspectRatio !== undefined || width === undefined || height === undefined) return aspectRatio;
   const off = (ratio: string) => Math.abs(width / height / quotientOf(ratio) - 1);
   const [nearest = ''] = RATIOS.toSorted((one, other) => off(one) - off(other));
@@ -39,7 +39,7 @@ const CLASSES: readonly number[] = [240, 360, 480, 540, 720, 768, 1080, 1440, 21
 /**
  * The resolution class, such as `720p`. A size belongs to the class with the same number of pixels: 960x960 is 720p.
  */
-export function resolutionOf({ resolution, width, height }: VideoAsk, classes = CLASSES): string | undefined {
+export function resolutionOf({ resolution, width, height }: VideoCall, classes = CLASSES): string | undefined {
   if (resolution !== undefined || width === undefined || height === undefined) return resolution;
   const lines = Math.sqrt((width * height * 9) / 16);
   const [nearest = lines] = classes.toSorted((one, other) => Math.abs(one - lines) - Math.abs(other - lines));

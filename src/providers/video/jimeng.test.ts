@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoCall } from '../../canonical/task.ts';
 import type { Target } from '../outgoing.ts';
 import { jimeng } from './jimeng.ts';
 import type { ProviderAnswer, VideoAdapter } from './video.ts';
 
 const inline: TaskImage = { role: 'first', source: { type: 'inline', base64: 'iVBORw0KGgo=' } };
 const byAddress: TaskImage = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
-const plain: VideoAsk = { model: 'public', prompt: 'A cat', seconds: 5, images: [], n: 1, metadata: { own: 1 } };
+const plain: VideoCall = { model: 'public', prompt: 'A cat', seconds: 5, images: [], n: 1, metadata: { own: 1 } };
 const target: Target = {
   model: 'jimeng_ti2v_v30_pro',
   baseUrl: jimeng.baseUrl ?? '',
@@ -23,7 +23,7 @@ const answer = (json: unknown, status = 200): ProviderAnswer => ({
 const success = (data: object) => answer({ code: 10_000, message: 'Success', data });
 const refused = (code: number, status = 400, data: object | null = null) =>
   answer({ code, message: 'Risk Not Pass', data }, status);
-const started = (ask: VideoAsk) => {
+const started = (ask: VideoCall) => {
   const { outgoing, warnings } = video.start(ask, target, 'video_1');
   return { url: outgoing.url, body: JSON.parse(new TextDecoder().decode(outgoing.body)), warnings };
 };

@@ -1,5 +1,5 @@
 /** Warnings for members of a video request that a provider cannot express. */
-import type { VideoAsk } from '../../canonical/task.ts';
+import type { VideoCall } from '../../canonical/task.ts';
 import { imageOf } from './images-and-sizes.ts';
 
 const LOSSES = {
@@ -27,13 +27,13 @@ export function shapeLosses(framed: boolean): readonly Loss[] {
 }
 
 /** A warning for each of these that the request has. */
-export function dropped(ask: VideoAsk, ...unsayable: readonly Loss[]): string[] {
+export function dropped(ask: VideoCall, ...unsayable: readonly Loss[]): string[] {
   return unsayable
     .filter((loss) => isAskedFor(ask, loss))
     .map((loss) => `${LOSSES[loss]}: the provider does not take it.`);
 }
 
-function isAskedFor(ask: VideoAsk, loss: Loss): boolean {
+function isAskedFor(ask: VideoCall, loss: Loss): boolean {
   switch (loss) {
     case 'n':
       return ask.n !== 1;

@@ -3,7 +3,7 @@
  * MiniMax video generation reference.
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { TaskImage, TaskProgress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, TaskProgress, VideoCall } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { imageAddress, imageOf, ratioOf, resolutionOf } from './images-and-sizes.ts';
@@ -91,7 +91,7 @@ function secondVersion(baseUrl: string): string {
   return baseUrl.replace(/\/v1\/?$/, '/v2');
 }
 
-function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
+function secondStart(ask: VideoCall, { baseUrl, model }: Target) {
   const framed = ask.images.some(({ role }) => role !== 'reference');
   const text = ask.prompt === undefined ? [] : [{ type: 'text', text: ask.prompt }];
   const images = ask.images.map((image) => ({

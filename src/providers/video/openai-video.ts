@@ -3,7 +3,7 @@
  * reference, Videos.
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { TaskProgress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskProgress, VideoCall } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
 import type { Target } from '../outgoing.ts';
 import { imageAddress, imageOf } from './images-and-sizes.ts';
@@ -36,7 +36,7 @@ export function openaiVideoAt(addressAt: (target: Target, path: string) => strin
 
 export const openaiVideo = openaiVideoAt(({ baseUrl }, path) => joinUrl(baseUrl, path));
 
-function startAt(url: string, ask: VideoAsk, model: string, id: string): StartRequest {
+function startAt(url: string, ask: VideoCall, model: string, id: string): StartRequest {
   const members = membersOf(ask, model);
   const shape = ask.width === undefined ? (['aspectRatio'] as const) : [];
   const warnings = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'resolution', 'last', 'reference', ...shape);
@@ -52,7 +52,7 @@ function startAt(url: string, ask: VideoAsk, model: string, id: string): StartRe
   return { outgoing: { method: 'POST', url, headers, body }, warnings };
 }
 
-function membersOf({ metadata, prompt, seconds, width, height }: VideoAsk, model: string): JsonObject {
+function membersOf({ metadata, prompt, seconds, width, height }: VideoCall, model: string): JsonObject {
   const members: JsonObject = { ...metadata, model };
   if (prompt !== undefined) members.prompt = prompt;
   if (seconds !== undefined) members.seconds = String(seconds);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { jwtVerify } from 'jose';
 import { DATA_URL, image, last, plain, targetOf, VIDEO_FORMATS, wide } from '../../../test/helpers/video-formats.ts';
-import type { TaskImage, VideoAsk } from '../../canonical/task.ts';
+import type { TaskImage, VideoCall } from '../../canonical/task.ts';
 import { dashscope } from '../chat/dashscope.ts';
 import { google } from '../chat/google.ts';
 import { xai } from '../chat/xai.ts';
@@ -142,7 +142,7 @@ test('a task that DashScope no longer keeps is lost', () => {
 });
 
 const reference: TaskImage = { role: 'reference', source: { type: 'url', url: 'https://images.example/ref.png' } };
-const started = (provider: Provider, ask: Partial<VideoAsk>, model = 'm-1') => {
+const started = (provider: Provider, ask: Partial<VideoCall>, model = 'm-1') => {
   const { outgoing, warnings } = videoOf(provider).start(
     { ...plain, metadata: {}, ...ask },
     targetOf(provider, { model }),
@@ -231,7 +231,7 @@ test.each([
 });
 
 test("one provider's members are sent to that provider only", () => {
-  const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
+  const ask: VideoCall = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
   expect(withOwnMembers(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
   const unsaid = [expect.stringContaining('`mode` was dropped'), expect.stringContaining('`cfg_scale` was dropped')];
   expect(withOwnMembers(videoOf(google), ask)).toEqual({ ask: { ...ask, metadata: {} }, unsaid });

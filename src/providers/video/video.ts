@@ -1,7 +1,7 @@
 /** How a provider generates videos: every step as a request to send and a response to read. No I/O. */
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import type { TaskProgress, VideoAsk } from '../../canonical/task.ts';
+import type { TaskProgress, VideoCall } from '../../canonical/task.ts';
 import type { Outgoing, Target } from '../outgoing.ts';
 
 /** A complete response of a provider. */
@@ -35,19 +35,19 @@ export interface VideoAdapter {
   readonly ignoresResolution?: true;
   /** The quality class by the provider's own settings, as prices name it. Absent: there is one class. */
   qualityOf?(metadata: JsonObject): string;
-  /** The client format whose extra members are this provider's own (`VideoAsk.words`). */
+  /** The client format whose extra members are this provider's own (`VideoCall.words`). */
   readonly words?: string;
   /** The provider recognizes our id, so that a start can be repeated after a crash. */
   readonly repeatable?: true;
   /** `id`: the task's id. Throws `invalid_request` if the provider cannot do what is requested. */
-  start(ask: VideoAsk, target: Target, id: string): StartRequest;
+  start(ask: VideoCall, target: Target, id: string): StartRequest;
   /** Throws the provider's error. */
-  readStart(answered: ProviderAnswer, ask: VideoAsk): Started;
+  readStart(answered: ProviderAnswer, ask: VideoCall): Started;
   /** Looks a started task up by our id after a crash. */
   readonly find?: {
-    ask(id: string, target: Target, ask: VideoAsk): Outgoing;
+    ask(id: string, target: Target, ask: VideoCall): Outgoing;
     /** Returns `undefined` if the task was never started. Throws if the response does not tell. */
-    read(answered: ProviderAnswer, ask: VideoAsk): Started | undefined;
+    read(answered: ProviderAnswer, ask: VideoCall): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
   /** Throws if the status is temporarily unknown; with status 404 if the task is lost. */
@@ -55,7 +55,7 @@ export interface VideoAdapter {
   /** Another address at which the provider stores results, with the same credential. */
   filesAt?(target: Target): string;
   /** Remixes a video of the provider. `handle`: that video's task. */
-  remix?(handle: Json, ask: VideoAsk, target: Target): StartRequest;
+  remix?(handle: Json, ask: VideoCall, target: Target): StartRequest;
   /** Cancels a running task, if the provider can. */
   cancel?(handle: Json, target: Target): Outgoing;
 }

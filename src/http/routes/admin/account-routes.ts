@@ -28,7 +28,7 @@ const Account = named('Account', {
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const PriceGroup = Type.String({ description: 'the name of a price group' });
 const NewAccount = Type.Object(
-  { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS.asked },
+  { name: Name, priceGroup: Type.Optional(PriceGroup), ...LIMITS.input },
   { additionalProperties: false },
 );
 const EntryQuery = Type.Object({
@@ -94,14 +94,14 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Changes name, budget or limits of an account. Absent members stay; null removes a value.',
     body: ChangedAccount,
     reply: Account,
-    answer: async (deps, asked) => {
-      const { name, priceGroup } = asked.body;
+    answer: async (deps, request) => {
+      const { name, priceGroup } = request.body;
       if (priceGroup != null) await requirePriceGroup(deps, priceGroup);
-      if (name !== undefined && name !== (await accountNamed(deps.store, asked.path.id)).name)
+      if (name !== undefined && name !== (await accountNamed(deps.store, request.path.id)).name)
         await refuseTwin(deps, name);
       const group = priceGroup !== undefined && { priceGroup };
-      const change = { ...(name !== undefined && { name }), ...group, ...limitChangesOf(asked.body) };
-      return changeAccount(deps, asked, 'account.changed', change);
+      const change = { ...(name !== undefined && { name }), ...group, ...limitChangesOf(request.body) };
+      return changeAccount(deps, request, 'account.changed', change);
     },
   }),
   route('POST', '/admin/v1/accounts/:id/disable', {
@@ -109,14 +109,14 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     permission: 'accounts:write',
     summary: 'Disables an account: all its keys are refused.',
     reply: Account,
-    answer: (deps, asked) => changeAccount(deps, asked, 'account.disabled', { disabledAt: deps.now() }),
+    answer: (deps, request) => changeAccount(deps, request, 'account.disabled', { disabledAt: deps.now() }),
   }),
   route('POST', '/admin/v1/accounts/:id/enable', {
     gate: 'admin',
     permission: 'accounts:write',
     summary: 'Enables a disabled account.',
     reply: Account,
-    answer: (deps, asked) => changeAccount(deps, asked, 'account.enabled', { disabledAt: null }),
+    answer: (deps, request) => changeAccount(deps, request, 'account.enabled', { disabledAt: null }),
   }),
   route('GET', '/admin/v1/accounts/:id/webhook-secret', {
     gate: 'admin',

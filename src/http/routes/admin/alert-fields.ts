@@ -5,7 +5,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { AlertChannelRow, AlertRow, ChannelSecrets, ChannelSettings, DeliveryRow } from '../../../store/alerts.ts';
 import { newWebhookSecret } from '../../../transport/webhook-signature.ts';
-import { named, Time, Usd, UsdAsked, writeTime } from '../../fields.ts';
+import { named, Time, Usd, UsdInput, writeTime } from '../../fields.ts';
 
 const TYPES = ['webhook', 'slack', 'email'] as const;
 export const STATES = ['pending', 'sent', 'dead'] as const;
@@ -95,7 +95,7 @@ export const RuleChanged = Type.Object(
         description: 'of the rule budget: percent, from 1 to 100',
       }),
     ),
-    below: Type.Optional({ ...UsdAsked, description: 'of the rule low_balance: an amount in USD, such as "5.00"' }),
+    below: Type.Optional({ ...UsdInput, description: 'of the rule low_balance: an amount in USD, such as "5.00"' }),
   },
   { additionalProperties: false },
 );

@@ -16,10 +16,10 @@ import {
   PAGE,
   PAGE_LIMIT,
   Time,
-  TimeAsked,
+  TimeInput,
   timeOf,
   Usd,
-  UsdAsked,
+  UsdInput,
   writeTime,
 } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -56,11 +56,11 @@ const FILTERS = {
   tag: Type.Optional(Type.String({ description: 'one of the tags of the header `x-modelport-tags`' })),
   outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
   cost_above: Type.Optional({
-    ...UsdAsked,
+    ...UsdInput,
     description: 'calls that cost more than this amount in USD, such as "0.50"',
   }),
-  from: Type.Optional(TimeAsked),
-  to: Type.Optional(TimeAsked),
+  from: Type.Optional(TimeInput),
+  to: Type.Optional(TimeInput),
 };
 const CallQuery = Type.Object({ ...PAGE, ...FILTERS });
 const LiveQuery = Type.Object(FILTERS);
@@ -126,13 +126,13 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       'Lists calls, latest first. A request reads at most 5000 calls that one of its filters finds by an index: a page may be shorter than `limit`, or empty, while `hasMore` is true; `next` goes on. With `status`, `error` or `outcome` the list includes calls that were refused before they were admitted, of the last day. With `Accept: text/csv`, `application/x-ndjson` or `application/vnd.apache.parquet` all calls that match, or the first `limit`, are streamed in that format.',
     query: CallQuery,
     reply: listOf(Call),
-    answer: async (deps, asked) => {
-      const { query, headers, client } = asked;
+    answer: async (deps, request) => {
+      const { query, headers, client } = request;
       const filter = await filterOf(deps, query);
       await deps.refusals.flush();
       const format = callFormatOf(headers.get('accept'));
       if (format !== 'json') {
-        const part = { ...query, client, mayGoOn: rightOf(deps, asked) };
+        const part = { ...query, client, mayGoOn: rightOf(deps, request) };
         return await exportCalls(exportOf(deps.store, filter), format, part);
       }
       const { limit = PAGE_LIMIT, after } = query;
@@ -149,12 +149,12 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       'Calls that match, as server-sent events while they end: `event: call` with a line of the list, a comment at least every 15 seconds, and at last `event: end` with its `reason` (signed-out, slow-reader, stopping, failed). Calls of other processes come within a second.',
     query: LiveQuery,
     reply: Call,
-    answer: async (deps, asked) => {
+    answer: async (deps, request) => {
       const { store, live, now, reportError } = deps;
-      const filter = await filterOf(deps, asked.query);
+      const filter = await filterOf(deps, request.query);
       const write = (call: CallRow) => withDispute(store, call);
-      const who = asked.caller.key;
-      const body = streamCalls({ who, live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, asked) });
+      const who = request.caller.key;
+      const body = streamCalls({ who, live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, request) });
       if (!body) {
         const message =
           'Too many live lists are open, of yours or in this process. Close one, or read GET /admin/v1/calls.';
@@ -213,10 +213,10 @@ export const exportOf = (store: Store, filter: CallExport['filter']): CallExport
 });
 
 /** Whether the requester may still read calls: sessions and keys end at once. */
-function rightOf({ people, store, now }: HttpDeps, asked: Pick<RouteRequest<unknown, unknown>, 'caller' | 'signedIn'>) {
-  const { caller } = asked;
+function rightOf({ people, store, now }: HttpDeps, request: Pick<RouteRequest, 'caller' | 'signedIn'>) {
+  const { caller } = request;
   if (caller.permissions) {
-    const { session } = asked.signedIn();
+    const { session } = request.signedIn();
     return async () => (await people?.sessions.permissionsNow(session))?.has('calls:read') ?? false;
   }
   const { hash, priorUntil = 0 } = caller.row;

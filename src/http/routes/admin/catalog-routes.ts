@@ -231,7 +231,7 @@ async function applyEntry(
   }
 }
 
-async function removeProvider(deps: HttpDeps, { path, caller }: RouteRequest<unknown, unknown>): Promise<object> {
+async function removeProvider(deps: HttpDeps, { path, caller }: RouteRequest): Promise<object> {
   const { name } = named(await deps.store.providers(), path.name, 'provider');
   const user = (await deps.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
   if (user) {

@@ -8,7 +8,7 @@ import { CAPTURE_MODES } from '../../../canonical/capture-mode.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { KeyChange, KeyKind, KeyRow } from '../../../store/rows.ts';
-import { listOf, named, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
+import { listOf, named, PAGE, pageOf, Time, TimeInput, timeOf, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
@@ -50,7 +50,7 @@ const NewKey = Type.Object(
     kind: Type.Optional(
       Type.Union([Type.Literal('caller'), Type.Literal('admin')], { description: 'caller (the default) or admin' }),
     ),
-    expiresAt: Type.Optional(TimeAsked),
+    expiresAt: Type.Optional(TimeInput),
     models: Type.Optional(Models),
     aliases: Type.Optional(Aliases),
     callerRouting: Type.Optional(CallerRouting),
@@ -58,7 +58,7 @@ const NewKey = Type.Object(
     capture: Type.Optional(Capture),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
-    ...LIMITS.asked,
+    ...LIMITS.input,
   },
   { additionalProperties: false },
 );
@@ -67,7 +67,7 @@ type NewKey = Static<typeof NewKey>;
 const ChangedKey = Type.Object(
   {
     name: Type.Optional(Name),
-    expiresAt: changeable(TimeAsked),
+    expiresAt: changeable(TimeInput),
     models: changeable(Models),
     aliases: changeable(Aliases),
     callerRouting: changeable(CallerRouting),
@@ -159,22 +159,24 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Changes what a key may do. Absent members stay; null removes a value.',
     body: ChangedKey,
     reply: Key,
-    answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.changed', () => changeOf(asked.body))),
+    answer: async (deps, request) =>
+      writeKey(await changeKey(deps, request, 'key.changed', () => changeOf(request.body))),
   }),
   route('POST', '/admin/v1/keys/:id/disable', {
     gate: 'admin',
     permission: 'keys:write',
     summary: 'Disables a key.',
     reply: Key,
-    answer: async (deps, asked) =>
-      writeKey(await changeKey(deps, asked, 'key.disabled', () => ({ disabledAt: deps.now() }))),
+    answer: async (deps, request) =>
+      writeKey(await changeKey(deps, request, 'key.disabled', () => ({ disabledAt: deps.now() }))),
   }),
   route('POST', '/admin/v1/keys/:id/enable', {
     gate: 'admin',
     permission: 'keys:write',
     summary: 'Enables a disabled key.',
     reply: Key,
-    answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.enabled', () => ({ disabledAt: null }))),
+    answer: async (deps, request) =>
+      writeKey(await changeKey(deps, request, 'key.enabled', () => ({ disabledAt: null }))),
   }),
   route('POST', '/admin/v1/keys/:id/rotate', {
     gate: 'admin',
@@ -256,10 +258,10 @@ function changeOf(body: ChangedKey): KeyChange {
   };
 }
 
-async function rotateKey(deps: HttpDeps, asked: RouteRequest<unknown, Static<typeof Rotation>>): Promise<object> {
+async function rotateKey(deps: HttpDeps, request: RouteRequest<unknown, Static<typeof Rotation>>): Promise<object> {
   let issued = '';
-  const { graceSeconds = 0 } = asked.body;
-  const row = await changeKey(deps, asked, 'key.rotated', (before) => {
+  const { graceSeconds = 0 } = request.body;
+  const row = await changeKey(deps, request, 'key.rotated', (before) => {
     const { key, hash, last4 } = issueKey(before.kind);
     issued = key;
     const grace = { priorHash: before.hash, priorUntil: deps.now() + graceSeconds * 1000 };

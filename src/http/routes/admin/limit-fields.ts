@@ -2,24 +2,24 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { Budget, Pace } from '../../../store/rows.ts';
-import { moneyOf, Usd, UsdAsked } from '../../fields.ts';
+import { moneyOf, Usd, UsdInput } from '../../fields.ts';
 
-const BudgetAsked = Type.Union(
+const BudgetInput = Type.Union(
   [
-    ...UsdAsked.anyOf,
+    ...UsdInput.anyOf,
     Type.Object(
-      { total: Type.Optional(UsdAsked), day: Type.Optional(UsdAsked), month: Type.Optional(UsdAsked) },
+      { total: Type.Optional(UsdInput), day: Type.Optional(UsdInput), month: Type.Optional(UsdInput) },
       { additionalProperties: false },
     ),
   ],
   { description: 'a total in USD, or {total, day, month}' },
 );
-type BudgetAsked = Static<typeof BudgetAsked>;
+type BudgetInput = Static<typeof BudgetInput>;
 
 const perMinute = (what: string) => Type.Integer({ minimum: 1, description: `a number of ${what}, at least 1` });
 
 const ASKED = {
-  budget: BudgetAsked,
+  budget: BudgetInput,
   requestsPerMinute: perMinute('requests'),
   tokensPerMinute: perMinute('tokens'),
   concurrency: perMinute('concurrent calls'),
@@ -33,7 +33,7 @@ export function changeable<S extends TSchema & { description?: string }>(schema:
 
 export const LIMITS = {
   /** Of a new key or account. */
-  asked: {
+  input: {
     budget: Type.Optional(ASKED.budget),
     requestsPerMinute: Type.Optional(ASKED.requestsPerMinute),
     tokensPerMinute: Type.Optional(ASKED.tokensPerMinute),
@@ -60,22 +60,22 @@ export const Spent = Type.Object(
   { description: 'including the holds of active calls' },
 );
 
-type LimitsAsked = { budget?: BudgetAsked } & Pace;
-type LimitsChanged = { [limit in keyof LimitsAsked]: LimitsAsked[limit] | null };
+type LimitsInput = { budget?: BudgetInput } & Pace;
+type LimitsChanged = { [limit in keyof LimitsInput]: LimitsInput[limit] | null };
 
 /** Converts requested limits for the store. Absent members stay absent. */
-export function limitsOf({ budget, ...asked }: LimitsAsked): Pace & { budget?: Budget } {
-  return { ...paceOf(asked), ...(budget !== undefined && { budget: budgetOf(budget) }) };
+export function limitsOf({ budget, ...pace }: LimitsInput): Pace & { budget?: Budget } {
+  return { ...paceOf(pace), ...(budget !== undefined && { budget: budgetOf(budget) }) };
 }
 
-export function limitChangesOf({ budget, ...asked }: LimitsChanged) {
-  return { ...paceOf(asked), ...(budget !== undefined && { budget: budget === null ? null : budgetOf(budget) }) };
+export function limitChangesOf({ budget, ...pace }: LimitsChanged) {
+  return { ...paceOf(pace), ...(budget !== undefined && { budget: budget === null ? null : budgetOf(budget) }) };
 }
 
 function paceOf<Limit extends number | null>(
-  asked: { [limit in keyof Pace]: Limit },
+  given: { [limit in keyof Pace]: Limit },
 ): { [limit in keyof Pace]: Limit } {
-  const { requestsPerMinute, tokensPerMinute, concurrency } = asked;
+  const { requestsPerMinute, tokensPerMinute, concurrency } = given;
   return {
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     ...(tokensPerMinute !== undefined && { tokensPerMinute }),
@@ -83,11 +83,11 @@ function paceOf<Limit extends number | null>(
   };
 }
 
-function budgetOf(asked: BudgetAsked): Budget {
-  if (typeof asked !== 'object') return { total: moneyOf(asked, 'budget') };
+function budgetOf(given: BudgetInput): Budget {
+  if (typeof given !== 'object') return { total: moneyOf(given, 'budget') };
   const budget: Budget = {};
   for (const span of ['total', 'day', 'month'] as const) {
-    const amount = asked[span];
+    const amount = given[span];
     if (amount !== undefined) budget[span] = moneyOf(amount, `budget.${span}`);
   }
   return budget;

@@ -16,10 +16,10 @@ import {
   PAGE,
   pageOf,
   Time,
-  TimeAsked,
+  TimeInput,
   timeOf,
   Usd,
-  UsdAsked,
+  UsdInput,
   writeTime,
 } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -42,14 +42,14 @@ export const Entry = named('LedgerEntry', {
 const Note = Type.String({ description: 'a text of at most 1000 characters', maxLength: 1000 });
 const strict = <Members extends TProperties>(members: Members) => Type.Object(members, { additionalProperties: false });
 
-const TopUp = strict({ amount: UsdAsked, note: Type.Optional(Note) });
+const TopUp = strict({ amount: UsdInput, note: Type.Optional(Note) });
 const Refund = strict({
-  amount: UsdAsked,
+  amount: UsdInput,
   callId: Type.Optional(Type.String({ description: 'the call that is refunded, in whole or in part' })),
   note: Type.Optional(Note),
 });
-const Adjustment = strict({ amount: UsdAsked, note: Note });
-const NewCode = strict({ amount: UsdAsked, note: Type.Optional(Note), expiresAt: Type.Optional(TimeAsked) });
+const Adjustment = strict({ amount: UsdInput, note: Note });
+const NewCode = strict({ amount: UsdInput, note: Type.Optional(Note), expiresAt: Type.Optional(TimeInput) });
 const Redemption = strict({ code: Type.String({ minLength: 1, maxLength: 200, description: 'a redemption code' }) });
 
 const CODE_MEMBERS = {
@@ -74,7 +74,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: TopUp,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, asked) => move(deps, asked, 'top-up', aboveZero(asked.body.amount)),
+    answer: (deps, request) => move(deps, request, 'top-up', aboveZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/refunds', {
     gate: 'admin',
@@ -83,7 +83,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: Refund,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, asked) => move(deps, asked, 'refund', aboveZero(asked.body.amount)),
+    answer: (deps, request) => move(deps, request, 'refund', aboveZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/adjustments', {
     gate: 'admin',
@@ -92,7 +92,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: Adjustment,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, asked) => move(deps, asked, 'adjustment', notZero(asked.body.amount)),
+    answer: (deps, request) => move(deps, request, 'adjustment', notZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/redemptions', {
     gate: 'admin',
@@ -209,14 +209,14 @@ function secretOf(headers: Pick<Headers, 'get'>): string {
 const isSameCode = (a: CodeRow, b: CodeRow): boolean =>
   a.hash === b.hash && a.amount === b.amount && a.note === b.note && a.expiresAt === b.expiresAt;
 
-function aboveZero(asked: UsdAsked): Money {
-  const amount = moneyOf(asked, 'amount');
+function aboveZero(value: UsdInput): Money {
+  const amount = moneyOf(value, 'amount');
   if (amount > 0n) return amount;
   throw new GatewayError('invalid_request', '"amount" must be greater than zero.', { param: 'amount' });
 }
 
-function notZero(asked: UsdAsked): Money {
-  const amount = moneyOf(asked, 'amount');
+function notZero(value: UsdInput): Money {
+  const amount = moneyOf(value, 'amount');
   if (amount !== 0n) return amount;
   throw new GatewayError('invalid_request', '"amount" must not be zero.', { param: 'amount' });
 }

@@ -16,7 +16,7 @@ import {
   quantile,
   SLOT_MS,
 } from '../../../store/sums/overview-sums.ts';
-import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { Time, TimeInput, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
@@ -83,7 +83,7 @@ export const OVERVIEW_ROUTES: readonly AnsweredRoute[] = [
     permission: 'overview:read',
     summary:
       'Figures of a period of up to 366 days (the last day by default) beside the period before: spend, calls, errors, times, tokens, and what costs most. Read from sums: the times are rounded outwards to five minutes (up to two hours, not long ago), hours (up to eight days, not long ago) or UTC days.',
-    query: Type.Object({ from: Type.Optional(TimeAsked), to: Type.Optional(TimeAsked) }),
+    query: Type.Object({ from: Type.Optional(TimeInput), to: Type.Optional(TimeInput) }),
     reply: Overview,
     answer: async (deps, { query }) => {
       const now = deps.now();

@@ -34,10 +34,7 @@ export const Payload = named('CallPayload', {
 });
 
 /** The audit row is written before anything is read. */
-export async function readPayload(
-  deps: HttpDeps,
-  { path: { id = '' }, caller }: RouteRequest<unknown, unknown>,
-): Promise<object> {
+export async function readPayload(deps: HttpDeps, { path: { id = '' }, caller }: RouteRequest): Promise<object> {
   const call = await deps.store.call(id);
   if (!call) throw new GatewayError('not_found', `There is no call "${id}".`, { param: 'id' });
   const about = { account: call.account, key: call.key, model: call.model };

@@ -11,11 +11,11 @@ import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 
-export const RoleAsked = Type.Union(
+export const RoleInput = Type.Union(
   ROLES.map((role) => Type.Literal(role)),
   { description: `one of ${ROLES.join(', ')}` },
 );
-export const NameAsked = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
+export const NameInput = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 
 const Person = named('Person', {
   id: Type.String(),
@@ -36,20 +36,20 @@ const Accounts = Type.Array(Type.String(), {
   maxItems: 100,
   description: 'a list of up to 100 ids or names of accounts',
 });
-export const EmailAsked = Type.String({
+export const EmailInput = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@]+@[^\\s@]+$',
   description: 'an e-mail address',
 });
 const NewPerson = Type.Object(
-  { name: NameAsked, role: RoleAsked, email: Type.Optional(EmailAsked), accounts: Type.Optional(Accounts) },
+  { name: NameInput, role: RoleInput, email: Type.Optional(EmailInput), accounts: Type.Optional(Accounts) },
   { additionalProperties: false },
 );
 
 const ChangedPerson = Type.Object(
   {
-    name: Type.Optional(NameAsked),
-    role: Type.Optional(RoleAsked),
+    name: Type.Optional(NameInput),
+    role: Type.Optional(RoleInput),
     accounts: Type.Optional(Accounts),
   },
   { additionalProperties: false },
@@ -96,16 +96,16 @@ export const PEOPLE_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Changes name, role or accounts of a person. Absent members stay. The last owner stays an owner.',
     body: ChangedPerson,
     reply: Person,
-    answer: async (deps, asked) => changePerson(deps, asked, 'person.changed', await changeOf(deps, asked.body)),
+    answer: async (deps, request) => changePerson(deps, request, 'person.changed', await changeOf(deps, request.body)),
   }),
   route('POST', '/admin/v1/people/:id/disable', {
     gate: 'admin',
     permission: 'people:write',
     summary: 'Disables a person: all sessions end, and nobody can sign in as that person.',
     reply: Person,
-    answer: async (deps, asked) => {
-      const done = await changePerson(deps, asked, 'person.disabled', { disabledAt: deps.now() });
-      await deps.store.people.endSessions(asked.path.id ?? '');
+    answer: async (deps, request) => {
+      const done = await changePerson(deps, request, 'person.disabled', { disabledAt: deps.now() });
+      await deps.store.people.endSessions(request.path.id ?? '');
       return done;
     },
   }),
@@ -114,7 +114,7 @@ export const PEOPLE_ROUTES: readonly AnsweredRoute[] = [
     permission: 'people:write',
     summary: 'Enables a disabled person.',
     reply: Person,
-    answer: (deps, asked) => changePerson(deps, asked, 'person.enabled', { disabledAt: null }),
+    answer: (deps, request) => changePerson(deps, request, 'person.enabled', { disabledAt: null }),
   }),
   route('POST', '/admin/v1/people/:id/sign-out', {
     gate: 'admin',

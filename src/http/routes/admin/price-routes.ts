@@ -7,7 +7,7 @@ import type { PriceDifference } from '../../../catalog/price-diff.ts';
 import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { Repriced, RepricingReport, RepricingRunning } from '../../../ledger/repricing.ts';
 import type { PriceGroupRow, PriceRow, ScheduledPrice } from '../../../store/catalog-rows.ts';
-import { named, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { named, Time, TimeInput, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
@@ -79,7 +79,7 @@ const Adopt = Type.Object(
     models: Type.Union([Type.Literal('all'), Type.Array(Type.String(), { minItems: 1 })], {
       description: 'names of models, or "all"',
     }),
-    from: Type.Optional(TimeAsked),
+    from: Type.Optional(TimeInput),
   },
   { additionalProperties: false },
 );
@@ -89,7 +89,7 @@ const NewPrice = Type.Object(
     model: Type.String({ description: 'the name of a model' }),
     price: Price,
     replaces: Type.String({ description: 'the `priceId` of the model as you have read it' }),
-    from: Type.Optional(TimeAsked),
+    from: Type.Optional(TimeInput),
   },
   { additionalProperties: false },
 );
@@ -145,8 +145,8 @@ export const PRICE_ROUTES: readonly AnsweredRoute[] = [
       models: Type.Array(Type.Object({ model: Type.String(), priceId: Type.String(), before: Price, after: Price })),
     }),
     answer: async (deps, { body, caller }) => {
-      const { from: asked, ...rest } = body;
-      const from = asked === undefined ? undefined : timeOf(asked, 'from');
+      const { from: begin, ...rest } = body;
+      const from = begin === undefined ? undefined : timeOf(begin, 'from');
       const adoption: Adoption = { ...rest, from };
       const adopted = await deps.prices.adopt(adoption, (model, before, after) => {
         const audit = audited(deps, caller, 'price.adopted', model);
@@ -173,8 +173,8 @@ export const PRICE_ROUTES: readonly AnsweredRoute[] = [
     reply: PriceVersion,
     answer: async (deps, { body, caller }) => {
       const { from, ...rest } = body;
-      const asked = { ...rest, from: from === undefined ? undefined : timeOf(from, 'from') };
-      const saved = await deps.prices.set(asked, (model, before, after) => {
+      const version = { ...rest, from: from === undefined ? undefined : timeOf(from, 'from') };
+      const saved = await deps.prices.set(version, (model, before, after) => {
         const audit = audited(deps, caller, 'price.set', model);
         return () => audit(before, after);
       });
@@ -250,8 +250,8 @@ export async function requirePriceGroup({ store }: Pick<HttpDeps, 'store'>, name
 const unknownGroup = (name: string, param: string) =>
   new GatewayError('not_found', `There is no price group "${name}".`, { param });
 
-function factorOf(asked: string | number): string {
-  const factor = readFactor(String(asked));
+function factorOf(value: string | number): string {
+  const factor = readFactor(String(value));
   if (factor !== undefined) return writeFactor(factor);
   const sentence = '"factor" must be a decimal above 0 and up to 1000, with at most six decimals, such as "1.2".';
   throw new GatewayError('invalid_request', sentence, { param: 'factor' });
@@ -263,14 +263,14 @@ const writeGroup = ({ name, factor, createdAt }: PriceGroupRow): object => ({
   createdAt: writeTime(createdAt),
 });
 
-interface DiffAsked {
+interface DiffRequest {
   source?: string;
   prices?: unknown;
   days?: number;
   wait?: number;
 }
 
-async function diff(deps: HttpDeps, { source, prices, days = DAYS, wait = WAIT_SECONDS }: DiffAsked) {
+async function diff(deps: HttpDeps, { source, prices, days = DAYS, wait = WAIT_SECONDS }: DiffRequest) {
   const compared = await deps.prices.compare({ source, prices });
   const { fingerprint, differences } = compared;
   const written = writeComparison(compared);

@@ -7,11 +7,11 @@ import type { SignInAttempt } from '../../../people/oidc-provider.ts';
 import type { Throttle } from '../../../people/throttle.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-import { cookieIn } from '../../session-cookie.ts';
+import { cookieIn, refuseOtherOrigin } from '../../session-cookie.ts';
 import { isOnTls } from '../../signed-in.ts';
-import { beginSession, peopleOf, refuseForeign } from './session-routes.ts';
+import { beginSession, peopleOf } from './session-routes.ts';
 
-type OidcRequest = Pick<RouteRequest<unknown, unknown>, 'headers' | 'address' | 'url'>;
+type OidcRequest = Pick<RouteRequest, 'headers' | 'address' | 'url'>;
 
 export const OIDC_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/console/api/sign-in/oidc', {
@@ -20,33 +20,33 @@ export const OIDC_ROUTES: readonly AnsweredRoute[] = [
     query: Type.Object({
       to: Type.Optional(Type.String({ description: 'the page of the console to show afterwards' })),
     }),
-    answer: async (deps, asked) => {
+    answer: async (deps, request) => {
       const oidc = oidcOf(deps);
       // No page of another origin may replace the session of its visitor.
-      if (isForeign(deps, asked)) return goTo('/console/');
+      if (isForeign(deps, request)) return goTo('/console/');
       const started = await oidc.start();
       if ('error' in started) return refused(deps, started);
-      return goTo(started.url, attemptCookie(deps, started.attempt, asked.query.to));
+      return goTo(started.url, attemptCookie(deps, started.attempt, request.query.to));
     },
   }),
   route('GET', '/console/api/sign-in/oidc/callback', {
     gate: 'open',
     summary: 'Where the OIDC provider sends the browser back to: signs in, or shows the sign-in page with an error.',
-    answer: async (deps, asked) => {
+    answer: async (deps, request) => {
       const oidc = oidcOf(deps);
-      const attempt = attemptOf(deps, asked);
-      const query = new URL(asked.url).searchParams;
+      const attempt = attemptOf(deps, request);
+      const query = new URL(request.url).searchParams;
       // Compared before anything is sent: without the cookie of this browser no request to the provider is made.
       if (!attempt || query.getAll('state').join() !== attempt.state) return goTo('/console/#error=sign_in_failed');
       const { throttle } = peopleOf(deps);
       const name = `oidc ${attempt.state}`;
       // Each makes the gateway ask the provider.
-      if (!(await isFree(throttle, name, asked.address))) return goTo('/console/#error=rate_limited');
+      if (!(await isFree(throttle, name, request.address))) return goTo('/console/#error=rate_limited');
       const done = await oidc.finish(query, attempt);
-      if ('error' in done) return failed(deps, asked, done);
-      await throttle.succeeded(name, asked.address);
+      if ('error' in done) return failed(deps, request, done);
+      await throttle.succeeded(name, request.address);
       // The attempt is over: its cookie has no further use.
-      const session = await beginSession(deps, asked, done.person, 'oidc');
+      const session = await beginSession(deps, request, done.person, 'oidc');
       return goTo(attempt.to ?? '/console/', session, attemptCookie(deps, undefined));
     },
   }),
@@ -58,9 +58,9 @@ function oidcOf(deps: HttpDeps): Oidc {
   throw new GatewayError('not_found', 'There is no OIDC provider (MODELPORT_OIDC_ISSUER).');
 }
 
-function isForeign(deps: HttpDeps, asked: OidcRequest): boolean {
+function isForeign({ settings }: HttpDeps, { headers }: OidcRequest): boolean {
   try {
-    refuseForeign(deps, asked, 'GET');
+    refuseOtherOrigin({ method: 'GET', headers }, settings.publicUrl);
     return false;
   } catch {
     return true;

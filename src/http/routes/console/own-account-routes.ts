@@ -23,10 +23,10 @@ const rowOf = (rows: readonly AnsweredRoute[], method: string, path: string): An
 };
 
 /** Throws `not_found` for an account that is not the person's own. */
-export function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, asked: string | undefined): string {
-  const account = asked === undefined ? accounts[0] : accounts.find((id) => id === asked);
+export function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, id: string | undefined): string {
+  const account = id === undefined ? accounts[0] : accounts.find((own) => own === id);
   if (account !== undefined) return account;
-  throw new GatewayError('not_found', asked === undefined ? 'You have no account.' : `"${asked}" is not your account.`);
+  throw new GatewayError('not_found', id === undefined ? 'You have no account.' : `"${id}" is not your account.`);
 }
 
 const OwnQuery = { account: Type.Optional(Type.String({ description: "the id of one of one's own accounts" })) };
@@ -35,7 +35,7 @@ const OwnQuery = { account: Type.Optional(Type.String({ description: "the id of 
 function own(
   row: AnsweredRoute,
   path: string,
-  as: (asked: OwnAccountRequest, account: string) => Partial<OwnAccountRequest>,
+  as: (request: OwnAccountRequest, account: string) => Partial<OwnAccountRequest>,
   query: object = row.query.properties,
 ): AnsweredRoute {
   return route(row.method, `/console/api/account${path}`, {
@@ -45,14 +45,14 @@ function own(
     query: Type.Object({ ...query, ...OwnQuery }),
     ...(row.body && { body: row.body }),
     answer: async (deps, given) => {
-      const asked = { ...given, query: given.query as { account?: string } } as unknown as OwnAccountRequest & {
+      const request = { ...given, query: given.query as { account?: string } } as unknown as OwnAccountRequest & {
         query: { account?: string };
       };
-      const account = ownAccount(asked.signedIn().person, asked.query.account);
-      const key = path.startsWith('/keys/') ? await ownKey(deps.store, asked.path.id, account) : undefined;
-      const isChecked = await refuseForMembers(deps, asked, row, key);
+      const account = ownAccount(request.signedIn().person, request.query.account);
+      const key = path.startsWith('/keys/') ? await ownKey(deps.store, request.path.id, account) : undefined;
+      const isChecked = await refuseForMembers(deps, request, row, key);
       const store = key && isChecked ? unchangedSince(deps.store, key) : deps.store;
-      return row.answer({ ...deps, store }, { ...asked, ...as(asked, account) });
+      return row.answer({ ...deps, store }, { ...request, ...as(request, account) });
     },
   });
 }
@@ -90,10 +90,10 @@ async function refuseForMembers(
 ): Promise<boolean> {
   const { person, permissions } = signedIn();
   if (permissions.has('keys:write') || !path.startsWith('/admin/v1/keys')) return false;
-  const asked = (body ?? {}) as { readonly [member: string]: unknown };
-  if (method === 'PATCH' || path === '/admin/v1/keys') refuseCapture(asked);
+  const changes = (body ?? {}) as { readonly [member: string]: unknown };
+  if (method === 'PATCH' || path === '/admin/v1/keys') refuseCapture(changes);
   if (!key) return false;
-  const by = { body: asked, person: person.id };
+  const by = { body: changes, person: person.id };
   if (method === 'PATCH') await refuseLoosening(store, key, { ...by, action: 'change' });
   if (path.endsWith('/enable')) await refuseLoosening(store, key, { ...by, action: 'enable' });
   return true;
@@ -113,8 +113,8 @@ const { provider: _, account: __, ...callFilters } = calls.query.properties;
 
 const listCalls: AnsweredRoute = {
   ...calls,
-  async answer(deps, asked) {
-    const page = (await calls.answer(deps, { ...asked, headers: new Headers() })) as {
+  async answer(deps, request) {
+    const page = (await calls.answer(deps, { ...request, headers: new Headers() })) as {
       data: { [name: string]: unknown }[];
     };
     const data = page.data.map((call) => Object.fromEntries(SHOWN.map((name) => [name, call[name]])));
@@ -134,12 +134,12 @@ const account = rowOf(ACCOUNT_ROUTES, 'GET', '/admin/v1/accounts/:id');
 /** Without its price group and the factor: they are the operator's margin. */
 const showAccount: AnsweredRoute = {
   ...account,
-  async answer(deps, asked) {
+  async answer(deps, request) {
     const {
       priceGroup: _,
       priceFactor: __,
       ...shown
-    } = (await account.answer(deps, asked)) as {
+    } = (await account.answer(deps, request)) as {
       [name: string]: unknown;
     };
     return shown;

@@ -5,13 +5,13 @@
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { AuditRow, KeyRow } from '../../../store/rows.ts';
 import type { Store } from '../../../store/store.ts';
-import { moneyOf, type TimeAsked, timeOf, type UsdAsked } from '../../fields.ts';
+import { moneyOf, type TimeInput, timeOf, type UsdInput } from '../../fields.ts';
 
 type Body = { readonly [member: string]: unknown };
 
 /** Members whose absence means no limit, with what a looser value is. */
 const LOOSENED: { readonly [member: string]: (before: never, after: never) => boolean } = {
-  expiresAt: (before: number, after: TimeAsked) => timeOf(after, 'expiresAt') > before,
+  expiresAt: (before: number, after: TimeInput) => timeOf(after, 'expiresAt') > before,
   requestsPerMinute: (before: number, after: number) => after > before,
   tokensPerMinute: (before: number, after: number) => after > before,
   concurrency: (before: number, after: number) => after > before,
@@ -19,24 +19,24 @@ const LOOSENED: { readonly [member: string]: (before: never, after: never) => bo
   addresses: hasOthers,
   scopes: hasOthers,
   callerRouting: (before: boolean, after: boolean) => after && !before,
-  budget: (before: object, after: object) => isLooserBudget(before as Body, after as UsdAsked | Body),
+  budget: (before: object, after: object) => isLooserBudget(before as Body, after as UsdInput | Body),
 };
 
 function hasOthers(before: readonly string[], after: readonly string[]): boolean {
   return after.some((one) => !before.includes(one));
 }
 
-function isLooserBudget(before: Body, after: UsdAsked | Body): boolean {
-  const asked = typeof after === 'object' ? after : { total: after };
+function isLooserBudget(before: Body, after: UsdInput | Body): boolean {
+  const budget = typeof after === 'object' ? after : { total: after };
   return Object.entries(before).some(([window, amount]) => {
-    const wanted = asked[window];
+    const wanted = budget[window];
     return wanted === undefined || wanted === null || amountOf(wanted, window) > amountOf(amount, window);
   });
 }
 
 /** Amounts of the audit log are texts. */
 const amountOf = (amount: unknown, window: string): bigint =>
-  typeof amount === 'bigint' ? amount : moneyOf(amount as UsdAsked, `budget.${window}`);
+  typeof amount === 'bigint' ? amount : moneyOf(amount as UsdInput, `budget.${window}`);
 
 const isLooserThan = (before: unknown, member: string, after: unknown): boolean =>
   after === null || (LOOSENED[member]?.(before as never, after as never) ?? false);

@@ -11,10 +11,10 @@ export const PAGE_ROUTES: readonly AnsweredRoute[] = ['/console', '/console/', '
     gate: 'open',
     summary: 'The pages of the console.',
     reading: { shown: path, read: (found) => (OTHERS.test(found.path ?? '') ? undefined : found) },
-    answer: ({ pages }, asked) => {
-      const name = asked.path.path ?? '';
+    answer: ({ pages }, request) => {
+      const name = request.path.path ?? '';
       if (!pages) throw new GatewayError('not_found', 'This program has no pages of the console.');
-      return pages.answer(name, asked.headers);
+      return pages.answer(name, request.headers);
     },
   }),
 );

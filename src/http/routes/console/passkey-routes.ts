@@ -8,9 +8,9 @@ import type { PasskeyRow, PersonRow } from '../../../store/people.ts';
 import { writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-import { NameAsked } from '../admin/people-routes.ts';
+import { NameInput } from '../admin/people-routes.ts';
 import { PRESENCE, requirePresence } from './profile-routes.ts';
-import { peopleOf, refuseForeign, signIn } from './session-routes.ts';
+import { peopleOf, signIn } from './session-routes.ts';
 
 const closed = { additionalProperties: false } as const;
 /** In base64url. */
@@ -45,35 +45,33 @@ const attemptFrom = (address: string) => `passkey ${address}`;
 /** Each ceremony is a row: those of a person are bounded as well. */
 const attemptOf = ({ id }: PersonRow) => `passkey ${id}`;
 
-const partyOf = ({ settings }: HttpDeps, { headers }: Pick<RouteRequest<unknown, unknown>, 'headers'>) =>
+const partyOf = ({ settings }: HttpDeps, { headers }: Pick<RouteRequest, 'headers'>) =>
   relyingPartyOf(headers, settings.publicUrl);
 
 const signInRoutes: readonly AnsweredRoute[] = [
   route('POST', '/console/api/sign-in/passkey/options', {
-    gate: 'open',
+    gate: 'page',
     summary: 'Begins a sign-in with a passkey. It ends after five minutes.',
     body: Type.Object({}, closed),
-    answer: async (deps, asked) => {
-      refuseForeign(deps, asked, 'POST');
-      const at = partyOf(deps, asked);
+    answer: async (deps, request) => {
+      const at = partyOf(deps, request);
       const { throttle, passkeys } = peopleOf(deps);
-      await throttle.attempt(attemptFrom(asked.address), asked.address);
+      await throttle.attempt(attemptFrom(request.address), request.address);
       return passkeys.startSignIn(at);
     },
   }),
   route('POST', '/console/api/sign-in/passkey', {
-    gate: 'open',
+    gate: 'page',
     summary: "Signs in with a passkey, which stands for a password and an authenticator app's code.",
     body: Used,
-    answer: async (deps, asked) => {
-      refuseForeign(deps, asked, 'POST');
+    answer: async (deps, request) => {
       const { throttle, passkeys } = peopleOf(deps);
-      const { ceremony, response } = asked.body;
+      const { ceremony, response } = request.body;
       // Safe: the members that are read were checked; the library checks what they contain.
       const answer = { ceremony, response: response as AuthenticationResponseJSON };
-      const { person } = await passkeys.signIn(answer, (known) => auditFailure(deps, known, asked.address));
-      await throttle.succeeded(attemptFrom(asked.address), asked.address);
-      return signIn(deps, asked, person, 'passkey');
+      const { person } = await passkeys.signIn(answer, (known) => auditFailure(deps, known, request.address));
+      await throttle.succeeded(attemptFrom(request.address), request.address);
+      return signIn(deps, request, person, 'passkey');
     },
   }),
 ];
@@ -92,19 +90,19 @@ const ownRoutes: readonly AnsweredRoute[] = [
     summary:
       'Begins to add a passkey. Needs the current password or a confirmation, unless a link or a passkey has just signed in.',
     body: Type.Object(PRESENCE, closed),
-    answer: async (deps, asked) => {
-      const at = partyOf(deps, asked);
-      const me = asked.signedIn();
-      await requirePresence(deps, me, asked.body, asked.address);
+    answer: async (deps, request) => {
+      const at = partyOf(deps, request);
+      const me = request.signedIn();
+      await requirePresence(deps, me, request.body, request.address);
       const { throttle, passkeys } = peopleOf(deps);
-      await throttle.attempt(attemptOf(me.person), asked.address);
+      await throttle.attempt(attemptOf(me.person), request.address);
       return passkeys.startAdding(me, at);
     },
   }),
   route('POST', '/console/api/passkeys', {
     gate: 'session',
     summary: 'Adds a passkey.',
-    body: Type.Object({ ceremony: Ceremony, response: Added, name: NameAsked }, closed),
+    body: Type.Object({ ceremony: Ceremony, response: Added, name: NameInput }, closed),
     answer: async (deps, { body, signedIn, address }) => {
       const me = signedIn();
       const { throttle, passkeys } = peopleOf(deps);
@@ -119,7 +117,7 @@ const ownRoutes: readonly AnsweredRoute[] = [
   route('PATCH', '/console/api/passkeys/:id', {
     gate: 'session',
     summary: "Changes the name of one of one's passkeys.",
-    body: Type.Object({ name: NameAsked }, closed),
+    body: Type.Object({ name: NameInput }, closed),
     answer: async (deps, { body, signedIn, path: { id = '' } }) => {
       const passkey = await deps.store.people.renamePasskey(signedIn().person.id, id, body.name);
       if (!passkey) throw unknownPasskey(id);
@@ -153,11 +151,11 @@ const confirmRoutes: readonly AnsweredRoute[] = [
     gate: 'session',
     summary: 'Begins to confirm with a passkey that the person of the session is there.',
     body: Type.Object({}, closed),
-    answer: async (deps, asked) => {
-      const at = partyOf(deps, asked);
-      const me = asked.signedIn();
+    answer: async (deps, request) => {
+      const at = partyOf(deps, request);
+      const me = request.signedIn();
       const { throttle, passkeys } = peopleOf(deps);
-      await throttle.attempt(attemptOf(me.person), asked.address);
+      await throttle.attempt(attemptOf(me.person), request.address);
       return passkeys.startConfirming(me, at);
     },
   }),

@@ -18,11 +18,11 @@ export const PLAYGROUND_ROUTES: readonly AnsweredRoute[] = [
     answer: async (deps, { body, signedIn }) => {
       const me = signedIn();
       const first = me.permissions.has('keys:write') ? (await deps.store.accounts({ limit: 1 }))[0]?.id : undefined;
-      const asked = body.account ?? me.person.accounts[0] ?? first;
-      if (asked === undefined) throw new GatewayError('not_found', 'You have no account.');
-      const { id, name } = await accountNamed(deps.store, asked);
+      const account = body.account ?? me.person.accounts[0] ?? first;
+      if (account === undefined) throw new GatewayError('not_found', 'You have no account.');
+      const { id, name } = await accountNamed(deps.store, account);
       if (!maySpend(me, id))
-        throw new GatewayError('not_found', `There is no account "${asked}".`, { param: 'account' });
+        throw new GatewayError('not_found', `There is no account "${account}".`, { param: 'account' });
       return { key: (await playgroundKey(deps, me, id)).id, account: { id, name } };
     },
   }),

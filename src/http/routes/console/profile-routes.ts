@@ -9,8 +9,8 @@ import { newRecoveryCodes, newTotpSecret, totpUri, useCode } from '../../../peop
 import type { PersonChange, PersonRow } from '../../../store/people.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
-import { EmailAsked, NameAsked } from '../admin/people-routes.ts';
-import { peopleOf, refuseForeign, showSelf, signIn } from './session-routes.ts';
+import { EmailInput, NameInput } from '../admin/people-routes.ts';
+import { peopleOf, showSelf, signIn } from './session-routes.ts';
 
 const LEAST_PASSWORD = 12;
 const Password = Type.String({ maxLength: 200, description: 'a password of up to 200 characters' });
@@ -28,7 +28,7 @@ export const PRESENCE = {
 };
 
 const signInRoute = route('POST', '/console/api/sign-in', {
-  gate: 'open',
+  gate: 'page',
   summary: 'Signs in with a password, and a code where an authenticator app is set up.',
   body: Type.Object(
     {
@@ -38,23 +38,22 @@ const signInRoute = route('POST', '/console/api/sign-in', {
     },
     closed,
   ),
-  answer: async (deps, asked) => {
-    refuseForeign(deps, asked, 'POST');
+  answer: async (deps, request) => {
     const { store, now } = deps;
     const { throttle, passwords } = peopleOf(deps);
-    const { password, code } = asked.body;
-    const email = asked.body.email.trim().toLowerCase();
-    await throttle.attempt(email, asked.address);
+    const { password, code } = request.body;
+    const email = request.body.email.trim().toLowerCase();
+    await throttle.attempt(email, request.address);
     const person = await store.people.personByEmail(email);
     // Verified in any case: the time must not reveal whether the person exists.
     const isRight = await passwords.fits(password, person?.passwordHash);
-    if (!person || !isRight || person.disabledAt !== undefined) throw await failedSignIn(deps, person, asked.address);
+    if (!person || !isRight || person.disabledAt !== undefined) throw await failedSignIn(deps, person, request.address);
     if (person.totpStored !== undefined) {
       if (code === undefined) return { signedIn: false, needs: 'code' };
-      if (!(await useCode(store.people, person, code, now()))) throw await failedSignIn(deps, person, asked.address);
+      if (!(await useCode(store.people, person, code, now()))) throw await failedSignIn(deps, person, request.address);
     }
-    await throttle.succeeded(email, asked.address);
-    return signIn(deps, asked, person, 'password');
+    await throttle.succeeded(email, request.address);
+    return signIn(deps, request, person, 'password');
   },
 });
 
@@ -74,8 +73,8 @@ const ownRoutes: readonly AnsweredRoute[] = [
     summary: "Changes one's own name, e-mail address or language.",
     body: Type.Object(
       {
-        name: Type.Optional(NameAsked),
-        email: Type.Optional(EmailAsked),
+        name: Type.Optional(NameInput),
+        email: Type.Optional(EmailInput),
         language: Type.Optional(
           Type.Union([Type.Literal('en'), Type.Literal('zh'), Type.Null()], { description: 'en, zh or null' }),
         ),

@@ -4,15 +4,15 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import type { Registration } from '../../../people/registration.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
-import { NameAsked } from '../admin/people-routes.ts';
+import { NameInput } from '../admin/people-routes.ts';
 import { NewPassword } from './profile-routes.ts';
-import { peopleOf, refuseForeign, signIn } from './session-routes.ts';
+import { peopleOf, signIn } from './session-routes.ts';
 
 const closed = { additionalProperties: false } as const;
 
 export const REGISTRATION_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/console/api/register', {
-    gate: 'open',
+    gate: 'page',
     summary:
       'Sends a link to an e-mail address, with which a person and an account are made. The answer is the same for every address.',
     body: Type.Object(
@@ -24,29 +24,27 @@ export const REGISTRATION_ROUTES: readonly AnsweredRoute[] = [
       },
       closed,
     ),
-    answer: async (deps, asked) => {
-      refuseForeign(deps, asked, 'POST');
-      const { email, language = 'en' } = asked.body;
-      await registrationOf(deps).ask(email, language, asked.address);
+    answer: async (deps, request) => {
+      const { email, language = 'en' } = request.body;
+      await registrationOf(deps).ask(email, language, request.address);
       return { sent: true };
     },
   }),
   route('POST', '/console/api/register/confirm', {
-    gate: 'open',
+    gate: 'page',
     summary: 'Makes the person and the account of a link, which is used up, and signs in.',
     body: Type.Object(
       {
         token: Type.String({ minLength: 1, maxLength: 200, description: 'the token of a link' }),
-        name: NameAsked,
+        name: NameInput,
         password: NewPassword,
       },
       closed,
     ),
-    answer: async (deps, asked) => {
-      refuseForeign(deps, asked, 'POST');
-      const { token, name, password } = asked.body;
+    answer: async (deps, request) => {
+      const { token, name, password } = request.body;
       const person = await registrationOf(deps).confirm(token, { name, password });
-      return signIn(deps, asked, person, 'registration');
+      return signIn(deps, request, person, 'registration');
     },
   }),
 ];

@@ -10,7 +10,7 @@ import type { PersonRow } from '../../../store/people.ts';
 import { writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
-import { refuseOtherOrigin, sessionSecret, writeCookie } from '../../session-cookie.ts';
+import { sessionSecret, writeCookie } from '../../session-cookie.ts';
 import { isOnTls } from '../../signed-in.ts';
 
 const Token = Type.String({ minLength: 1, maxLength: 200, description: 'the token of a link' });
@@ -31,13 +31,12 @@ export const SESSION_ROUTES: readonly AnsweredRoute[] = [
     },
   }),
   route('POST', '/console/api/sign-in/link', {
-    gate: 'open',
+    gate: 'page',
     summary: 'Signs in by a link, which is used up.',
     body: LinkUsed,
-    answer: async (deps, asked) => {
-      refuseForeign(deps, asked, 'POST');
-      const { person, way } = await peopleOf(deps).openLink(asked.body.token);
-      return signIn(deps, asked, person, way);
+    answer: async (deps, request) => {
+      const { person, way } = await peopleOf(deps).openLink(request.body.token);
+      return signIn(deps, request, person, way);
     },
   }),
   route('POST', '/console/api/sign-out', {
@@ -93,15 +92,6 @@ export function peopleOf({ people }: HttpDeps): NonNullable<HttpDeps['people']> 
   throw new GatewayError('not_found', 'The console is off (MODELPORT_CONSOLE).');
 }
 
-/** Of routes without a session: nobody may be signed in by the page of another origin. */
-export function refuseForeign(
-  { settings }: HttpDeps,
-  { headers }: { headers: RouteRequest<unknown, unknown>['headers'] },
-  method: string,
-): void {
-  refuseOtherOrigin({ method, headers }, settings.publicUrl);
-}
-
 /** Begins a new session and answers with its cookie. */
 export async function signIn(...given: Parameters<typeof beginSession>): Promise<Response> {
   return withCookie({ signedIn: true }, await beginSession(...given));
@@ -110,7 +100,7 @@ export async function signIn(...given: Parameters<typeof beginSession>): Promise
 /** Begins a new session and returns its cookie. The session that the request came with ends. */
 export async function beginSession(
   deps: HttpDeps,
-  { headers, address }: Pick<RouteRequest<unknown, unknown>, 'headers' | 'address'>,
+  { headers, address }: Pick<RouteRequest, 'headers' | 'address'>,
   person: PersonRow,
   way: Way,
 ): Promise<string> {

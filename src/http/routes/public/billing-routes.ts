@@ -5,7 +5,7 @@ import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { type Money, writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
-import { TimeAsked, timeOf, Usd } from '../../fields.ts';
+import { TimeInput, timeOf, Usd } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { OWN_GROUPS, usageQuery, usageReply, usageReport } from '../usage/usage-report.ts';
@@ -42,8 +42,8 @@ const usageRoute = route('GET', '/v1/usage', {
 });
 
 const DashboardQuery = Type.Object({
-  start_date: Type.Optional(TimeAsked),
-  end_date: Type.Optional(TimeAsked),
+  start_date: Type.Optional(TimeInput),
+  end_date: Type.Optional(TimeInput),
 });
 
 const Subscription = Type.Object({
@@ -88,7 +88,7 @@ const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
 ]);
 
 /** Tools show `hard_limit_usd` minus usage as the remaining credit. */
-async function subscription(deps: HttpDeps, { caller }: RouteRequest<unknown, unknown>): Promise<object> {
+async function subscription(deps: HttpDeps, { caller }: RouteRequest): Promise<object> {
   const { available, held } = await balanceOf(deps, caller);
   const limit = inDollars(available + held + (await spentInAll(deps, caller)));
   return {

@@ -5,7 +5,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { estimateInputTokens } from '../../../dialects/chat/request/estimate-input.ts';
-import type { Dialect, WireRequest } from '../../../dialects/dialect.ts';
+import type { Dialect } from '../../../dialects/dialect.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { GoogleQuery, googlePaths } from './google-path.ts';
@@ -25,7 +25,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Estimates how many tokens a conversation in the messages format has.',
     body: CountMessages,
     reply: Type.Object({ input_tokens: Type.Integer() }),
-    answer: (deps, asked) => ({ input_tokens: countMessages(deps, asked) }),
+    answer: (deps, request) => ({ input_tokens: countMessages(deps, request) }),
   }),
   ...googlePaths('countTokens', (action) => action === 'countTokens').map(({ path, reading }) =>
     route('POST', path, {
@@ -37,41 +37,36 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
       query: GoogleQuery,
       body: CountGenerate,
       reply: Type.Object({ totalTokens: Type.Integer() }),
-      answer: (deps, asked) => ({ totalTokens: countGenerate(deps, asked) }),
+      answer: (deps, request) => ({ totalTokens: countGenerate(deps, request) }),
     }),
   ),
 ];
 
-function countMessages(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
+function countMessages(deps: HttpDeps, request: RouteRequest): number {
   // The format requires `max_tokens`, which has no effect on the count.
   return countInputTokens(
     deps,
-    asked.caller,
-    readConversation(deps.dialect('anthropic-messages'), asked, { max_tokens: 1 }),
+    request.caller,
+    readConversation(deps.dialect('anthropic-messages'), request, { max_tokens: 1 }),
   );
 }
 
 /** Some libraries send the request they are about to make, others only its contents. */
-function countGenerate(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): number {
-  const { generateContentRequest: whole } = asked.body as JsonObject;
+function countGenerate(deps: HttpDeps, request: RouteRequest): number {
+  const { generateContentRequest: whole } = request.body as JsonObject;
   const conversation = {
-    ...asked,
-    body: isObject(whole) ? whole : asked.body,
-    path: { ...asked.path, action: 'generateContent' },
+    ...request,
+    body: isObject(whole) ? whole : request.body,
+    path: { ...request.path, action: 'generateContent' },
   };
   return countInputTokens(deps, conversation.caller, readConversation(deps.dialect('gemini'), conversation, {}));
 }
 
-export function readConversation(
-  dialect: Dialect | undefined,
-  asked: RouteRequest<unknown, unknown>,
-  more: JsonObject,
-): ChatCall {
+export function readConversation(dialect: Dialect | undefined, request: RouteRequest, more: JsonObject): ChatCall {
   if (!dialect) throw new Error('A dialect that can count does not exist.');
-  const { path, headers } = asked;
-  const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
-  const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
-  const call = dialect.readCall(request);
+  const { path, headers } = request;
+  const body = new TextEncoder().encode(writeAgain({ ...(request.body as JsonObject), ...more }));
+  const call = dialect.readCall({ body, headers, path, query: new URLSearchParams() });
   if (call.kind !== 'chat') throw new Error(`The dialect ${dialect.name} has no conversations to count.`);
   return call;
 }

@@ -9,7 +9,7 @@ export async function fileReply(
   files: Files,
   file: string,
   mimeType: string,
-  asked: Pick<Headers, 'get'>,
+  requested: Pick<Headers, 'get'>,
 ): Promise<Response> {
   const size = await files.size(file);
   if (size === undefined) throw new GatewayError('not_found', 'There is no such file, or it has expired.');
@@ -22,7 +22,8 @@ export async function fileReply(
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
   };
-  const wanted = asked.get('if-range') === null || asked.get('if-range') === headers.etag ? asked.get('range') : null;
+  const wanted =
+    requested.get('if-range') === null || requested.get('if-range') === headers.etag ? requested.get('range') : null;
   const range = wanted === null ? 'whole' : rangeIn(wanted, size);
   if (range === 'whole') {
     return new Response(files.read(file, { start: 0, end: size }), {

@@ -30,7 +30,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models that the key can call.',
     query: Paging,
-    answer: (deps, asked) => list(deps, asked, shapeAsked(asked)),
+    answer: (deps, request) => list(deps, request, shapeOf(request)),
   }),
   route('GET', '/v1/models/:id{.+}', {
     gate: 'caller',
@@ -39,7 +39,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model.',
     reading: modelPath('/v1/models'),
     query: Paging,
-    answer: (deps, asked) => one(deps, asked, shapeAsked(asked)),
+    answer: (deps, request) => one(deps, request, shapeOf(request)),
   }),
   route('GET', '/v1beta/models', {
     gate: 'caller',
@@ -47,7 +47,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models that the key can call, in the Google format.',
     query: Paging,
-    answer: (deps, asked) => list(deps, asked, 'google'),
+    answer: (deps, request) => list(deps, request, 'google'),
   }),
   route('GET', '/v1beta/models/:id{.+}', {
     gate: 'caller',
@@ -56,14 +56,14 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model in the Google format.',
     reading: modelPath('/v1beta/models'),
     query: Paging,
-    answer: (deps, asked) => one(deps, asked, 'google'),
+    answer: (deps, request) => one(deps, request, 'google'),
   }),
 ];
 
 type Shape = 'openai' | 'anthropic' | 'google';
 
 /** See docs/api.md#model-lists: the first match wins. */
-function shapeAsked({ headers, query }: RouteRequest<Paging, unknown>): Shape {
+function shapeOf({ headers, query }: RouteRequest<Paging, unknown>): Shape {
   if (headers.has('x-api-key') || headers.has('anthropic-version') || headers.has('vendor1-version'))
     return 'anthropic';
   if (headers.has('x-goog-api-key') || headers.has('x-vendor2-api-key') || query.key !== undefined) return 'google';

@@ -15,17 +15,17 @@ const ANTHROPIC_PAGE = 20;
 
 export function anthropicPage(
   models: readonly Model[],
-  asked: { limit?: number; before_id?: string; after_id?: string },
+  query: { limit?: number; before_id?: string; after_id?: string },
 ): object {
-  const limit = asked.limit ?? ANTHROPIC_PAGE;
+  const limit = query.limit ?? ANTHROPIC_PAGE;
   let page: readonly Model[];
   let hasMore: boolean;
-  if (asked.before_id !== undefined) {
-    const end = indexOf(models, asked.before_id, 'before_id');
+  if (query.before_id !== undefined) {
+    const end = indexOf(models, query.before_id, 'before_id');
     page = models.slice(Math.max(0, end - limit), end);
     hasMore = end > limit;
   } else {
-    const start = asked.after_id === undefined ? 0 : indexOf(models, asked.after_id, 'after_id') + 1;
+    const start = query.after_id === undefined ? 0 : indexOf(models, query.after_id, 'after_id') + 1;
     page = models.slice(start, start + limit);
     hasMore = models.length > start + limit;
   }
@@ -51,9 +51,9 @@ export function anthropicModel(model: Model): object {
 const GOOGLE_PAGE = 50;
 const GOOGLE_PAGE_MOST = 1000;
 
-export function googlePage(models: readonly Model[], asked: { pageSize?: number; pageToken?: string }): object {
-  const size = Math.min(asked.pageSize ?? GOOGLE_PAGE, GOOGLE_PAGE_MOST);
-  const after = asked.pageToken === undefined ? undefined : Buffer.from(asked.pageToken, 'base64url').toString();
+export function googlePage(models: readonly Model[], query: { pageSize?: number; pageToken?: string }): object {
+  const size = Math.min(query.pageSize ?? GOOGLE_PAGE, GOOGLE_PAGE_MOST);
+  const after = query.pageToken === undefined ? undefined : Buffer.from(query.pageToken, 'base64url').toString();
   const start = after === undefined ? 0 : indexOf(models, after, 'pageToken') + 1;
   const page = models.slice(start, start + size);
   const last = page.at(-1);

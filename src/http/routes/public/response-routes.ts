@@ -145,10 +145,10 @@ function dialectOf(deps: HttpDeps): Dialect {
   return dialect;
 }
 
-async function countInput(deps: HttpDeps, asked: RouteRequest<unknown, unknown>): Promise<object> {
+async function countInput(deps: HttpDeps, request: RouteRequest): Promise<object> {
   const dialect = dialectOf(deps);
-  const { caller } = asked;
-  const call = readConversation(dialect, asked, {});
+  const { caller } = request;
+  const call = readConversation(dialect, request, {});
   const whole = await loadConversation(deps.memory, deps.settings.maxBodyBytes, dialect, call, caller, deps.now());
   return { object: 'response.input_tokens', input_tokens: countInputTokens(deps, caller, whole) };
 }

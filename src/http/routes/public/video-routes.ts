@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import type { VideoAsk } from '../../../canonical/task.ts';
+import type { VideoCall } from '../../../canonical/task.ts';
 import { jimengVideos, NOT_FOUND } from '../../../dialects/video/jimeng.ts';
 import { klingVideos } from '../../../dialects/video/kling.ts';
 import { openaiVideos, readRemix } from '../../../dialects/video/openai-videos.ts';
@@ -19,14 +19,12 @@ const text = () => Type.Optional(Type.String());
 const ListQuery = Type.Object({ limit: text(), after: text(), order: text() });
 const JimengQuery = Type.Object({ Action: text(), Version: text() });
 
-type Any = RouteRequest<unknown, unknown>;
-
 const FORM = 'Starts the generation of a video. As a form (multipart/form-data) or as JSON.';
 const JIMENG_START = 'CVSync2AsyncSubmitTask';
 const URL_WHEN_FINISHED = 'Shows the progress of a video, and its URL when finished.';
 
-/** What a request has besides its body: from its route. */
-type How = Omit<VideoFormatRequest, 'fields'>;
+/** What the path of a request says besides its body. */
+type FromPath = Omit<VideoFormatRequest, 'fields'>;
 
 export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
   startRoute('/v1/videos', openaiVideos, FORM),
@@ -82,39 +80,44 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
 
 function klingRoutes(prefix: string, kind: string): AnsweredRoute[] {
   const path = `${prefix}/v1/videos/${kind}`;
-  const how = { fromImage: kind === 'image2video' };
+  const fromPath = { fromImage: kind === 'image2video' };
   return [
-    startRoute(path, klingVideos, 'Starts the generation of a video with a Kling body.', how),
+    startRoute(path, klingVideos, 'Starts the generation of a video with a Kling body.', fromPath),
     progressRoute(path, klingVideos, URL_WHEN_FINISHED),
   ];
 }
 
-function startRoute(path: string, format: VideoFormat, summary: string, how?: How): AnsweredRoute {
-  const answer = (deps: HttpDeps, asked: Any) => create(deps, asked, format, how);
+function startRoute(path: string, format: VideoFormat, summary: string, fromPath?: FromPath): AnsweredRoute {
+  const answer = (deps: HttpDeps, request: RouteRequest) => create(deps, request, format, fromPath);
   return route('POST', path, { gate: 'caller', scope: 'video', summary, answer, begins: () => format.name });
 }
 
 function progressRoute(path: string, format: VideoFormat, summary: string): AnsweredRoute {
-  const answer = (deps: HttpDeps, asked: Any) => show(deps, asked, format);
+  const answer = (deps: HttpDeps, request: RouteRequest) => show(deps, request, format);
   return route('GET', `${path}/:id`, { gate: 'caller', scope: 'video', summary, answer });
 }
 
-async function create(deps: HttpDeps, asked: Any, format: VideoFormat, how: How = {}): Promise<object> {
-  return begin(deps, asked, format, format.readAsk({ fields: await fieldsOf(asked), ...how }));
+async function create(
+  deps: HttpDeps,
+  request: RouteRequest,
+  format: VideoFormat,
+  fromPath: FromPath = {},
+): Promise<object> {
+  return begin(deps, request, format, format.readAsk({ fields: await fieldsOf(request), ...fromPath }));
 }
 
-async function remix(deps: HttpDeps, asked: Any): Promise<object> {
-  const fields = await fieldsOf(asked);
-  const { id, ask } = await deps.videos.find(asked.caller, asked.path.id ?? '');
-  return begin(deps, asked, openaiVideos, { ...readRemix(fields, ask), remixOf: id });
+async function remix(deps: HttpDeps, request: RouteRequest): Promise<object> {
+  const fields = await fieldsOf(request);
+  const { id, ask } = await deps.videos.find(request.caller, request.path.id ?? '');
+  return begin(deps, request, openaiVideos, { ...readRemix(fields, ask), remixOf: id });
 }
 
-async function fieldsOf({ read, headers }: Any): Promise<JsonObject> {
+async function fieldsOf({ read, headers }: RouteRequest): Promise<JsonObject> {
   return readMembers(await read(), headers.get('content-type') ?? '');
 }
 
-async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: VideoAsk): Promise<Response> {
-  const { headers, caller, begun } = asked;
+async function begin(deps: HttpDeps, request: RouteRequest, format: VideoFormat, ask: VideoCall): Promise<Response> {
+  const { headers, caller, begun } = request;
   begun?.trace.asks(
     { model: ask.model, stream: false, ...(ask.user !== undefined && { user: ask.user }) },
     headers,
@@ -130,23 +133,23 @@ async function begin(deps: HttpDeps, asked: Any, format: VideoFormat, ask: Video
     ...(idempotencyKey !== null && { idempotencyKey }),
     ...(begun && { held: (id) => begun.held(id) }),
   });
-  const view = viewOf(deps, task, asked);
+  const view = viewOf(deps, task, request);
   const reply = Response.json(format.writeCreated?.(view) ?? format.writeTask(view));
   if (task.warnings?.length) reply.headers.set('x-modelport-warnings', warningsHeader(task.warnings));
   return reply;
 }
 
-async function show(deps: HttpDeps, asked: Any, format: VideoFormat): Promise<object> {
-  return format.writeTask(viewOf(deps, await deps.videos.find(asked.caller, asked.path.id ?? ''), asked));
+async function show(deps: HttpDeps, request: RouteRequest, format: VideoFormat): Promise<object> {
+  return format.writeTask(viewOf(deps, await deps.videos.find(request.caller, request.path.id ?? ''), request));
 }
 
 const MOST_LISTED = 100;
 
 async function list(
   deps: HttpDeps,
-  asked: RouteRequest<{ limit?: string; after?: string; order?: string }, unknown>,
+  request: RouteRequest<{ limit?: string; after?: string; order?: string }, unknown>,
 ): Promise<object> {
-  const { limit: text = '20', after, order } = asked.query;
+  const { limit: text = '20', after, order } = request.query;
   const limit = Number(text);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new GatewayError('invalid_request', `\`limit\` must be a whole number from 1 to ${MOST_LISTED}.`, {
@@ -154,8 +157,8 @@ async function list(
     });
   }
   const page = { limit: limit + 1, oldestFirst: order === 'asc', ...(after !== undefined && { after }) };
-  const tasks = await deps.videos.list(asked.caller, page);
-  const data = tasks.slice(0, limit).map((task) => openaiVideos.writeTask(viewOf(deps, task, asked)));
+  const tasks = await deps.videos.list(request.caller, page);
+  const data = tasks.slice(0, limit).map((task) => openaiVideos.writeTask(viewOf(deps, task, request)));
   return {
     object: 'list',
     data,
@@ -167,15 +170,15 @@ async function list(
 
 async function content(
   deps: HttpDeps,
-  asked: RouteRequest<{ variant?: string; index?: string }, unknown>,
+  request: RouteRequest<{ variant?: string; index?: string }, unknown>,
 ): Promise<Response> {
-  const { variant = 'video', index = '0' } = asked.query;
+  const { variant = 'video', index = '0' } = request.query;
   if (variant !== 'video') {
     throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is stored.', {
       param: 'variant',
     });
   }
-  const task = await deps.videos.find(asked.caller, asked.path.id ?? '');
+  const task = await deps.videos.find(request.caller, request.path.id ?? '');
   if (task.state === 'failed')
     throw new GatewayError('not_found', `The video failed: ${task.error?.message ?? 'nothing was generated'}`);
   if (task.state !== 'completed')
@@ -190,24 +193,24 @@ async function content(
       },
     );
   if (!output || task.emptied) throw new GatewayError('not_found', 'The video has expired.');
-  return fileReply(deps.files, output.file, output.mimeType, asked.headers);
+  return fileReply(deps.files, output.file, output.mimeType, request.headers);
 }
 
 /** The query parameters Action and Version select the operation. */
 async function answerJimeng(
   deps: HttpDeps,
-  asked: RouteRequest<{ Action?: string; Version?: string }, unknown>,
+  request: RouteRequest<{ Action?: string; Version?: string }, unknown>,
 ): Promise<object> {
-  const { Action: action, Version: version } = asked.query;
+  const { Action: action, Version: version } = request.query;
   if (!action) throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
   if (!version) throw missing('Version', 'such as 2022-08-31');
-  if (action === JIMENG_START) return create(deps, asked, jimengVideos);
+  if (action === JIMENG_START) return create(deps, request, jimengVideos);
   if (action !== 'CVSync2AsyncGetResult') throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
-  const { task_id: id } = await fieldsOf(asked);
+  const { task_id: id } = await fieldsOf(request);
   if (typeof id !== 'string')
     throw new GatewayError('invalid_request', '`task_id` must be the id of a task.', { param: 'task_id' });
   try {
-    return jimengVideos.writeTask(viewOf(deps, await deps.videos.find(asked.caller, id), asked));
+    return jimengVideos.writeTask(viewOf(deps, await deps.videos.find(request.caller, id), request));
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'not_found') return NOT_FOUND;
     throw thrown;
@@ -219,7 +222,7 @@ function missing(param: string, right: string): GatewayError {
 }
 
 /** URLs use the configured public URL, or else the host of the request. */
-function viewOf({ settings }: HttpDeps, task: Task, { url }: Any): TaskView {
+function viewOf({ settings }: HttpDeps, task: Task, { url }: RouteRequest): TaskView {
   const kept = task.state === 'completed' && !task.emptied;
   return {
     ...task,

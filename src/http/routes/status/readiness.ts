@@ -39,13 +39,13 @@ export function createReadiness({
   };
 }
 
-async function within(asked: Promise<Readiness>, patienceMs: number): Promise<Readiness> {
+async function within(answer: Promise<Readiness>, patienceMs: number): Promise<Readiness> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Readiness>((resolve) => {
     timer = setTimeout(() => resolve(notReady(`The database has not answered for ${patienceMs} ms.`)), patienceMs);
   });
   try {
-    return await Promise.race([asked, late]);
+    return await Promise.race([answer, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -7,7 +7,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/rows.ts';
 import { addFigures, NO_FIGURES } from '../../../store/sums/call-sums.ts';
-import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import { Time, TimeInput, timeOf, Usd, writeTime } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type TimeZone, timeZone } from './local-days.ts';
 import { streamedReply } from './streamed-reply.ts';
@@ -26,8 +26,8 @@ const MOST_LINES = 50_000;
 const LINES_AT_ONCE = 500;
 
 export const usageQuery = (groups: readonly Group[]) => ({
-  from: Type.Optional(TimeAsked),
-  to: Type.Optional(TimeAsked),
+  from: Type.Optional(TimeInput),
+  to: Type.Optional(TimeInput),
   group_by: Type.Optional(
     Type.String({ description: `${groups.join(', ')}; several with commas between them; day by default` }),
   ),
@@ -36,7 +36,7 @@ export const usageQuery = (groups: readonly Group[]) => ({
   ),
 });
 
-export type UsageAsked = Static<ReturnType<typeof Type.Object<ReturnType<typeof usageQuery>>>>;
+export type UsageQuery = Static<ReturnType<typeof Type.Object<ReturnType<typeof usageQuery>>>>;
 
 const FIGURES = {
   calls: Type.Integer(),
@@ -84,15 +84,15 @@ type ReportRow = Groups & { [figure: string]: string | number | null };
 /** The report in the format that the client accepts. Throws `invalid_request`. */
 export async function usageReport(
   { store, now }: Pick<HttpDeps, 'store' | 'now'>,
-  asked: UsageAsked,
+  query: UsageQuery,
   known: readonly Group[],
   only: { account?: string; key?: string; model?: string; provider?: string; tag?: string },
   accept: string | null,
 ): Promise<object | Response> {
-  const to = asked.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(asked.to, 'to'));
-  const from = asked.from === undefined ? Math.max(0, to - DEFAULT_MS) : Math.min(to, timeOf(asked.from, 'from'));
-  const groups = readGroups(asked.group_by ?? 'day', known);
-  const tz = asked.tz ?? 'UTC';
+  const to = query.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(query.to, 'to'));
+  const from = query.from === undefined ? Math.max(0, to - DEFAULT_MS) : Math.min(to, timeOf(query.from, 'from'));
+  const groups = readGroups(query.group_by ?? 'day', known);
+  const tz = query.tz ?? 'UTC';
   const zone = timeZone(tz);
   if (!zone) {
     const message = `There is no time zone "${tz}". Use a name such as Europe/Berlin.`;

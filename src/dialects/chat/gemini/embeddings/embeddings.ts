@@ -69,7 +69,7 @@ export const geminiEmbed: Dialect<EmbedCall> = {
 };
 
 /** A text and its settings. */
-interface AskedText {
+interface EmbedText {
   text: string;
   parts: JsonObject[];
   /** The maximum tokens of input that is not text. */
@@ -86,7 +86,7 @@ function objectIn(bytes: Uint8Array): Billable {
   throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 
-function askedBy(request: Json, path: string): AskedText {
+function askedBy(request: Json, path: string): EmbedText {
   const at = (member: string) => (path === '' ? member : `${path}.${member}`);
   if (!isObject(request)) throw wrong(path, 'must be an object with `content`');
   const { content, taskType: task, title, outputDimensionality: dimensions } = check(request, path);
@@ -122,8 +122,8 @@ function tokensOf(part: JsonObject): number {
   return Math.max(LEAST_MEDIA_TOKENS, Math.ceil(data.length / BYTES_PER_MEDIA_TOKEN));
 }
 
-function callOf({ path }: WireRequest, received: Billable, dialect: string, asked: readonly AskedText[]): EmbedCall {
-  const [{ task, title, dimensions, more } = { more: {} } as AskedText] = asked;
+function callOf({ path }: WireRequest, received: Billable, dialect: string, asked: readonly EmbedText[]): EmbedCall {
+  const [{ task, title, dimensions, more } = { more: {} } as EmbedText] = asked;
   const same = asked.every((one) => one.task === task && one.title === title && one.dimensions === dimensions);
   const mediaTokens = asked.reduce((sum, one) => sum + one.mediaTokens, 0);
   const extras = same ? more : { ...more, requests: 'differ' };
