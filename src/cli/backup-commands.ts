@@ -1,5 +1,6 @@
 /** Commands that back up and restore the database. */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { syncFolder } from '../files/sync-folder.ts';
 import { checkBackup, rowBatches, storedFiles, writeBackup } from '../store/backup/backup-file.ts';
 import type { CliDeps } from './cli-deps.ts';
 import type { Command } from './command.ts';
@@ -27,6 +28,7 @@ const backup: Command = {
         if (size !== undefined) await sink.file(name, files.read(name, { start: 0, end: size }));
       }
     });
+    await syncFolder(dirname(path));
     printRow(open, given, { backup: path, at, engine: store.engine, ...counts, bytes: Bun.file(path).size });
     return 0;
   },

@@ -3,9 +3,11 @@
  * columns, followed by one array for each row; each stored file is an object with its name, followed by strings in base64. The last line has
  * the counts. The format is the same for both engines.
  */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { BackupSink, BackupTable, EngineName, RowBatch, SchemaVersions } from './backup-store.ts';
@@ -42,9 +44,10 @@ export async function writeBackup(
   header: Omit<BackupHeader, 'modelport_backup'>,
   fill: (sink: BackupSink & FileSink) => Promise<void>,
 ): Promise<BackupCounts> {
-  if (existsSync(path)) throw new Error(`${path} exists. A backup does not overwrite a file: choose another name.`);
-  const unfinished = `${path}.partial`;
-  await rm(unfinished, { force: true });
+  if (existsSync(path)) throw taken(path);
+  await removeLeftOver(path, Date.parse(header.at));
+  // Of this run: another that writes to the same path at the same time would be mixed with it.
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}.partial`;
   const packed = createGzip();
   // Readable by the owner only: it contains hashes of keys and encrypted credentials.
   const written = pipeline(packed, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
@@ -76,6 +79,7 @@ export async function writeBackup(
     packed.end();
     await written;
     await onDisk(unfinished);
+    if (existsSync(path)) throw taken(path);
     await rename(unfinished, path);
     return counts;
   } catch (thrown) {
@@ -83,6 +87,22 @@ export async function writeBackup(
     await written.catch(() => {});
     await rm(unfinished, { force: true });
     throw thrown;
+  }
+}
+
+const taken = (path: string) => new Error(`${path} exists. A backup does not overwrite a file: choose another name.`);
+
+/** A backup that is under way writes all the time. */
+const ABANDONED_MS = 3_600_000;
+
+/** Removes what runs that were killed have left of a backup to this path. */
+async function removeLeftOver(path: string, now: number): Promise<void> {
+  const folder = dirname(path);
+  if (!existsSync(folder)) throw new Error(`The folder ${folder} does not exist.`);
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(`${basename(path)}.`) || !name.endsWith('.partial')) continue;
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found && now - found.mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
   }
 }
 
