@@ -34,6 +34,9 @@ interface SendOptions {
   idempotencyKey?: string | undefined;
 }
 
+/** The server cannot answer now: it restarts, or its database does not answer. */
+export class UnavailableError extends UsageError {}
+
 /** The server refused the request; its sentence is printed. */
 class RefusedError extends UsageError {}
 
@@ -125,16 +128,16 @@ function membersOf(text: string): { [member: string]: unknown } | undefined {
 
 const START_OR_NAME = 'Start one with "modelport serve", or name its address with --url or MODELPORT_URL.';
 
-function unreachable(url: string, thrown: unknown): UsageError {
+function unreachable(url: string, thrown: unknown): UnavailableError {
   const { code = '', message, name } = thrown as Error & { code?: string };
   if (name === 'TimeoutError')
-    return new UsageError(`The server at ${url} does not answer: is the URL right?`, { cause: thrown });
-  if (code === 'ENOTFOUND') return new UsageError(`There is no such host: ${url}. ${START_OR_NAME}`);
-  if (code === 'ECONNREFUSED') return new UsageError(`No server answers at ${url}. ${START_OR_NAME}`);
+    return new UnavailableError(`The server at ${url} does not answer: is the URL right?`, { cause: thrown });
+  if (code === 'ENOTFOUND') return new UnavailableError(`There is no such host: ${url}. ${START_OR_NAME}`);
+  if (code === 'ECONNREFUSED') return new UnavailableError(`No server answers at ${url}. ${START_OR_NAME}`);
   const reason = /CERT|SELF_SIGNED|ALTNAME|ISSUER/.test(code)
     ? `its certificate is not trusted here (${code}); NODE_EXTRA_CA_CERTS names a file of your own authority`
     : message.replace(/^\w+: /, '').replace(/\.$/, '');
-  return new UsageError(`The server at ${url} cannot be reached: ${reason}.`, { cause: thrown });
+  return new UnavailableError(`The server at ${url} cannot be reached: ${reason}.`, { cause: thrown });
 }
 
 function stranger(url: string, status: number, location: string | null): UsageError {
@@ -159,11 +162,15 @@ function refusal(
   version: { here: string; there: string },
 ) {
   const error = (members?.error ?? {}) as { code?: unknown; message?: unknown; param?: unknown };
+  // A proxy before a server that restarts.
+  if (typeof error.message !== 'string' && status >= 500)
+    return new UnavailableError(`The server at ${url} answered with status ${status}.`);
   if (typeof error.message !== 'string') return misunderstood(url, `status ${status}`);
   if (status === 401) return new RefusedError(`${url} refuses the admin key of ${keyFrom}: ${error.message}`);
   if (status === 403) return new RefusedError(`${url} refuses the key of ${keyFrom}: ${error.message}`);
   // A missing account, key or model is reported with a member.
   if (status === 404 && error.param == null) return new RefusedError(nothingThere(url, path, version));
+  if (status >= 500) return new UnavailableError(error.message);
   return new RefusedError(`${error.message}${hintFor(status, path, error.param)}`);
 }
 

@@ -48,8 +48,14 @@ export function alignedLines(rows: readonly PrintedRow[]): string[] {
 function cellText(cell: Cell): string {
   if (cell === undefined) return '';
   if (typeof cell === 'bigint') return writeMoney(cell);
-  return Array.isArray(cell) ? cell.join(',') : String(cell);
+  return visible(Array.isArray(cell) ? cell.join(',') : String(cell));
 }
+
+/** Clients choose names of models and tags: what would control the terminal, or the direction of its text, is shown as `\u001b`. */
+export const visible = (text: string): string => text.replace(CONTROLS, escaped);
+
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const escaped = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** One line of JSON. */
 export const jsonOf = (row: PrintedRow): string => JSON.stringify(row, plain);

@@ -1,8 +1,8 @@
 /** Commands for records: calls and the audit log. */
-import { moneyIn, type Query } from './admin-client.ts';
+import { moneyIn, type Query, UnavailableError } from './admin-client.ts';
 import type { CliDeps } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { jsonOf, type PrintedRow, printRows } from './printed.ts';
+import { jsonOf, type PrintedRow, printRows, visible } from './printed.ts';
 import { adminCommand } from './shared-commands.ts';
 import type { ShownCall, ShownChange, ShownUsage } from './shown.ts';
 
@@ -27,52 +27,82 @@ const calls = adminCommand(
     const filters = Object.fromEntries(FILTERS.map((name) => [name, given.option(name)]));
     const query = { ...filters, cost_above: given.option('cost-above') };
     /** A page may be short while there are more calls. */
-    const latest = async (limit: number, more: Query = {}) => {
+    const latest: Latest = async (limit, more = {}, requests = Number.POSITIVE_INFINITY) => {
       const calls: ShownCall[] = [];
-      for (let after: string | undefined; ; ) {
+      for (let after: string | undefined, made = 1; ; made++) {
         const page = { ...query, ...more, limit: limit - calls.length, after };
         const { data, next } = await admin.get<{ data: ShownCall[]; next: string | null }>('/calls', page);
         calls.push(...data);
-        if (next === null || calls.length >= limit) return calls;
+        if (next === null || calls.length >= limit) return { calls, isAll: true };
+        if (made >= requests) return { calls, isAll: false };
         after = next;
       }
     };
-    const data = await latest(readLimit(given));
+    const { calls: data } = await latest(readLimit(given));
     if (given.flag('follow')) return follow(open, given, data, latest);
     printRows(open, given, data.map(rowOf), 'There are no calls yet.');
   },
 );
 
+/** The latest calls that match, from this number of requests at most. `isAll`: there are no others, or the limit is reached. */
+type Latest = (limit: number, more?: Query, requests?: number) => Promise<{ calls: ShownCall[]; isAll: boolean }>;
+
 /** Calls are recorded when they end, so one that began earlier may follow one that began later. A video may take a day. */
 const LONGEST_CALL_MS = 24 * 3_600_000;
 const FOLLOW_MS = 1000;
+/** Each reads 5,000 calls at most: a rare filter must not read a day of calls every second. */
+const MOST_REQUESTS = 4;
+const MOST_SEEN = 10 * MOST;
 
-async function follow(
-  open: CliDeps,
-  given: Given,
-  first: readonly ShownCall[],
-  latest: (limit: number, more?: Query) => Promise<ShownCall[]>,
-): Promise<void> {
-  const show = (calls: readonly ShownCall[]) => {
-    for (const call of [...calls].reverse()) open.terminal.out(given.json ? jsonOf(rowOf(call)) : lineOf(call));
+async function follow(open: CliDeps, given: Given, first: readonly ShownCall[], latest: Latest): Promise<void> {
+  const { out, err } = open.terminal;
+  const seen = new Set<string>();
+  function remember(calls: readonly ShownCall[]): void {
+    for (const { id } of calls.toReversed()) {
+      seen.delete(id);
+      seen.add(id);
+    }
+    for (const id of seen) {
+      if (seen.size <= MOST_SEEN) return;
+      seen.delete(id);
+    }
+  }
+  function show(calls: readonly ShownCall[]): void {
+    for (const call of calls.toReversed()) out(given.json ? jsonOf(rowOf(call)) : lineOf(call));
+    remember(calls);
+  }
+  const page = () => {
+    const from = new Date(open.now() - LONGEST_CALL_MS).toISOString();
+    return latest(MOST, given.option('from') === undefined ? { from } : {}, MOST_REQUESTS);
   };
   show(first);
   // What the first page did not show is older.
-  let seen = new Set((await latest(MOST)).map(({ id }) => id));
-  for (const { id } of first) seen.add(id);
+  remember((await page()).calls);
+  let isTold = false;
+  let isLost = false;
   while (await open.wait(FOLLOW_MS)) {
-    const from = new Date(open.now() - LONGEST_CALL_MS).toISOString();
-    const page = await latest(MOST, given.option('from') === undefined ? { from } : {});
-    const fresh = page.filter(({ id }) => !seen.has(id));
-    if (fresh.length === MOST) open.terminal.err('Some calls are not shown: there are too many. Use more filters.');
-    show(fresh);
-    seen = new Set(page.map(({ id }) => id));
+    try {
+      const { calls, isAll } = await page();
+      const fresh = calls.filter(({ id }) => !seen.has(id));
+      if (fresh.length === MOST) err('Some calls are not shown: there are too many. Use more filters.');
+      else if (!isAll && !isTold)
+        err('Calls that take long may not be shown: there are too many others. Use more filters.');
+      isTold ||= !isAll;
+      remember(calls);
+      show(fresh);
+      isLost = false;
+    } catch (thrown) {
+      if (!(thrown instanceof UnavailableError)) throw thrown;
+      // A server that restarts has lost no call.
+      if (!isLost) err(`${thrown.message} Trying again every second.`);
+      isLost = true;
+    }
   }
 }
 
 function lineOf({ id, at, model, provider, status, outcome, errorCode, durationMs, cost }: ShownCall): string {
   const ended = errorCode == null ? outcome : `${outcome} (${errorCode})`;
-  return [at, status, ended, model, provider, `${Math.round(durationMs)} ms`, `${cost} USD`, id].join('  ');
+  return visible([at, status, ended, model, provider, `${Math.round(durationMs)} ms`, `${cost} USD`, id].join('  '));
 }
 
 function readLimit(given: Given): number {
