@@ -170,12 +170,24 @@ const LONGEST_TAG = 64;
 
 /** `hasOwnHeaders`: there may be headers of the gateway's own. */
 export function labelsOf(call: LabelledCall, headers: RequestHeaders, hasOwnHeaders: boolean): CallLabels {
-  const clientRequestId = headers.get('x-request-id')?.slice(0, LONGEST_ID) || undefined;
-  const tags = hasOwnHeaders ? tagsIn(headers.get('x-modelport-tags')) : undefined;
+  const clientRequestId = textIn(headers.get('x-request-id'))?.slice(0, LONGEST_ID) || undefined;
+  const tags = hasOwnHeaders ? tagsIn(textIn(headers.get('x-modelport-tags'))) : undefined;
   const { user, metadata } = call;
   if (clientRequestId === undefined && tags === undefined && user === undefined && metadata === undefined)
     return NO_LABELS;
   return { clientRequestId, user, metadata, tags };
+}
+
+const BEYOND_ASCII = /[\u0080-\u00ff]/;
+
+/** Headers are read byte by byte, and clients such as curl send UTF-8. What is not UTF-8 stays. */
+function textIn(value: string | null | undefined): string | null | undefined {
+  if (!value || !BEYOND_ASCII.test(value)) return value;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
 }
 
 /** `team-a, batch`: what is too long or too many is left out. */

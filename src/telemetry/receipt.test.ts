@@ -5,7 +5,7 @@ import { startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { RefusedCallRow } from '../store/refused-call-row.ts';
 import { createEvents } from './create-events.ts';
-import { CallTrace } from './events.ts';
+import { CallTrace, labelsOf } from './events.ts';
 import { type Receipt, readReceipt } from './receipt.ts';
 import { createRefusedCalls } from './refused-calls.ts';
 
@@ -44,6 +44,18 @@ test('a receipt has every attempt, the metadata of the request, and no secret', 
   expect(second).toMatchObject({ provider: `p1-${at.model}`, status: 200, outcome: 'ok' });
   expect(second?.firstTokenMs).toBeNumber();
   expect((await bench.store.calls({ tag: 'batch', limit: 9 })).map(({ id }) => id)).toEqual([at.calls[0]?.id ?? '']);
+});
+
+test.each([
+  ['équipe, 数据', 'utf8', ['équipe', '数据']],
+  ['équipe', 'latin1', ['équipe']],
+] as const)('tags beyond ASCII are recorded as the client wrote them: %s in %s', (text, encoding, tags) => {
+  const sent = Buffer.from(text, encoding).toString('latin1');
+  const headers = new Map([
+    ['x-modelport-tags', sent],
+    ['x-request-id', sent],
+  ]);
+  expect(labelsOf({}, headers, true)).toEqual({ clientRequestId: text, tags: [...tags] });
 });
 
 test('of refused calls a bounded number a second is recorded, and strangers take no place of callers', async () => {
