@@ -26,6 +26,13 @@ async function expectNothing(at: GatewayCase): Promise<void> {
 }
 
 describe('what may be called', () => {
+  test('a name that is much too long is not sent back as a whole', async () => {
+    const at = await bench.open();
+    const { message } = await refusal(at, chatRequest('m'.repeat(1_000_000)));
+    expect(message).toStartWith('The model `mmm');
+    expect(message.length).toBeLessThan(400);
+  });
+
   test('an unknown model is not found; the nearest name is named', async () => {
     const at = await bench.open();
     const error = await refusal(at, chatRequest(`${at.model}x`));

@@ -33,7 +33,7 @@ import { routeTo } from '../target-route.ts';
 import type { Candidate, Ready } from './candidate.ts';
 import { boundedRoute, type Destination, extrasOf, mayCostExtra } from './extras.ts';
 import type { RequestedRouting } from './requested-routing.ts';
-import { unknownModel } from './unknown-model.ts';
+import { shortened, unknownModel } from './unknown-model.ts';
 
 /** The caller, and the format of the request. */
 export interface RequestOrigin {
@@ -309,7 +309,7 @@ function nobody({ name }: Model, why: string): GatewayError {
 }
 
 function unknownFallback(name: string, param: string): GatewayError {
-  const sentence = `\`${param}\`: the model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models.`;
+  const sentence = `\`${param}\`: the model \`${shortened(name)}\` does not exist or you do not have access to it. GET /v1/models lists the models.`;
   return new GatewayError('model_not_found', sentence, { param });
 }
 

@@ -13,7 +13,7 @@ type ModelDeps = Pick<GatewayDeps, 'catalog' | 'provider'>;
 export function unknownModel(deps: ModelDeps, caller: Caller, name: string): GatewayError {
   const models = deps.catalog.list();
   const near = nearestModel(deps.catalog, caller, name);
-  const sentences = [`The model \`${name}\` does not exist or you do not have access to it.`];
+  const sentences = [`The model \`${shortened(name)}\` does not exist or you do not have access to it.`];
   if (near !== undefined) sentences.push(`Did you mean \`${near}\`?`);
   if (models.length === 0) sentences.push(`No provider is configured here: ${SWITCH_ON}.`);
   else if (models.every((model) => isShipped(deps, model)))
@@ -21,6 +21,10 @@ export function unknownModel(deps: ModelDeps, caller: Caller, name: string): Gat
   sentences.push('GET /v1/models lists the models; letter case counts.');
   return new GatewayError('model_not_found', sentences.join(' '), { param: 'model' });
 }
+
+/** A name of a megabyte is not sent back. */
+const LONGEST_SHOWN = 200;
+export const shortened = (name: string) => (name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name);
 
 /** The most similar name of the models that the caller may call. */
 export function nearestModel(catalog: Catalog, caller: Caller, name: string): string | undefined {
