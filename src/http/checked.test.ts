@@ -15,6 +15,7 @@ const check = createBodyCheck(
       ),
       models: Type.Optional(Type.Array(Type.String(), { description: 'a list of names' })),
       inner: Type.Optional(Type.Object({ deep: Type.Boolean() })),
+      order: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
     },
     { additionalProperties: false },
   ),
@@ -45,6 +46,7 @@ test('the error names the wrong member and the expected value', () => {
   expect(fault({ name: 'a', count: '3' })).toEqual(['"count" must be a number, at least 1.', 'count']);
   expect(fault({ name: 'a', colour: 'red' })).toEqual(['"colour" is not a known member.', 'colour']);
   expect(fault({ name: 'a', budget: 5 })).toEqual(['"budget" must be a total, or {day}.', 'budget']);
+  expect(fault({ name: 'a', order: 'up' })).toEqual(['"order" must be one of "asc", "desc".', 'order']);
   expect(fault({ name: 'a', inner: {} })).toEqual(['"inner.deep" is missing.', 'inner.deep']);
   expect(fault({ name: 'a', models: ['x', 5] })).toEqual(['"models[1]" must be string.', 'models[1]']);
 });

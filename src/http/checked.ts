@@ -79,7 +79,7 @@ function firstFault(schema: TSchema, faults: SchemaFault[]): GatewayError {
   if (missing !== undefined) return wrong(inside(missing), 'is missing');
   const unknown = fault.params.additionalProperties?.[0];
   if (unknown !== undefined) return wrong(inside(unknown), 'is not a known member');
-  const wanted = descriptionAt(schema, fault.schemaPath);
+  const wanted = descriptionAt(schema, fault.schemaPath) ?? choicesAt(schema, fault.schemaPath);
   return wrong(at, wanted ? `must be ${wanted}` : fault.message);
 }
 
@@ -98,10 +98,22 @@ function memberName(pointer: string): string {
 
 /** The schema's description of the member; descriptions are written to follow "must be". */
 function descriptionAt(schema: TSchema, pointer: string): string | undefined {
+  const { description } = memberAt(schema, pointer);
+  return typeof description === 'string' ? description : undefined;
+}
+
+/** Of a union of texts alone. */
+function choicesAt(schema: TSchema, pointer: string): string | undefined {
+  const { anyOf } = memberAt(schema, pointer);
+  const texts = Array.isArray(anyOf) ? anyOf.map((one) => (one as { const?: unknown }).const) : [];
+  if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) return undefined;
+  return `one of ${texts.map((text) => JSON.stringify(text)).join(', ')}`;
+}
+
+function memberAt(schema: TSchema, pointer: string): { description?: unknown; anyOf?: unknown } {
   let at: unknown = schema;
   for (const step of pointer.split('/').slice(1)) {
     at = typeof at === 'object' && at !== null ? (at as { [member: string]: unknown })[step] : undefined;
   }
-  const description = (at as { description?: unknown } | undefined)?.description;
-  return typeof description === 'string' ? description : undefined;
+  return (at ?? {}) as { description?: unknown; anyOf?: unknown };
 }

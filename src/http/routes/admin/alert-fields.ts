@@ -19,21 +19,21 @@ const Rules = Type.Array(Type.Union(RULE_NAMES.map((name) => Type.Literal(name))
 
 const CHANNEL = {
   name: Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' }),
-  url: Type.String({ maxLength: 2000, description: 'of a webhook or of Slack: an http or https URL' }),
+  url: Type.String({ maxLength: 2000, description: 'an http or https URL, of a webhook or of Slack' }),
   secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]{32,128}={0,2}$',
     description:
-      'of a webhook: the key of its signatures, `whsec_` and base64; absent: a new one, in this response only',
+      '`whsec_` and base64: the key of the signatures of a webhook; absent: a new one, in this response only',
   }),
   server: Type.String({
     maxLength: 2000,
-    description: 'of e-mail: an SMTP server, such as smtps://user:password@smtp.example.com:465',
+    description: 'an SMTP server of e-mail, such as smtps://user:password@smtp.example.com:465',
   }),
-  from: Type.String({ ...Address, description: 'of e-mail: the address of the sender' }),
+  from: Type.String({ ...Address, description: 'the e-mail address of the sender' }),
   to: Type.Array(Address, {
     minItems: 1,
     maxItems: MOST_ADDRESSES,
-    description: 'of e-mail: the addresses to send to',
+    description: 'a list of e-mail addresses to send to',
   }),
   rules: Type.Union([Rules, Type.Null()]),
   enabled: Type.Boolean(),

@@ -90,7 +90,8 @@ export function streamCalls(stream: CallStream): ReadableStream<Uint8Array> | un
       if (isFirst) for (const { id } of calls) remember(known, id);
       else for (const call of calls.toReversed()) push(call);
       isFirst = false;
-      if (now() - lastSent >= (stream.heartbeatMs ?? HEARTBEAT_MS) && waiting.length === 0) {
+      // A clock that was ahead may be set back.
+      if (Math.abs(now() - lastSent) >= (stream.heartbeatMs ?? HEARTBEAT_MS) && waiting.length === 0) {
         waiting.push(() => Promise.resolve(': alive\n\n'));
         wake?.();
       }
