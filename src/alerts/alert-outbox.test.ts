@@ -101,6 +101,21 @@ describe.each(ENGINES)('$name:', (engine) => {
     await store.close();
   });
 
+  test('what was put off or taken while the clock was a day ahead is sent when it is set back', async () => {
+    const { store, alerts } = await openAlertBench(engine, receiver, [channel()]);
+    clock.now += 24 * HOUR_MS;
+    await store.alerts.raise(alert('put off'));
+    await store.alerts.raise(alert('taken'));
+    const until = clock.now + MINUTE_MS;
+    expect(await store.alerts.claim('channel_1', 'killed', { now: clock.now, until }, 1)).toHaveLength(1);
+    clock.now += 16_000 - 24 * HOUR_MS;
+    await alerts.turn();
+    const hooks = await receiver.received(2);
+    expect(hooks.map(({ body }) => body.data.title).sort()).toEqual(['put off', 'taken']);
+    await alerts.stop(1000);
+    await store.close();
+  });
+
   test('a clock that was an hour ahead for a moment does not stop the checks of balances', async () => {
     const { store, alerts, sent } = await openAlertBench(engine, receiver, [channel()]);
     clock.now += HOUR_MS;

@@ -60,6 +60,8 @@ const FORGET_MS = 3_600_000;
 const KEPT_MS = 90 * 86_400_000;
 /** How long requests that are given up may take to end. */
 const ABORTING_MS = 500;
+/** Longer than any pause and lease: what lies further ahead was written while a clock was ahead. */
+const AHEAD_MS = 2 * 3_600_000;
 /** Longer than an attempt may take. */
 const LEASE_MS = 60_000;
 const MOST_UNDER_WAY = 32;
@@ -252,7 +254,10 @@ export function createAlerts(deps: AlertsDeps): Alerts {
   async function work(): Promise<void> {
     if (hasPassed(REFRESH_MS, refreshedAt)) {
       await read();
-      if (deps.isFirst) await figures();
+      if (deps.isFirst) {
+        await figures();
+        await store.alerts.pullIn(now(), now() + AHEAD_MS);
+      }
     }
     if (!isOn()) return;
     await inherit();

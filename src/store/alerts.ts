@@ -158,6 +158,8 @@ export interface AlertStore {
   /** Processes that have taken deliveries. */
   workers(): Promise<string[]>;
   releaseOf(workers: readonly string[]): Promise<void>;
+  /** What is put off or taken until later than `before` is due now. */
+  pullIn(now: number, before: number): Promise<void>;
   /** Removes alerts that were raised before. */
   forget(before: number): Promise<void>;
 

@@ -157,13 +157,22 @@ export function alertTables(db: Database, cipher: CredentialCipher | undefined):
       );
     },
     async workers() {
+      // Only what is pending is leased, and has an index: months of deliveries are not read every two seconds.
       const leases = await db.all<{ lease: string }>(
-        sql`SELECT DISTINCT lease FROM alert_deliveries WHERE lease IS NOT NULL`,
+        sql`SELECT DISTINCT lease FROM alert_deliveries WHERE state = 'pending' AND lease IS NOT NULL`,
       );
       return leases.map(({ lease }) => lease);
     },
     async releaseOf(workers) {
-      await db.all(sql`UPDATE alert_deliveries SET lease = NULL, lease_until = NULL WHERE lease ${within(workers)}`);
+      await db.all(
+        sql`UPDATE alert_deliveries SET lease = NULL, lease_until = NULL WHERE state = 'pending' AND lease ${within(workers)}`,
+      );
+    },
+    async pullIn(now, before) {
+      await db.together([
+        sql`UPDATE alert_deliveries SET due_at = ${now} WHERE state = 'pending' AND due_at > ${before}`,
+        sql`UPDATE alert_deliveries SET lease = NULL, lease_until = NULL WHERE state = 'pending' AND lease_until > ${before}`,
+      ]);
     },
     async forget(before) {
       await db.together([
