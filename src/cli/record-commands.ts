@@ -78,16 +78,16 @@ async function follow(open: CliDeps, given: Given, first: readonly ShownCall[], 
   show(first);
   // What the first page did not show is older.
   remember((await page()).calls);
-  let isTold = false;
+  let hasWarned = false;
   let isLost = false;
   while (await open.wait(FOLLOW_MS)) {
     try {
       const { calls, isAll } = await page();
       const fresh = calls.filter(({ id }) => !seen.has(id));
       if (fresh.length === MOST) err('Some calls are not shown: there are too many. Use more filters.');
-      else if (!isAll && !isTold)
+      else if (!isAll && !hasWarned)
         err('Calls that take long may not be shown: there are too many others. Use more filters.');
-      isTold ||= !isAll;
+      hasWarned ||= !isAll;
       remember(calls);
       show(fresh);
       isLost = false;
