@@ -10,11 +10,14 @@ import type { Quirks } from './quirks.ts';
  */
 export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   const prompt = objectAt(raw, 'prompt_tokens_details') ?? objectAt(raw, 'input_tokens_details');
-  const completion = outputDetails(raw);
+  const completion = objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
   const tools = objectAt(raw, 'server_tool_use_details') ?? objectAt(raw, 'server_tool_use');
-  const sent = inputTokens(raw);
-  const reported = reportedOutput(raw);
-  const output = outputTokens(raw, quirks);
+  const sent = firstTotal(raw.prompt_tokens, raw.input_tokens) ?? 0;
+  const total = firstCount(raw.total_tokens);
+  const reported = firstTotal(raw.completion_tokens, raw.output_tokens) ?? Math.max(0, total - sent);
+  const reasoning = firstCount(completion?.reasoning_tokens, raw.reasoning_tokens);
+  const beside = outputBeside(total, sent + reported, reasoning, quirks);
+  const output = reported + beside;
   const read = firstCount(
     prompt?.cached_tokens,
     raw.prompt_cache_hit_tokens,
@@ -36,7 +39,7 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   setCount(usage, 'cacheWrite', cacheWrite);
   setCount(usage, 'audioInput', Math.min(input, firstCount(prompt?.audio_tokens, raw.audio_prompt_tokens)));
   setCount(usage, 'imageInput', Math.min(input, firstCount(prompt?.image_tokens)));
-  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), output - reported)));
+  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoning, beside)));
   setCount(usage, 'audioOutput', Math.min(output, firstCount(completion?.audio_tokens)));
   setCount(usage, 'imageOutput', Math.min(output, firstCount(completion?.image_tokens)));
   setCount(usage, 'acceptedPrediction', firstCount(completion?.accepted_prediction_tokens));
@@ -47,23 +50,14 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
 }
 
 /**
- * All output tokens. `total_tokens` adds output in two recorded cases only: reasoning that is reported beside the
+ * Output that the reported output leaves out. `total_tokens` adds it in two recorded cases only: reasoning that is reported beside the
  * completion (xAI), and Gemini's reasoning, which Google's OpenAI-compatible API includes only in the total.
  */
-export function outputTokens(raw: JsonObject, quirks: Quirks): number {
-  const reported = reportedOutput(raw);
-  const reasoning = reasoningTokens(raw);
-  const total = firstCount(raw.total_tokens);
-  if (total === 0) return quirks.returnsReasoningBesideOutput ? reported + reasoning : reported;
-  const unsaid = Math.max(0, total - inputTokens(raw) - reported);
-  if (reasoning > 0) return unsaid === reasoning ? reported + unsaid : reported;
-  return quirks.returnsReasoningInTotal ? reported + unsaid : reported;
-}
-
-/** The reported output; if there is none, the total minus the input. */
-function reportedOutput(raw: JsonObject): number {
-  const reported = firstTotal(raw.completion_tokens, raw.output_tokens);
-  return reported ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
+function outputBeside(total: number, counted: number, reasoning: number, quirks: Quirks): number {
+  if (total === 0) return quirks.returnsReasoningBesideOutput ? reasoning : 0;
+  const unsaid = Math.max(0, total - counted);
+  if (reasoning > 0) return unsaid === reasoning ? unsaid : 0;
+  return quirks.returnsReasoningInTotal ? unsaid : 0;
 }
 
 /** Writes a usage object (docs/api.md#usage). */
@@ -91,18 +85,6 @@ export function writeUsage(usage: Usage): JsonObject {
   };
   if (usage.serverToolCalls) written.server_tool_use_details = { web_search_requests: usage.serverToolCalls };
   return written;
-}
-
-export function inputTokens(raw: JsonObject): number {
-  return firstTotal(raw.prompt_tokens, raw.input_tokens) ?? 0;
-}
-
-function reasoningTokens(raw: JsonObject): number {
-  return firstCount(outputDetails(raw)?.reasoning_tokens, raw.reasoning_tokens);
-}
-
-function outputDetails(raw: JsonObject): JsonObject | undefined {
-  return objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
 }
 
 /** The first of two members with a value above zero. `NaN` if it is not a valid count, `undefined` if it is absent. */

@@ -3,7 +3,7 @@
  * `.stream()` helpers of the official libraries. A well-formed object is not changed and costs one look at its members.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { inputTokens, outputTokens } from '../../shared/openai-usage.ts';
+import { readUsage } from '../../shared/openai-usage.ts';
 import type { Quirks } from '../../shared/quirks.ts';
 
 /** A tool call of a choice. It has one slot, even if the provider changes its index between deltas. */
@@ -78,12 +78,13 @@ export class ChatNormalizer {
     const usage = body.usage;
     if (!isObject(usage)) return;
     const reported = usage.completion_tokens;
-    const output = outputTokens(usage, this.#quirks);
+    const read = readUsage(usage, this.#quirks);
     // Usage that the gateway cannot read is not passed on.
-    if (Number.isNaN(output + inputTokens(usage))) {
+    if (!read) {
       this.#remove(body, 'usage');
       return;
     }
+    const { output } = read;
     if (typeof reported !== 'number' || output === reported) return;
     this.#set(usage, 'completion_tokens', output);
     // Google includes reasoning only in the total. It has its own price, so it is reported under its own name.

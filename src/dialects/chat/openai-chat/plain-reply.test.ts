@@ -1,4 +1,4 @@
-/** What is found in a plain reply's bytes is what the full reader finds, and any doubt is the full reader's. */
+/** What is found in a plain reply is what the full reader finds, and any doubt is the full reader's. */
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/helpers/chat-call.ts';
 import { fc } from '../../../../test/helpers/property.ts';
@@ -15,6 +15,8 @@ const USAGE = { prompt_tokens: 21, completion_tokens: 9, total_tokens: 30 };
 const MESSAGE = { role: 'assistant', content: 'Hi', refusal: null, annotations: [] };
 const CHOICE = { index: 0, message: MESSAGE, logprobs: null, finish_reason: 'stop' };
 const REPLY = { id: 'r1', object: 'chat.completion', created: 1, model: 'up', choices: [CHOICE], usage: USAGE };
+
+const plainText = JSON.stringify(REPLY);
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const origin = { dialect: 'openai-chat', body: new Uint8Array() };
@@ -56,10 +58,19 @@ test('a plain reply is recognised in the forms that providers send', () => {
   expect(expectAgreement(JSON.stringify(rich))).toBe('plain');
 });
 
+test.each<[string, string]>([
+  ['a second usage', plainText.replace('"id"', '"usage":{"prompt_tokens":1},"id"')],
+  ['a second model', plainText.replace('"id"', '"model":"other","id"')],
+  ['a second content', plainText.replace('"role"', '"content":"","role"')],
+  ['names with an escape', plainText.replace('"usage"', '"us\\u0061ge"').replace('"model"', '"mod\\u0065l"')],
+  ['a byte order mark', `\uFEFF${plainText}`],
+])('both readers take the same of %s', (_, text) => {
+  expect(expectAgreement(text)).toBe('plain');
+});
+
 const changed = (choice: JsonObject) => JSON.stringify({ ...REPLY, choices: [{ ...CHOICE, ...choice }] });
 const saying = (message: JsonObject) => changed({ message: { ...MESSAGE, ...message } });
 const withUsage = (usage: JsonObject | null) => JSON.stringify({ ...REPLY, usage });
-const plainText = JSON.stringify(REPLY);
 
 describe('a doubt is the full reader’s', () => {
   test.each<[string, string]>([
@@ -74,6 +85,8 @@ describe('a doubt is the full reader’s', () => {
     ['another finish reason', changed({ finish_reason: 'content_filter' })],
     ['no finish reason', changed({ finish_reason: null })],
     ['another index', changed({ index: 1 })],
+    ['an index below zero', plainText.replace('"index":0', '"index":-0')],
+    ['no index', changed({ index: undefined })],
     ['two choices', JSON.stringify({ ...REPLY, choices: [CHOICE, { ...CHOICE, index: 1 }] })],
     ['an error', JSON.stringify({ ...REPLY, error: { message: 'no' } })],
     ['an error as text', JSON.stringify({ ...REPLY, error: 'no' })],
@@ -86,10 +99,6 @@ describe('a doubt is the full reader’s', () => {
     ['unusable figures', withUsage({ ...USAGE, prompt_tokens: -1 })],
     ['figures that are text', withUsage({ ...USAGE, completion_tokens: '9' })],
     ['usage beside the end of the object', plainText.replace('}}', '}}}')],
-    ['a second usage', plainText.replace('"id"', '"usage":{"prompt_tokens":1},"id"')],
-    ['a second model', plainText.replace('"id"', '"model":"other","id"')],
-    ['a second content', plainText.replace('"role"', '"content":"","role"')],
-    ['a name with an escape', plainText.replace('"usage"', '"us\\u0061ge"')],
     ['a cut reply', plainText.slice(0, -1)],
     ['a broken escape', plainText.replace('"Hi"', '"\\x"')],
     ['a control character', plainText.replace('"Hi"', '"\u0001"')],
