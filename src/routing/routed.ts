@@ -1,4 +1,5 @@
-/** Models and targets as far as routing goes. */
+/** Models, targets and calls as far as routing goes. */
+import type { Call } from '../canonical/call.ts';
 import type { BulkheadLimits } from './bulkhead.ts';
 import type { Credentialed } from './credentials.ts';
 import type { Capabilities } from './needs.ts';
@@ -47,4 +48,16 @@ export interface Route<T> {
   decision?: Decision<T>;
   /** The conversation, and the target that it was bound to. */
   key?: string | undefined;
+}
+
+/** A call that is to be brought to a target. */
+export interface RoutedCall<T extends RoutedTarget> {
+  readonly model: RoutedModel<T>;
+  readonly route: Route<T>;
+  readonly call: Call;
+  readonly account: string;
+  /** Of its estimated input. */
+  readonly tokens: number;
+  /** Another model may answer where all targets of this one fail. */
+  readonly hasFallback?: boolean;
 }

@@ -1,16 +1,13 @@
 /** What routing remembers of targets, credentials, providers and conversations, in this process. */
-import type { Call } from '../canonical/call.ts';
-import type { GatewayError } from '../canonical/errors.ts';
-import { type Affinity, createAffinity, replyKey } from './affinity.ts';
+import { type Affinity, createAffinity } from './affinity.ts';
 import { Bulkhead } from './bulkhead.ts';
 import type { CooldownChange } from './cooldown-change.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
-import { isTargetFailure, type ProbeLease, TargetHealth } from './health.ts';
+import { type ProbeLease, TargetHealth } from './health.ts';
 import { type HasHeaders, remainingLimits } from './remaining-limits.ts';
 import { RetryBudget } from './retry.ts';
-import type { RoutedModel, RoutedTarget } from './routed.ts';
+import type { RoutedCall, RoutedModel, RoutedTarget } from './routed.ts';
 import { TimeHistogram } from './timings.ts';
-import type { AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
 
 /** All are optional. Callbacks must not throw. */
 export interface RoutingOptions {
@@ -44,7 +41,7 @@ export class RoutingState<T extends RoutedTarget> {
   /** Responses of a target that are not looked at for rate limits. */
   private readonly silent = new Map<string, number>();
 
-  constructor({ credentialRefused, cooldown, lease, now = () => Date.now() }: RoutingOptions) {
+  constructor({ credentialRefused, cooldown, lease, now = Date.now }: RoutingOptions) {
     this.credentials = createCredentials({ refused: credentialRefused, cooldown });
     this.cooldown = cooldown;
     this.lease = lease;
@@ -106,13 +103,8 @@ export class RoutingState<T extends RoutedTarget> {
     this.credentials.keepOnly(targets);
   }
 
-  /** Receives what becomes of the attempts of a call. `key`: its conversation; `model`: the one it calls. */
-  watcher(model: RoutedModel<T>, call: Call, account: string, key: string | undefined): AttemptWatcher<T> {
-    return new CallWatcher(this, model, call, account, key);
-  }
-
   /** What is left of the provider's limits, as the headers of a response say. */
-  saw({ target, credential }: TrackedAttempt<T>, response: HasHeaders): void {
+  saw(target: T, credential: string | undefined, response: HasHeaders): void {
     const skips = this.silent.get(target.id) ?? 0;
     if (skips > 0) {
       this.silent.set(target.id, skips - 1);
@@ -124,118 +116,8 @@ export class RoutingState<T extends RoutedTarget> {
   }
 
   /** An attempt has ended: its place is free. `tokens`: what it took in truth. */
-  leave({ target, credential, place }: TrackedAttempt<T>, tokens: number | undefined): void {
-    if (place) this.bulkheads.get(target.provider)?.leave(credential ?? '', place, tokens, this.now());
-  }
-}
-
-/** Tells the state what became of one call's attempts. */
-class CallWatcher<T extends RoutedTarget> implements AttemptWatcher<T> {
-  private readonly state: RoutingState<T>;
-  private readonly model: RoutedModel<T>;
-  private readonly call: Call;
-  private readonly account: string;
-  private readonly key: string | undefined;
-
-  constructor(state: RoutingState<T>, model: RoutedModel<T>, call: Call, account: string, key: string | undefined) {
-    this.state = state;
-    this.model = model;
-    this.call = call;
-    this.account = account;
-    this.key = key;
-  }
-
-  now(): number {
-    return this.state.now();
-  }
-
-  began(attempt: TrackedAttempt<T>): void {
-    attempt.beganAt = this.state.now();
-  }
-
-  answered(attempt: TrackedAttempt<T>): void {
-    const { state } = this;
-    const { target, credential } = attempt;
-    const now = state.now();
-    attempt.answeredAt = attempt.beganAt || now;
-    if (target.failsOnRequest) return;
-    state.credentials.succeeded(target, credential, now);
-    const health = state.health(target);
-    health.succeeded(now, attempt.isProbe);
-    if (attempt.isProbe) health.giveBack();
-    this.measure(attempt, attempt.answeredAt);
-  }
-
-  /** The time until the first token, or of a non-streaming response. */
-  private measure({ target, startedAt }: TrackedAttempt<T>, now: number): void {
-    const { state, call } = this;
-    const health = state.health(target);
-    const took = Math.max(0, now - startedAt);
-    if (call.stream) {
-      health.firstToken.add(took, now);
-      health.firstTokens.add(took);
-    } else {
-      health.whole.add(took, now);
-      state.wholeTimes(this.model).add(took);
-    }
-  }
-
-  failed(attempt: TrackedAttempt<T>, error: GatewayError): void {
-    const { state } = this;
-    const { target, credential } = attempt;
-    const now = state.now();
-    state.leave(attempt, 0);
-    if (this.key !== undefined) state.affinity.drop(this.key, target.id);
-    if (target.failsOnRequest) return;
-    const health = state.health(target);
-    health.left();
-    state.credentials.failed(target, credential, error, now);
-    if (isTargetFailure(error)) health.failed(now, attempt.isProbe);
-    if (attempt.isProbe) health.giveBack();
-  }
-
-  ended(attempt: TrackedAttempt<T>, error: GatewayError | undefined, output: number, tokens: number | undefined): void {
-    const { state, key } = this;
-    const { target } = attempt;
-    const now = state.now();
-    state.leave(attempt, tokens);
-    if (key !== undefined) this.bind(key, target, error !== undefined, now);
-    if (target.failsOnRequest) return;
-    const health = state.health(target);
-    health.left();
-    if (error && isTargetFailure(error)) health.brokeOff(now);
-    else if (this.call.stream && output > 1) health.perToken.add((now - attempt.answeredAt) / output, now);
-  }
-
-  /** Calls that continue this reply are bound to its target too. */
-  private bind(key: string, { id }: T, hasFailed: boolean, now: number): void {
-    const { affinity } = this.state;
-    if (hasFailed) {
-      affinity.drop(key, id);
-      return;
-    }
-    affinity.bind(key, id, now);
-    const reply = replyKey(this.call, this.account);
-    if (reply !== undefined) affinity.bind(reply, id, now);
-  }
-
-  dropped(attempt: TrackedAttempt<T>): void {
-    const { state } = this;
-    state.leave(attempt, undefined);
-    if (attempt.target.failsOnRequest) return;
-    const health = state.health(attempt.target);
-    health.left();
-    if (attempt.isProbe) health.giveBack();
-  }
-
-  /** It would have taken even longer. Without its time the figures would have no slow calls, and more and more would be hedged. */
-  outrun(attempt: TrackedAttempt<T>): void {
-    this.dropped(attempt);
-    if (!attempt.target.failsOnRequest) this.measure(attempt, this.state.now());
-  }
-
-  saw(attempt: TrackedAttempt<T>, response: HasHeaders): void {
-    this.state.saw(attempt, response);
+  leave({ provider }: T, credential: string | undefined, call: RoutedCall<T>, tokens: number | undefined): void {
+    this.bulkheads.get(provider)?.leave(credential ?? '', call, tokens, this.now());
   }
 }
 

@@ -6,9 +6,9 @@ import type { CoolingCredential } from './credentials.ts';
 import type { Phase, Standing, TargetHealth } from './health.ts';
 import { lacks, type Needs, needsOf } from './needs.ts';
 import { decide } from './order.ts';
-import type { Route, RoutedModel, RoutedTarget } from './routed.ts';
+import type { Route, RoutedCall, RoutedModel, RoutedTarget } from './routed.ts';
 import { type RoutingOptions, RoutingState } from './routing-state.ts';
-import { Trial, type TrialCall, type TrialOptions } from './trial.ts';
+import { Trial, type TrialOptions } from './trial.ts';
 
 /** A call to be routed. */
 export interface RoutingRequest<T extends RoutedTarget> {
@@ -50,7 +50,7 @@ export interface Routing<T extends RoutedTarget> {
    */
   route(model: RoutedModel<T>, request: RoutingRequest<T>): Route<T>;
   /** Leads the call along its route. */
-  trial(request: TrialCall<T>, options: TrialOptions): Trial<T>;
+  trial(request: RoutedCall<T>, options: TrialOptions): Trial<T>;
   readonly state: RoutingState<T>;
   targetState(target: T & { model: string }): TargetState;
   /** An admin takes a target out until this time, or declares it well. */

@@ -1,25 +1,12 @@
 /** Leads one call from target to target: credentials, places, probes and retries, until one answers or none is left. */
-import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { answerLimitMs } from './attempt-limits.ts';
 import type { Bulkhead, Waiter } from './bulkhead.ts';
 import { hedgeDelayMs } from './hedge-delay.ts';
 import { DEFAULT_RETRIES, isRepeatable, retryDelayMs } from './retry.ts';
-import type { Route, RoutedModel, RoutedTarget } from './routed.ts';
+import type { RoutedCall, RoutedTarget } from './routed.ts';
 import type { RoutingState } from './routing-state.ts';
-import { type AttemptWatcher, TrackedAttempt } from './tracked-attempt.ts';
-
-/** The call that is to be brought to a target. */
-export interface TrialCall<T extends RoutedTarget> {
-  readonly model: RoutedModel<T>;
-  readonly route: Route<T>;
-  readonly call: Call;
-  readonly account: string;
-  /** Of its estimated input. */
-  readonly tokens: number;
-  /** Another model may answer where all targets of this one fail. */
-  readonly hasFallback?: boolean;
-}
+import { TrackedAttempt } from './tracked-attempt.ts';
 
 /** A running timer that can be stopped early. */
 export interface Pause {
@@ -50,9 +37,8 @@ type Next<T extends RoutedTarget> = TrackedAttempt<T> | undefined;
 /** The attempts of one call, one after another. Call `next()` until an attempt succeeds or it returns `undefined`. */
 export class Trial<T extends RoutedTarget> {
   private readonly state: RoutingState<T>;
-  private readonly request: TrialCall<T>;
+  private readonly request: RoutedCall<T>;
   private readonly options: TrialOptions;
-  private readonly watcher: AttemptWatcher<T>;
   /** The next of the route's targets. */
   private index = 0;
   /** Of the target that was tried last: its credentials that have been tried, and how often it was tried again. */
@@ -71,11 +57,10 @@ export class Trial<T extends RoutedTarget> {
   /** The target in whose queue the call has been last. */
   private waitedFor: T | undefined;
 
-  constructor(state: RoutingState<T>, request: TrialCall<T>, options: TrialOptions) {
+  constructor(state: RoutingState<T>, request: RoutedCall<T>, options: TrialOptions) {
     this.state = state;
     this.request = request;
     this.options = options;
-    this.watcher = state.watcher(request.model, request.call, request.account, request.route.key);
   }
 
   /** The next attempt; `undefined`: none is left. A promise where it has to wait. */
@@ -260,15 +245,12 @@ export class Trial<T extends RoutedTarget> {
 
   private tracked(target: T, credential: string | undefined, isProbe: boolean, now: number): TrackedAttempt<T> {
     const { state, request } = this;
-    const health = state.health(target);
-    if (!target.failsOnRequest) health.inFlight++;
-    state.budget(target.provider).called(now);
     const { call, model } = request;
+    state.budget(target.provider).called(now);
     const limitMs = this.hasOther
-      ? answerLimitMs(call, model.firstTokenMs, health.firstTokens, state.wholeTimes(model))
+      ? answerLimitMs(call, model.firstTokenMs, state.health(target).firstTokens, state.wholeTimes(model))
       : undefined;
-    const place = target.limits && { account: request.account, tokens: request.tokens };
-    return new TrackedAttempt(this.watcher, target, credential, limitMs, isProbe, place, now);
+    return new TrackedAttempt(state, request, target, credential, isProbe, limitMs, now);
   }
 
   /** Targets without a place are waited for, those that somebody else was trying are tried now. */
@@ -333,7 +315,7 @@ const NONE: readonly string[] = [];
 async function waitForPlace<T extends RoutedTarget>(
   bulkhead: Bulkhead,
   credentials: readonly string[],
-  { account, tokens }: TrialCall<T>,
+  { account, tokens }: RoutedCall<T>,
   queueMs: number,
   options: TrialOptions,
   now: () => number,

@@ -1,9 +1,9 @@
 /** What the routing needs of an admitted call: its clock, its pauses and its deadline. */
 import type { Call } from '../../canonical/call.ts';
 import type { Model, ModelTarget } from '../../catalog/catalog.ts';
-import type { Route } from '../../routing/routed.ts';
+import type { Route, RoutedCall } from '../../routing/routed.ts';
 import type { TrackedAttempt } from '../../routing/tracked-attempt.ts';
-import type { Pause, Trial, TrialCall, TrialOptions } from '../../routing/trial.ts';
+import type { Pause, Trial, TrialOptions } from '../../routing/trial.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
@@ -17,7 +17,7 @@ export function trialOf(deps: GatewayDeps, context: CallContext): Trial<ModelTar
 }
 
 /** The request to the routing and its callbacks: one object instead of two, without a function for each callback. */
-class Terms implements TrialCall<ModelTarget>, TrialOptions {
+class Terms implements RoutedCall<ModelTarget>, TrialOptions {
   readonly model: Model;
   readonly route: Route<ModelTarget>;
   readonly call: Call;

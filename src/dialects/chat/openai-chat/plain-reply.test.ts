@@ -86,7 +86,7 @@ describe('a doubt is the full reader’s', () => {
     ['no finish reason', changed({ finish_reason: null })],
     ['another index', changed({ index: 1 })],
     ['an index below zero', plainText.replace('"index":0', '"index":-0')],
-    ['no index', changed({ index: undefined })],
+    ['no index', changed({ index: null })],
     ['two choices', JSON.stringify({ ...REPLY, choices: [CHOICE, { ...CHOICE, index: 1 }] })],
     ['an error', JSON.stringify({ ...REPLY, error: { message: 'no' } })],
     ['an error as text', JSON.stringify({ ...REPLY, error: 'no' })],
