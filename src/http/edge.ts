@@ -19,7 +19,7 @@ import { presentedKey, queryOf } from './client-key.ts';
 import { preflight, shareWithBrowser } from './cors.ts';
 import { errorWriterFor } from './families.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { incomingOf } from './incoming.ts';
+import { IncomingRequest } from './incoming.ts';
 import { isPlayed, playedBy, playedPath } from './playground.ts';
 import { requestError } from './request-error.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
@@ -73,12 +73,13 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
   for (const row of RELAYED_ROUTES.filter(isHere)) add(row, relay(deps, row, addressOf, bodies));
   const played = deps.people && playedRouter(deps, addressOf, bodies);
 
-  function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
+  /** `sent`: the path as it was written. */
+  function respond(request: ClientRequest, sent: string, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
     if (hosts) refuseHost(hosts, request.headers.get('host'));
     if (method === 'OPTIONS' && isForBrowsers(path)) return preflight(request);
     if (target.length > MOST_TARGET_BYTES) throw longTarget();
-    const row = rowFor(router, method === 'HEAD' ? 'GET' : method, path, withoutAlias(sentPath(target)));
+    const row = rowFor(router, method === 'HEAD' ? 'GET' : method, path, sent);
     if (row) return row.handle(request, row.parameters);
     return played && isPlayed(path) ? play(played, request, path) : noRoute(router, request, path);
   }
@@ -98,10 +99,11 @@ export function createEdge(given: HttpDeps, { surface, hosts }: EdgePlace = { su
 
   return {
     async answer(request) {
-      const path = withoutAlias(pathOf(request.target));
+      const sent = sentPath(request.target);
+      const path = pathOf(sent);
       let done: Answer;
       try {
-        done = await respond(request, path);
+        done = await respond(request, sent, path);
       } catch (thrown) {
         done = failed(deps, request, thrown);
       }
@@ -149,7 +151,7 @@ function relay(deps: HttpDeps, row: RelayedRoute, addressOf: AddressOf, bodies: 
     now: deps.now,
   };
   return (request, path, as) =>
-    deps.gateway.serve(dialect, incomingOf(request, path, as ? { ...options, as } : options));
+    deps.gateway.serve(dialect, new IncomingRequest(request, path, as ? { ...options, as } : options));
 }
 
 function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
@@ -243,7 +245,7 @@ function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies
 
 /** `id`: by which the call is found, if it is recorded. */
 function failed(deps: HttpDeps, { method, target }: ClientRequest, thrown: unknown, id?: string): Answer {
-  const path = withoutAlias(pathOf(target));
+  const path = pathOf(sentPath(target));
   const error = asGatewayError(thrown);
   if (error.code === 'internal_error') deps.reportError(`${method} ${path} failed.`, error.cause);
   return failure(method, path, error, undefined, id);
@@ -265,9 +267,10 @@ function reportChange(
   deps.events.configChanged({ actor: key, action: `${method} ${path}`, subject: Object.values(named).join('/') });
 }
 
+/** The path as it was written. */
 function sentPath(target: string): string {
   const query = target.indexOf('?');
-  return query < 0 ? target : target.slice(0, query);
+  return withoutAlias(query < 0 ? target : target.slice(0, query));
 }
 
 function encodedPath(sent: string): GatewayError {
@@ -284,12 +287,11 @@ function withoutAlias(path: string): string {
   return path.startsWith('/openai/v1/') ? path.slice(ALIAS.length) : path;
 }
 
-/** The path of a request target. Invalid escapes are kept as they are. */
-function pathOf(target: string): string {
-  const path = sentPath(target);
-  if (!path.includes('%')) return path;
+/** Invalid escapes are kept as they are. */
+function pathOf(sent: string): string {
+  if (!sent.includes('%')) return sent;
   // An escaped percent sign stays escaped, because parameters are decoded once more.
-  return tryDecode(path.replaceAll('%25', '%2525'), decodeURI);
+  return withoutAlias(tryDecode(sent.replaceAll('%25', '%2525'), decodeURI));
 }
 
 /** Searching the route table takes longer for longer paths. */

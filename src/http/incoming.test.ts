@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { arrivedRequest } from '../../test/helpers/arrived-request.ts';
 import { UNCOUNTED } from '../access/work-bounds.ts';
 import { createJsonBodies } from './bodies/json-bodies.ts';
-import { type IncomingOptions, incomingOf } from './incoming.ts';
+import { type IncomingOptions, IncomingRequest } from './incoming.ts';
 
 const TARGET = '/v1beta/models/team%2Fbeta:generateContent';
 let calls = 0;
@@ -23,12 +23,12 @@ function post(query: string, headers: { [name: string]: string }, body: string |
 }
 
 test('a request has its caller, address and id', () => {
-  const first = incomingOf(post('', { authorization: 'Bearer sk-a' }), {}, options);
+  const first = new IncomingRequest(post('', { authorization: 'Bearer sk-a' }), {}, options);
   expect(first.key).toBe('sk-a');
   expect(calls).toBe(0);
   expect(first.address).toBe('203.0.113.9');
   expect(first.requestId).toMatch(/^req_[0-9A-Za-z]{24}$/);
-  const second = incomingOf(post('?key=sk-b', {}), {}, options);
+  const second = new IncomingRequest(post('?key=sk-b', {}), {}, options);
   expect(second.key).toBe('sk-b');
   expect(second.requestId).not.toBe(first.requestId);
 });
@@ -36,7 +36,7 @@ test('a request has its caller, address and id', () => {
 test('the body is read on demand, and path, query and headers are available', async () => {
   const body = gzipSync('{"contents":[]}');
   const request = post('?alt=sse', { 'content-encoding': 'gzip', 'X-Modelport-Strict': 'true' }, body);
-  const incoming = incomingOf(request, { model: 'team/beta' }, options);
+  const incoming = new IncomingRequest(request, { model: 'team/beta' }, options);
   expect(request.body.isRead).toBe(false);
   const read = await incoming.read(UNCOUNTED);
   expect(new TextDecoder().decode(read.body)).toBe('{"contents":[]}');
@@ -46,13 +46,13 @@ test('the body is read on demand, and path, query and headers are available', as
 });
 
 test('a body above the maximum size is refused when it is read', async () => {
-  const incoming = incomingOf(post('', {}, 'x'.repeat(1001)), {}, options);
+  const incoming = new IncomingRequest(post('', {}, 'x'.repeat(1001)), {}, options);
   expect(() => incoming.read(UNCOUNTED)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
 });
 
 test('the request itself is the client connection that the gateway watches', () => {
   const request = post('', {});
-  const { client } = incomingOf(request, {}, options);
+  const { client } = new IncomingRequest(request, {}, options);
   let left = 0;
   client.onLeave = () => left++;
   request.leave();

@@ -1,4 +1,4 @@
-/** A request in the form that the gateway takes. Everything is read on demand. */
+/** A request in the form that the gateway takes. Key, address and body are read on demand. */
 import type { Caller } from '../access/access.ts';
 import type { Load } from '../access/work-bounds.ts';
 import { newTimedId } from '../canonical/id.ts';
@@ -26,24 +26,18 @@ export interface IncomingOptions {
   as?: Caller;
 }
 
-/** `path`: the route's parameters. */
-export function incomingOf(
-  request: ClientRequest,
-  path: { [name: string]: string },
-  options: IncomingOptions,
-): Incoming {
-  return new IncomingRequest(request, path, options);
-}
-
-class IncomingRequest implements Incoming {
+export class IncomingRequest implements Incoming {
   readonly requestId: string;
   readonly client: ClientRequest;
+  readonly announcedBytes: number | undefined;
   private readonly path: { [name: string]: string };
   private readonly options: IncomingOptions;
 
+  /** `path`: the route's parameters. */
   constructor(request: ClientRequest, path: { [name: string]: string }, options: IncomingOptions) {
     this.requestId = newTimedId('req_', options.now());
     this.client = request;
+    this.announcedBytes = request.body.length;
     this.path = path;
     this.options = options;
   }
@@ -59,10 +53,6 @@ class IncomingRequest implements Incoming {
 
   get address(): string {
     return this.options.addressOf(this.client);
-  }
-
-  get announcedBytes(): number | undefined {
-    return this.client.body.length;
   }
 
   read(load: Load): WireRequest | Promise<WireRequest> {
