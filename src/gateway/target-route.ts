@@ -14,6 +14,8 @@ export interface TargetRoute {
   readonly target: Target;
   readonly dialect: ProviderDialect;
   readonly quirks: ModelQuirks;
+  /** Who can use the signatures of the target: every provider of its format, or only its own row of the catalog. */
+  readonly signatureOwner: string;
   /** The kind of call that is sent: a request for images may be sent as a conversation, and a conversation as one for images. */
   readonly kind: Kind;
 }
@@ -77,7 +79,9 @@ function findRoute(deps: GatewayDeps, call: Call, own: Dialect, choice: ModelTar
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
   const quirks = quirksOf(quirksFor(provider, kind), target.model);
-  return { provider, target, dialect: deps.dialect(spoken), quirks, kind };
+  const dialect = deps.dialect(spoken);
+  const signatureOwner = dialect.hasBoundSignatures ? `${dialect.name}@${choice.provider}` : dialect.name;
+  return { provider, target, dialect, quirks, signatureOwner, kind };
 }
 
 function callAs(call: Call, kind: Kind): Call {

@@ -49,7 +49,8 @@ export interface RequestOrigin {
 
 /** Throws `invalid_request` where the model does not serve such a call. */
 export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Call, whole: Model): Candidate {
-  const model = wishedModel(whole, origin.wishes);
+  const { wishes } = origin;
+  const model = wishes ? wishedModel(whole, wishes) : whole;
   // Only formats with stored conversations define what happens to one that is too long.
   const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
@@ -57,22 +58,23 @@ export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Ca
     requirePrompt(origin, call);
     call.countsAlone = true;
   }
-  const raw = origin.wishes?.raw;
+  const raw = wishes?.raw;
   if (raw && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(raw, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
-  if (origin.wishes?.maxPrice) checkMaxPrice(model, origin.wishes.maxPrice, call, estimatedInput);
-  if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw inWordsOf(origin, tooManyChoices());
+  if (wishes?.maxPrice) checkMaxPrice(model, wishes.maxPrice, call, estimatedInput);
+  const many = choices(call);
+  if (many > MOST_CHOICES && call.kind === 'chat') throw inWordsOf(origin, tooManyChoices());
   const maxImages = model.maxImages ?? deps.settings.maxImages;
-  if (model.kind === 'image' && choices(call) > maxImages) throw inWordsOf(origin, tooManyImages(maxImages));
+  if (model.kind === 'image' && many > maxImages) throw inWordsOf(origin, tooManyImages(maxImages));
   let amount = quote(call, model.price, ceiling, estimate);
   if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, speechOf(origin, call), model);
   const extras = mayCostExtra(call) ? judged(deps, origin, call, model, ceiling) : undefined;
   if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
-  const tokens = estimatedInput + ceiling * choices(call);
+  const tokens = estimatedInput + ceiling * many;
   return { model, call, amount, checkpoint, estimatedInput, tokens, extras };
 }
 
@@ -264,8 +266,7 @@ function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: r
 }
 
 /** The model with the targets that the preferences allow. Throws `not_found` where they allow none. */
-export function wishedModel(model: Model, wishes: Wishes | undefined): Model {
-  if (!wishes) return model;
+export function wishedModel(model: Model, wishes: Wishes): Model {
   const { sort } = wishes;
   const targets = wishedTargets(model.targets, wishes);
   if (targets.length === 0) throw nobody(model, 'the members of `provider` that narrow the choice leave none');

@@ -25,7 +25,7 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import { finishTask } from '../prepare/follow-task.ts';
 import { sendPieces } from '../prepare/pieces.ts';
 import { deliverImages } from '../prepare/reply-images.ts';
-import { expectsReasoning, ownSignatures, runSteps, signatureOwnerOf, TargetCall } from '../prepare/steps.ts';
+import { expectsReasoning, ownSignatures, runSteps, TargetCall } from '../prepare/steps.ts';
 import { routeTo, type TargetRoute, withCredential } from '../target-route.ts';
 import { openReader, passesBytes, readPlain, readStart, readStream, readWhole, refusalOf } from './read-reply.ts';
 import type { Upstream } from './upstream.ts';
@@ -42,7 +42,7 @@ export function sendTo(
   context.warnings = [];
   context.skippedEvents = 0;
   context.sendings = 1;
-  context.signatureOwner = signatureOwnerOf(route.dialect, choice.provider);
+  context.signatureOwner = route.signatureOwner;
   if (context.call.kind === 'chat' && context.call.thread) context.call.thread.owner = context.signatureOwner;
   const prepared = runSteps(new TargetCall(deps, context, route));
   return prepared instanceof Promise ? prepared.then(sendPrepared) : sendPrepared(prepared);

@@ -7,7 +7,6 @@
  */
 import type { Call, ChatCall, Message, Part } from '../../canonical/call.ts';
 import { isTextOnly } from '../../canonical/text-only.ts';
-import type { ProviderDialect } from '../../dialects/dialect.ts';
 import type { CallContext } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { type TargetRoute, urlsTaken } from '../target-route.ts';
@@ -48,7 +47,7 @@ interface Step {
 
 /** Stored reasoning signatures are put back into the conversation. */
 const SIGNATURES: Step = {
-  applies: ({ deps, context, call, route }) => missesSignatures(deps, context, call, route),
+  applies: missesSignatures,
   async run(prepared) {
     prepared.call = await withSignatures(prepared.deps, prepared.context, prepared.call);
   },
@@ -108,16 +107,11 @@ async function runFrom(first: Step, prepared: TargetCall): Promise<TargetCall> {
 }
 
 /** Whether signatures of earlier turns may be missing that the target wants. */
-export function missesSignatures(
-  { memory }: GatewayDeps,
-  context: CallContext,
-  call: Call,
-  route: TargetRoute,
-): boolean {
+function missesSignatures({ deps, context, call, route, isSame }: TargetCall): boolean {
   if (call.kind !== 'chat' || !route.dialect.wantsSignatures || !hasModelTurns(call)) return false;
   // A client of this format returns signatures itself: one that is missing was left out on purpose.
-  if (route.dialect.name === context.dialect.name && context.dialect.returnsSignatures) return false;
-  return expectsReasoning(call, route) || memory.signatureStore.mayKnow(context.caller.account);
+  if (isSame && context.dialect.returnsSignatures) return false;
+  return expectsReasoning(call, route) || deps.memory.signatureStore.mayKnow(context.caller.account);
 }
 
 export async function withSignatures({ memory }: GatewayDeps, context: CallContext, call: Call): Promise<Call> {
@@ -128,11 +122,6 @@ export async function withSignatures({ memory }: GatewayDeps, context: CallConte
 /** Whether the target's model signs its reasoning in this call and wants the signatures of earlier turns. */
 export function expectsReasoning(call: Call, { dialect, target, quirks }: TargetRoute): boolean {
   return call.kind === 'chat' && dialect.wantsSignatures?.(call, target.model, quirks) === true;
-}
-
-/** Who can use the signatures of a target: every provider of its format, or only its own row of the catalog. */
-export function signatureOwnerOf(dialect: ProviderDialect, provider: string): string {
-  return dialect.hasBoundSignatures ? `${dialect.name}@${provider}` : dialect.name;
 }
 
 /** Most conversations are at their first turn. */
