@@ -47,6 +47,8 @@ const WAITED_FOR = 16;
 const BUSY_PAUSE_MS = 20;
 const BUSY_FOR_MS = 15_000;
 
+const NO_ACCOUNTS: ReadonlySet<string> = new Set();
+
 const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause.code === 'database_unavailable';
 
 /** `atOnce`: batches of different accounts that may run at the same time; all but one of them may wait for a lock. */
@@ -122,11 +124,8 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   }
 
   function run(batch: readonly PendingStep[], waits: boolean, ended: () => void): void {
-    const accounts = new Set<string>();
-    for (const { step } of batch) {
-      const account = accountOfStep(step);
-      if (account !== undefined) accounts.add(account);
-    }
+    // One batch at a time shares its accounts with no other.
+    const accounts = atOnce === 1 ? NO_ACCOUNTS : accountsOf(batch);
     for (const account of accounts) taken.add(account);
     const running = commitBatch(batch, waits).then((busy) => {
       underWay.delete(running);
@@ -215,4 +214,13 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   }
 
   return { submit, add, note, forget: (callId) => void notes.delete(callId), flush };
+}
+
+function accountsOf(batch: readonly PendingStep[]): ReadonlySet<string> {
+  const accounts = new Set<string>();
+  for (const { step } of batch) {
+    const account = accountOfStep(step);
+    if (account !== undefined) accounts.add(account);
+  }
+  return accounts;
 }

@@ -56,8 +56,7 @@ export function createLedger({
   patienceMs = PATIENCE_MS,
   batchDone,
 }: LedgerSettings): Ledger {
-  const commit: Commit = (steps, waits) => store.ledger(steps, waits);
-  const commits = createGroupCommit(batchDone ? timed(commit, batchDone) : commit, store.batchesAtOnce);
+  const commits = createGroupCommit(committing(store, batchDone), store.batchesAtOnce);
   const settlements = createRetryQueue(commits.submit, patienceMs);
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of active calls in this process. */
@@ -349,12 +348,13 @@ function resolveUnseen(
   return { type: 'resolve', callId: hold.callId, amount: known.cost, call };
 }
 
-/** One that fails is counted too: its duration is the time that calls have waited for it. */
-function timed(commit: Commit, batchDone: (steps: number, ms: number) => void): Commit {
+/** A batch that fails is counted too: its duration is the time that calls have waited for it. */
+function committing(store: Pick<Store, 'ledger'>, batchDone: LedgerSettings['batchDone']): Commit {
+  if (!batchDone) return (steps, waits) => store.ledger(steps, waits);
   return async (steps, waits) => {
     const from = performance.now();
     try {
-      return await commit(steps, waits);
+      return await store.ledger(steps, waits);
     } finally {
       batchDone(steps.length, performance.now() - from);
     }

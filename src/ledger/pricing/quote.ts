@@ -123,8 +123,8 @@ function quoteConversation(call: ChatCall, price: Price, ceiling: number, estima
   sum.add(Math.max(LEAST_CEILING, call.maxOutputTokens ?? ceiling), times(many, outputRate(call, rates)));
   let most = sum.total();
   if (price.perCall !== undefined) most += price.perCall;
-  const image = highestImage(price) + (price.perInputImage ? price.perInputImage * BigInt(imagesIn(call)) : 0n);
-  if (image > 0n) most += times(many, image);
+  if (price.images || price.perImage) most += times(many, highestImage(price));
+  if (price.perInputImage) most += times(many, price.perInputImage * BigInt(imagesIn(call)));
   return most;
 }
 
