@@ -128,6 +128,14 @@ describe('media in the request itself', () => {
     expect(isDisputedFor(call, input)).toBe(false);
   });
 
+  test('is counted for edits of images too', () => {
+    const images = Array.from({ length: 16 }, () => ({ kind: 'image', source: { type: 'inline', base64: 'AAAA' } }));
+    const call = { ...CALL_DEFAULTS, kind: 'image', prompt: 'x', images, edit: true, n: 1, size: {} } as never;
+    const all = { call, ceiling: 0, contextTokens: undefined, sendings: 1, delivered: report({ source: 'counted' }) };
+    expect(isDisputed(report({ input: 105_000 }), 3n, 1n, mostOf(all, report({})))).toBe(false);
+    expect(isDisputed(report({ input: 1_000_000 }), 3n, 1n, mostOf(all, report({})))).toBe(true);
+  });
+
   test('has not more than the context, and an image not more than the largest', () => {
     expect(isDisputedFor(given('document', 30_000), 200_000)).toBe(true);
     expect(isDisputedFor(given('image', 90_000), 100_000)).toBe(true);

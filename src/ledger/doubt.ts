@@ -92,7 +92,8 @@ export function mostOf(
   }
   if (call.kind === 'embed') return { input: sent, characters: COUNTED_TIMES * (estimatedUsage(call).characters ?? 0) };
   if (call.kind === 'rerank') return { input: sent, searches: 0 };
-  return { input: sent, output: tokensOf(delivered) };
+  const images = call.kind === 'image' ? call.images.length : 0;
+  return { input: sent + images * GIVEN_IMAGE_TOKENS * sendings, output: tokensOf(delivered) };
 }
 
 function tokensOf({ output, audioOutput = 0, images = 0 }: Usage): number {

@@ -98,6 +98,16 @@ describe('money', () => {
     expect([...at.underWay]).toEqual([context]);
   });
 
+  test('the hold covers an image at a model that counts more tokens for it', async () => {
+    const provider = { name: 'mini' };
+    const targets = [{ provider: provider.name, model: 'gpt-4o-mini' }];
+    const at = await bench.open({ provider, model: { targets } });
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+    const body = { model: at.model, max_tokens: 50, messages: [{ role: 'user', content: [image] }] };
+    const context = await admit(at.deps, at.pendingCall(body), at.underWay);
+    expect(context.hold.amount).toBeGreaterThanOrEqual(25_501n * 1000n + 50n * 4000n);
+  });
+
   test('without a limit of its own a call is held as long as the model may answer; choices each', async () => {
     const at = await bench.open();
     const amountOf = async (more: object) =>

@@ -24,6 +24,7 @@ import {
   quoteExtras,
 } from '../../ledger/pricing/quote.ts';
 import { estimateTokens } from '../../ledger/tokens/estimate-tokens.ts';
+import { withImagesAt } from '../../ledger/tokens/image-tokens.ts';
 import { isPassedOn, type MaxPrice, type Sort, suffixOf, type Wishes, wishedTargets } from '../../routing/wishes.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { asImages } from '../prepare/image-calls.ts';
@@ -62,7 +63,7 @@ export function candidateFor(deps: GatewayDeps, origin: RequestOrigin, asked: Ca
   if (raw && model.targets.some(isPassedOn)) call.hostWishes = boundedRoute(raw, model.price);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
-  const estimate = estimateTokens(call);
+  const estimate = withImagesAt(estimateTokens(call), model.targets);
   const estimatedInput = allTokens(estimate);
   if (wishes?.maxPrice) checkMaxPrice(model, wishes.maxPrice, call, estimatedInput);
   const many = choices(call);
