@@ -54,6 +54,7 @@ const MAIN_FILES = new Set([
   'hourly-calls.ts',
   'live-checks.ts',
   'model-lists.ts',
+  'retention.ts',
   'start-listing.ts',
 ]);
 

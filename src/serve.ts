@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
-import { DAY_MS, settledWithin } from './canonical/time.ts';
+import { settledWithin } from './canonical/time.ts';
 import { onThreadFailure } from './canonical/worker-program.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { shownSettings } from './config/shown-settings.ts';
@@ -24,6 +24,7 @@ import { createPeople, type People } from './people/people.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
 import { applyConfiguredCatalogue, createReload } from './reload.ts';
+import { createRetention } from './retention.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { misspeltVariables, startListing } from './start-listing.ts';
@@ -38,6 +39,8 @@ const COUNTING_MS = 500;
 /** How often changes by other processes are looked for and the lease is renewed. */
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
+/** No record is removed before it: by then the clock of a machine that has just started is set. */
+const FIRST_REMOVAL_MS = 600_000;
 /** How often alerts are looked after. */
 const ALERTS_MS = 1000;
 /** How long a stop waits for such a file that is being written: another process writes it again. */
@@ -158,7 +161,7 @@ async function serveAlone(
   const watch = startWatch(app);
   const measuring = measureDelay(app.metrics.eventLoopDelayed);
   const showing = setInterval(() => void show(current, app), SHOW_FILE_MS);
-  const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
+  const stopTidying = startTidying(config, app);
   const alerting = setInterval(() => void app.alerts.turn(), ALERTS_MS);
   // One process of each machine is enough.
   const stopFiling = startHourlyTimer((worker ?? 1) === 1 ? app.hourlyCalls : undefined);
@@ -170,7 +173,7 @@ async function serveAlone(
   else ready(servers.ports);
   await stopped;
   clearInterval(showing);
-  clearInterval(tidying);
+  stopTidying();
   clearInterval(measuring);
   clearInterval(alerting);
   stopFiling();
@@ -205,7 +208,7 @@ async function prepareStart(config: Config, app: App, isTerminal: boolean, log: 
   await ensureKeys(store, given);
   await store.reencryptProviders('plain');
   await applyConfiguredCatalogue(config, app, log);
-  await tidy(config, app);
+  await tidy(app);
   if (!keys) return undefined;
   await catalog.reload();
   const areRandom = keys.apiKey !== undefined || keys.adminKey !== undefined;
@@ -238,15 +241,27 @@ async function show({ filePath, file }: Config, { store, reportError }: App): Pr
 /** How long a stop waits for payloads that are not stored yet. */
 const CAPTURES_DRAIN_MS = 2000;
 
-/** Hourly work: storage for the next days, removal of old call records and expired images. */
-async function tidy({ keepCallsDays }: Config, { store, files, captures, reportError }: App): Promise<void> {
+/** Returns what ends it. */
+function startTidying({ keepCallsDays }: Config, app: App): () => void {
+  const retention = createRetention(keepCallsDays);
+  const turn = () => void tidy(app, retention.keepFrom());
+  const first = setTimeout(turn, FIRST_REMOVAL_MS);
+  const others = setInterval(turn, TIDY_MS);
+  return () => {
+    clearTimeout(first);
+    clearInterval(others);
+  };
+}
+
+/** Hourly work: storage for the next days, removal of call records before `keepFrom` and of expired images. */
+async function tidy({ store, files, captures, reportError }: App, keepFrom?: number): Promise<void> {
   const now = Date.now();
   // Not awaited: a bucket may be slow or unreachable.
   removeExpiredImages(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
   captures.sweep(now).catch((thrown) => reportError('Old payloads could not be removed.', thrown));
   try {
     await store.people.sweepPeople(now);
-    await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
+    await store.tidy(now, keepFrom);
   } catch (thrown) {
     reportError('Call records could not be cleaned up.', thrown);
   }
