@@ -8,8 +8,8 @@ import { CONTRAST, isNotWide, NARROW_RULES, violationsOf } from '../helpers/axe.
 import { CHROMIUM, openBrowser, openInside, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
 import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
-import { startListingProvider } from '../helpers/listing-provider.ts';
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts';
+import { answersAreLost, aProviderIsAdded } from './console-scenes.ts';
 
 if (!CHROMIUM) console.log('The pages of the console are skipped: there is no Chromium (set CHROMIUM to its path).');
 
@@ -283,62 +283,13 @@ test.skipIf(!CHROMIUM)(
 
 test.skipIf(!CHROMIUM)(
   'a provider is added with its key, the models that it lists are shown, and a test call has latency and cost',
-  async () => {
-    using provider = startListingProvider();
-    const gateway = english;
-    const { page, complaints } = ownerInEnglish;
-    const button = (name: string) => page.getByRole('button', { name, exact: true });
-    await openInside(page, '/console/providers/add');
-    await page.getByRole('radio', { name: 'OpenAI-compatible' }).click();
-    await page.getByLabel('Name').fill('house');
-    await page.getByLabel('Base URL').fill(`http://127.0.0.1:${provider.port}/v1`);
-    const key = page.getByLabel('Key', { exact: true });
-    await key.fill('sk-wrong');
-    await button('Continue').click();
-    // A key that is refused is not saved.
-    await page.getByText('The provider refused this key.').waitFor();
-    await button('Save anyway').waitFor();
-    const before = await gateway.admin<{ data: { name: string }[] }>('GET', '/providers');
-    expect(before.data.map(({ name }) => name)).toEqual(['sandbox']);
-    await key.fill('sk-right');
-    await button('Continue').click();
-    const found = page.getByRole('region', { name: 'Models found' });
-    await found.getByText('3 of 3 models').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
-    await button('Set a price of house-model').click();
-    expect(await page.getByLabel('Name of the model at the provider').inputValue()).toBe('house-model');
-    await page.getByLabel('Input, USD per million tokens').fill('1');
-    await page.getByLabel('Output', { exact: true }).fill('2');
-    await button('Enable model').click();
-    await page.getByText('house-model is enabled.').waitFor();
-    await button('Run test call').click();
-    await page.getByText('← ready').waitFor();
-    expect(await page.locator('.figures').textContent()).toContain('$0.000014');
-    expect(await violationsOf(page)).toEqual([]);
+  () => aProviderIsAdded(english, ownerInEnglish),
+  300_000,
+);
 
-    // Of a provider that is there already: those with a list price are enabled at once.
-    const saved = { type: 'openai', baseUrl: `http://127.0.0.1:${provider.port}/v1`, credential: 'sk-right' };
-    await gateway.admin('PUT', '/providers/listed', saved);
-    await openInside(page, '/console/providers?open=listed');
-    await page.getByRole('link', { name: 'Add models' }).click();
-    await found.getByText('3 of 3 models').waitFor();
-    await page.getByRole('checkbox', { name: 'Enable gpt-5-nano' }).check();
-    await page.getByRole('checkbox', { name: 'Enable house-model' }).check();
-    await button('Enable 2 models').click();
-    await page.getByText('gpt-5-nano is enabled.').waitFor();
-    const { data } = await gateway.admin<{ data: { name: string; targets: object[] }[] }>('GET', '/models?limit=1000');
-    const targetsOf = (name: string) => data.find((model) => model.name === name)?.targets;
-    expect(targetsOf('gpt-5-nano')).toMatchObject([{ provider: 'listed', model: 'gpt-5-nano' }]);
-    expect(targetsOf('house-model')).toMatchObject([{ provider: 'house' }, { provider: 'listed', priority: 1 }]);
-    await openInside(page, '/console/models?open=gpt-5-nano');
-    const drawer = page.getByRole('complementary', { name: 'gpt-5-nano' });
-    await drawer.getByLabel('output', { exact: true }).fill('7');
-    await drawer.getByRole('button', { name: 'Save' }).click();
-    await drawer.getByText('Saved').waitFor();
-    const changed = await gateway.admin<{ data: { name: string; price: object }[] }>('GET', '/models?limit=1000');
-    expect(changed.data.find(({ name }) => name === 'gpt-5-nano')?.price).toMatchObject({ input: '0.05', output: '7' });
-    expect(complaints).toEqual([]);
-  },
+test.skipIf(!CHROMIUM)(
+  'what a lost answer was about is done once, a new key is not left uncopied, and a form outlives its session',
+  () => answersAreLost(english, ownerInEnglish),
   300_000,
 );
 

@@ -2,10 +2,11 @@
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { lazy, StrictMode, Suspense, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiError } from './api/client.ts';
+import { ApiError, OfflineError } from './api/client.ts';
 import { fetchSession, SESSION, type Session } from './api/session.ts';
 import { startAppearance } from './i18n/language.ts';
-import { Failed } from './parts/states.tsx';
+import { Boundary } from './parts/boundary.tsx';
+import { Bones, Failed } from './parts/states.tsx';
 import { takeFragment } from './shell/fragment.ts';
 // Nearly every page uses these: chunks of their own are larger than the same lines here.
 import './api/queries.ts';
@@ -26,8 +27,10 @@ const client = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // An answer of the gateway does not change by asking again; a lost connection may.
-      retry: (failures, error) => failures < RETRIES && (!(error instanceof ApiError) || error.status >= 500),
+      // An answer of the gateway does not change by asking again; a lost connection may. Nobody waits thirty seconds three times.
+      retry: (failures, error) =>
+        failures < RETRIES &&
+        (error instanceof OfflineError ? !error.isLate : !(error instanceof ApiError) || error.status >= 500),
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },
@@ -68,7 +71,7 @@ function Console() {
     refetchOnWindowFocus: 'always',
   });
   if (!session.data)
-    return session.error ? <Failed error={session.error} retry={() => void session.refetch()} /> : null;
+    return session.error ? <Alone error={session.error} retry={() => void session.refetch()} /> : <Waiting />;
   const { person } = session.data;
   // A one-time link wins over a session that is still there.
   if (!person || fragment.link || fragment.register) {
@@ -82,15 +85,35 @@ function Console() {
   return <RoutedPages key={person.id} />;
 }
 
+/** A page without anything around it. */
+function Alone({ error, retry }: { error: unknown; retry: () => void }) {
+  return (
+    <main className="page" id="main">
+      <h1 className="off">Modelport</h1>
+      <Failed error={error} retry={retry} />
+    </main>
+  );
+}
+
+function Waiting() {
+  return (
+    <div className="page">
+      <Bones rows={8} />
+    </div>
+  );
+}
+
 startAppearance();
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
-        <Suspense fallback={null}>
-          <Console />
-        </Suspense>
+        <Boundary fallback={(error) => <Alone error={error} retry={() => location.reload()} />}>
+          <Suspense fallback={<Waiting />}>
+            <Console />
+          </Suspense>
+        </Boundary>
       </QueryClientProvider>
     </StrictMode>,
   );

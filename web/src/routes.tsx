@@ -1,10 +1,21 @@
 /** The pages and their addresses. Each page is a chunk of its own. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { send } from './api/client.ts';
 import { CALL_FILTERS, LIST_FILTERS, readSearch, type Search } from './parts/filters.ts';
 import { NotFound, PageFailed } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
+
+/** A page whose code did not arrive: TanStack loads the document again, which helps after an upgrade of the gateway. Where nobody answers, it would lose it. */
+async function onLost(reason: unknown): Promise<never> {
+  await send('/console/', { method: 'HEAD' });
+  throw reason;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as TanStack declares it
+const page = <Module extends Record<string, any>, Name extends keyof Module>(load: () => Promise<Module>, name: Name) =>
+  lazyRouteComponent(() => load().catch(onLost), name);
 
 const under = { getParentRoute: () => root };
 const list = {
@@ -16,99 +27,99 @@ const routes = [
   createRoute({
     ...list,
     path: '/',
-    component: lazyRouteComponent(() => import('./pages/overview/start-page.tsx'), 'StartPage'),
+    component: page(() => import('./pages/overview/start-page.tsx'), 'StartPage'),
   }),
   createRoute({
     ...under,
     path: '/calls',
     validateSearch: (given: Record<string, unknown>) => readSearch([...CALL_FILTERS, 'after', 'call'], given),
-    component: lazyRouteComponent(() => import('./pages/calls/calls.tsx'), 'CallsPage'),
+    component: page(() => import('./pages/calls/calls.tsx'), 'CallsPage'),
   }),
   createRoute({
     ...list,
     path: '/keys',
-    component: lazyRouteComponent(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
+    component: page(() => import('./pages/keys/keys.tsx'), 'KeysPage'),
   }),
   createRoute({
     ...list,
     path: '/accounts',
-    component: lazyRouteComponent(() => import('./pages/accounts/accounts.tsx'), 'AccountsPage'),
+    component: page(() => import('./pages/accounts/accounts.tsx'), 'AccountsPage'),
   }),
   createRoute({
     ...list,
     path: '/providers',
-    component: lazyRouteComponent(() => import('./pages/providers/providers.tsx'), 'ProvidersPage'),
+    component: page(() => import('./pages/providers/providers.tsx'), 'ProvidersPage'),
   }),
   createRoute({
     ...under,
     path: '/providers/add',
     validateSearch: (given: Record<string, unknown>) => readSearch(['provider'], given),
-    component: lazyRouteComponent(() => import('./pages/providers/add.tsx'), 'AddProviderPage'),
+    component: page(() => import('./pages/providers/add.tsx'), 'AddProviderPage'),
   }),
   createRoute({
     ...list,
     path: '/playground',
-    component: lazyRouteComponent(() => import('./pages/playground/playground.tsx'), 'PlaygroundPage'),
+    component: page(() => import('./pages/playground/playground.tsx'), 'PlaygroundPage'),
   }),
   createRoute({
     ...under,
     path: '/profile',
-    component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
+    component: page(() => import('./pages/profile/profile.tsx'), 'ProfilePage'),
   }),
   createRoute({
     ...list,
     path: '/models',
-    component: lazyRouteComponent(() => import('./pages/models/models.tsx'), 'ModelsPage'),
+    component: page(() => import('./pages/models/models.tsx'), 'ModelsPage'),
   }),
   createRoute({
     ...list,
     path: '/codes',
-    component: lazyRouteComponent(() => import('./pages/codes/codes.tsx'), 'CodesPage'),
+    component: page(() => import('./pages/codes/codes.tsx'), 'CodesPage'),
   }),
   createRoute({
     ...list,
     path: '/ledger',
-    component: lazyRouteComponent(() => import('./pages/ledger/ledger.tsx'), 'LedgerPage'),
+    component: page(() => import('./pages/ledger/ledger.tsx'), 'LedgerPage'),
   }),
   createRoute({
     ...list,
     path: '/limits',
-    component: lazyRouteComponent(() => import('./pages/limits/limits.tsx'), 'LimitsPage'),
+    component: page(() => import('./pages/limits/limits.tsx'), 'LimitsPage'),
   }),
   createRoute({
     ...list,
     path: '/tasks',
-    component: lazyRouteComponent(() => import('./pages/tasks/tasks.tsx'), 'TasksPage'),
+    component: page(() => import('./pages/tasks/tasks.tsx'), 'TasksPage'),
   }),
   createRoute({
     ...list,
     path: '/people',
-    component: lazyRouteComponent(() => import('./pages/people/people.tsx'), 'PeoplePage'),
+    component: page(() => import('./pages/people/people.tsx'), 'PeoplePage'),
   }),
   createRoute({
     ...list,
     path: '/alerts',
-    component: lazyRouteComponent(() => import('./pages/alerts/alerts.tsx'), 'AlertsPage'),
+    component: page(() => import('./pages/alerts/alerts.tsx'), 'AlertsPage'),
   }),
   createRoute({
     ...list,
     path: '/audit',
-    component: lazyRouteComponent(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
+    component: page(() => import('./pages/audit/audit.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...list,
     path: '/settings',
-    component: lazyRouteComponent(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
+    component: page(() => import('./pages/settings/settings.tsx'), 'SettingsPage'),
   }),
   createRoute({
     ...list,
     path: '/usage',
-    component: lazyRouteComponent(() => import('./pages/usage/usage.tsx'), 'UsagePage'),
+    component: page(() => import('./pages/usage/usage.tsx'), 'UsagePage'),
   }),
   createRoute({
     ...list,
     path: '/reference',
-    component: lazyRouteComponent(() => import('./pages/reference/reference.tsx'), 'ReferencePage'),
+    component: page(() => import('./pages/reference/reference.tsx'), 'ReferencePage'),
   }),
 ] as const;
 
@@ -124,6 +135,8 @@ export function createConsoleRouter() {
       return text === '' ? '' : `?${text}`;
     },
     defaultPreload: 'intent',
+    // Of each page: around the root alone, the menu would be gone as well.
+    defaultErrorComponent: PageFailed,
     scrollRestoration: true,
   });
 }

@@ -13,11 +13,25 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer at all: the network is down, or the gateway is not there. */
-export class OfflineError extends Error {}
+/** No answer: the network is down, the gateway is not there, or it did not answer in time. */
+export class OfflineError extends Error {
+  readonly isLate: boolean;
+  /** A change was asked for: it may have been made. */
+  readonly isChange: boolean;
+
+  constructor({ isLate = false, isChange = false }: { isLate?: boolean; isChange?: boolean } = {}) {
+    super(isLate ? 'no answer in time' : 'offline');
+    this.isLate = isLate;
+    this.isChange = isChange;
+  }
+}
+
+/** Longer than any answer of the admin API takes; a change may wait for another service, such as a mail server. */
+const READ_MS = 30_000;
+const CHANGE_MS = 60_000;
 
 export interface Ask {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
@@ -45,16 +59,32 @@ export async function send(path: string, { method = 'GET', body, headers, signal
   try {
     response = await fetch(path, init);
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    throw new OfflineError('offline');
+    throw lostBy(error, method);
   }
   if (!response.ok) throw await readError(response);
   return response;
 }
 
+/** A request that was taken back stays what it is; everything else is a lost connection. */
+function lostBy(error: unknown, method: string): unknown {
+  const name = error instanceof DOMException ? error.name : '';
+  if (name === 'AbortError') return error;
+  return new OfflineError({ isLate: name === 'TimeoutError', isChange: method !== 'GET' });
+}
+
+/** Asks for JSON. Unlike a stream, its answer is awaited for a limited time. */
 export async function ask<T>(path: string, options: Ask = {}): Promise<T> {
-  const response = await send(path, options);
-  return (await response.json()) as T;
+  const { method = 'GET' } = options;
+  const late = AbortSignal.timeout(method === 'GET' ? READ_MS : CHANGE_MS);
+  const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+  const response = await send(path, { ...options, signal });
+  let text: string;
+  try {
+    text = await response.text();
+  } catch (error) {
+    throw lostBy(error, method);
+  }
+  return JSON.parse(text) as T;
 }
 
 async function readError(response: Response): Promise<ApiError> {

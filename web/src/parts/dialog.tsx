@@ -29,9 +29,14 @@ export function Modal({ label, labelledBy, onClose, children }: ModalProps) {
     const dialog = element.current;
     if (dialog && !dialog.open) dialog.showModal();
   }, []);
+  // A second Esc without anything between closes a dialog whatever its page says: it is there until its owner takes it away.
+  const reopen = () => {
+    if (element.current?.isConnected) element.current.showModal();
+  };
   return (
     <dialog
       ref={element}
+      onClose={reopen}
       className="scrim"
       aria-label={label}
       aria-labelledby={labelledBy}

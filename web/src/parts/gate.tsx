@@ -42,7 +42,7 @@ export function GateForm({ saving, onSubmit, label, isMain = true, children }: F
   return (
     <form className="form" onSubmit={saving.submit(onSubmit)}>
       {children}
-      <FormError error={saving.error} />
+      <FormError error={saving.error} isOnce />
       <button className={isMain ? 'btn go big wide' : 'btn big wide'} type="submit" disabled={saving.busy}>
         {label}
       </button>

@@ -1,6 +1,7 @@
 /** A chart over time. uPlot is loaded when the first one is shown; the same numbers are there as a table. */
 import { lazy, Suspense, useState } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
+import { Boundary } from './boundary.tsx';
 
 const UPlotChart = lazy(() => import('./uplot-chart.tsx').then(({ UPlotChart }) => ({ default: UPlotChart })));
 
@@ -40,11 +41,13 @@ export function Plot(props: PlotProps) {
       {asTable ? (
         <PlotTable {...props} />
       ) : (
-        <div className="chart" role="img" aria-label={props.label} style={{ '--h': props.height }}>
-          <Suspense fallback={null}>
-            <UPlotChart {...props} />
-          </Suspense>
-        </div>
+        <Boundary fallback={() => <PlotTable {...props} />}>
+          <div className="chart" role="img" aria-label={props.label} style={{ '--h': props.height }}>
+            <Suspense fallback={null}>
+              <UPlotChart {...props} />
+            </Suspense>
+          </div>
+        </Boundary>
       )}
       <p>
         <button type="button" className="link" onClick={() => setAsTable(!asTable)}>

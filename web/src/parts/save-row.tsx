@@ -10,14 +10,16 @@ interface SaveRowProps {
   disabled?: boolean;
   /** False where the page or drawer has a more important button. */
   isMain?: boolean;
+  /** What is sent again after a lost answer is not done twice. */
+  isOnce?: boolean;
 }
 
 /** The button of a form with what became of it. */
-export function SaveRow({ saving, label, disabled = false, isMain = true }: SaveRowProps) {
+export function SaveRow({ saving, label, disabled = false, isMain = true, isOnce }: SaveRowProps) {
   const t = useWords(common);
   return (
     <>
-      <FormError error={saving.error} />
+      <FormError error={saving.error} isOnce={isOnce} />
       <div className="row">
         <button type="submit" className={isMain ? 'btn go' : 'btn'} disabled={disabled || saving.busy}>
           {label ?? t('save')}

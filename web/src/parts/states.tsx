@@ -52,7 +52,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
   return (
     <div className="empty" role="alert">
       <Icon name="warn" />
-      <h2>{isOffline ? t('offlineNow') : t('error')}</h2>
+      <h2>{isOffline ? t(error.isLate ? 'noAnswer' : 'offlineNow') : t('error')}</h2>
       {!isOffline && <p>{messageOf(error)}</p>}
       {retry && (
         <div className="acts">
@@ -70,11 +70,25 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The error of a form, above its buttons. */
-export function FormError({ error }: { error: unknown }) {
+/** The error of a form, above its buttons. `isOnce`: what is sent again is not done twice. */
+export function FormError({ error, isOnce = false }: { error: unknown; isOnce?: boolean | undefined }) {
   const t = useWords(common);
   if (!error) return null;
-  return <Note s="bad">{error instanceof OfflineError ? t('offlineNow') : messageOf(error)}</Note>;
+  if (error instanceof OfflineError) {
+    const word = error.isChange ? (isOnce ? 'lostOnce' : 'lost') : error.isLate ? 'noAnswer' : 'offlineNow';
+    return <Note s="bad">{t(word)}</Note>;
+  }
+  if (error instanceof ApiError && error.status === 401 && error.code !== 'sign_in_failed') {
+    return (
+      <Note s="bad">
+        {t('signedOut')}{' '}
+        <a href="/console/" target="_blank" rel="noreferrer">
+          {t('signIn')}
+        </a>
+      </Note>
+    );
+  }
+  return <Note s="bad">{messageOf(error)}</Note>;
 }
 
 /** Shows what a read has: old data stays while it is read again, and when that fails. */
@@ -87,6 +101,9 @@ export function Loaded<T>(props: { of: UseQueryResult<T>; bones?: number; childr
   return (
     <>
       {error instanceof OfflineError && <Note s="warn">{t('offline', { time: clockTime(dataUpdatedAt) })}</Note>}
+      {error !== null && !(error instanceof OfflineError) && (
+        <Note s="warn">{t('stale', { reason: messageOf(error), time: clockTime(dataUpdatedAt) })}</Note>
+      )}
       {props.children(data)}
     </>
   );

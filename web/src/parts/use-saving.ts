@@ -1,5 +1,5 @@
 /** A form's change: busy, done, or its error. */
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 
 export interface Saving {
   busy: boolean;
@@ -16,8 +16,12 @@ export function useSaving(): Saving {
   const [busy, setBusy] = useState(false);
   const [saved, setSaved] = useState(false);
   const [error, setError] = useState<unknown>();
+  const isRunning = useRef(false);
   const run = async (act: () => Promise<unknown>) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
     setBusy(true);
+    setSaved(false);
     setError(undefined);
     try {
       await act();
@@ -25,6 +29,7 @@ export function useSaving(): Saving {
     } catch (reason) {
       setError(reason);
     } finally {
+      isRunning.current = false;
       setBusy(false);
     }
   };

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { OfflineError } from '../api/client.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Empty, Failed } from '../parts/states.tsx';
 import { common } from '../parts/words.ts';
@@ -27,7 +28,7 @@ export function PageFailed({ error, reset }: { error: unknown; reset: () => void
   return (
     <main className="page" id="main">
       <h1 className="off">{t('error')}</h1>
-      <Failed error={error} retry={reset} />
+      <Failed error={error} retry={error instanceof OfflineError ? () => location.reload() : reset} />
     </main>
   );
 }

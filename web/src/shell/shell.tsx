@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSession } from '../api/session.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
+import { Boundary } from '../parts/boundary.tsx';
 import { Icon, Mark } from '../parts/icon.tsx';
 import { menuFor, menuWords } from './menu.ts';
 import { useShortcuts } from './shortcuts.ts';
@@ -61,10 +62,12 @@ export function Shell() {
           <Outlet />
         </div>
       </div>
-      <Suspense fallback={null}>
-        {open === 'palette' && <Palette onClose={() => setOpen(undefined)} />}
-        {open === 'shortcuts' && <ShortcutList onClose={() => setOpen(undefined)} />}
-      </Suspense>
+      <Boundary fallback={() => null}>
+        <Suspense fallback={null}>
+          {open === 'palette' && <Palette onClose={() => setOpen(undefined)} />}
+          {open === 'shortcuts' && <ShortcutList onClose={() => setOpen(undefined)} />}
+        </Suspense>
+      </Boundary>
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useOnce } from '../../api/once.ts';
 import { refresh } from '../../api/queries.ts';
 import type { Entry } from '../../api/types.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
@@ -23,9 +24,6 @@ export function readMoved(typed: string, act: Act): string | undefined {
   return isNegative ? `-${amount}` : amount;
 }
 
-const newIdempotencyKey = () =>
-  `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-
 export function MoveMoney({ path }: { path: string }) {
   const t = useWords(words);
   const c = useWords(common);
@@ -33,22 +31,22 @@ export function MoveMoney({ path }: { path: string }) {
   const [act, setAct] = useState<Act>('top-ups');
   const [typed, setTyped] = useState('');
   const [note, setNote] = useState('');
-  // The same key until the entry is there: a click after a lost answer does not move the money twice.
-  const [once, setOnce] = useState(newIdempotencyKey);
+  // A click after a lost answer does not move the money twice.
+  const { headers, renew } = useOnce();
   const [entered, setEntered] = useState<Entry>();
   const saving = useSaving();
   const amount = readMoved(typed, act);
   const move = async () => {
     const body = { amount, ...(note !== '' && { note }) };
-    setEntered(await ask<Entry>(`${path}/${act}`, { method: 'POST', body, headers: { 'idempotency-key': once } }));
-    setOnce(newIdempotencyKey());
+    setEntered(await ask<Entry>(`${path}/${act}`, { method: 'POST', body, headers }));
+    renew();
     setTyped('');
     setNote('');
     await refresh(client, 'accounts', 'account', 'entries');
   };
   const change = (set: (value: string) => void) => (value: string) => {
     setEntered(undefined);
-    setOnce(newIdempotencyKey());
+    renew();
     set(value);
   };
   return (
@@ -72,7 +70,7 @@ export function MoveMoney({ path }: { path: string }) {
           />
         </div>
         <Field label={t('note')} value={note} onText={change(setNote)} />
-        <FormError error={saving.error} />
+        <FormError error={saving.error} isOnce />
         {entered && (
           <Note s="ok">
             {t('entered', { amount: exactMoney(entered.amount), balance: exactMoney(entered.balanceAfter) })}

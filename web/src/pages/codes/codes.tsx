@@ -2,6 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
+import { useOnce } from '../../api/once.ts';
 import { refresh, useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import { exactMoney, readAmount } from '../../format/money.ts';
@@ -112,6 +113,8 @@ function NewCode({ onClose }: { onClose: () => void }) {
   const [note, setNote] = useState('');
   const [expires, setExpires] = useState('');
   const [made, setMade] = useState<string>();
+  // A click after a lost answer shows the same code: money is not given away twice.
+  const { headers, renew } = useOnce();
   const read = readAmount(amount);
   const create = async () => {
     const body = {
@@ -119,15 +122,16 @@ function NewCode({ onClose }: { onClose: () => void }) {
       ...(note !== '' && { note }),
       ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
     };
-    const { code } = await ask<{ code: string }>('/admin/v1/codes', { method: 'POST', body });
+    const { code } = await ask<{ code: string }>('/admin/v1/codes', { method: 'POST', body, headers });
     setMade(code);
+    renew();
     setAmount('');
     await refresh(client, 'codes');
   };
   return (
     <Drawer title={t('create')} onClose={onClose}>
       <section>
-        <form className="form" onSubmit={saving.submit(create)}>
+        <form className="form" onSubmit={saving.submit(create)} onChange={renew}>
           <Field
             label={c('amount')}
             inputMode="decimal"
@@ -138,7 +142,7 @@ function NewCode({ onClose }: { onClose: () => void }) {
           />
           <Field label={t('note')} value={note} onText={setNote} />
           <Field label={t('expires')} hint={c('endOfDay')} type="date" value={expires} onText={setExpires} />
-          <SaveRow saving={saving} label={t('create')} disabled={read === undefined} />
+          <SaveRow saving={saving} label={t('create')} disabled={read === undefined} isOnce />
         </form>
         {made && (
           <div className="gap" style={{ marginBlockStart: '1rem' }}>

@@ -1,6 +1,6 @@
 /** The only time that a key is shown: with lines for the usual clients, until it was copied. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, withQuery } from '../../api/client.ts';
 import { useOwnPath } from '../../api/queries.ts';
@@ -30,18 +30,29 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
   const [copied, setCopied] = useState(false);
   const [warned, setWarned] = useState(false);
   const model = created.models?.[0] ?? MODEL;
+  const call = useFirstCall(created.id);
+  // Whoever calls with it has it.
+  const isKept = copied || call !== undefined;
+  // Links of the dialog, the back button and closing the window lose the key as well.
+  useBlocker({
+    shouldBlockFn: () => {
+      setWarned(true);
+      return !isKept && !warned;
+    },
+    enableBeforeUnload: () => !isKept,
+  });
   const copy = async (text: string) => ((await copyText(text)) ? setCopied(true) : setWarned(true));
-  const close = () => (copied || warned ? onClose() : setWarned(true));
+  const close = () => (isKept || warned ? onClose() : setWarned(true));
   const foot = (
     <>
       <span style={{ marginInlineEnd: 'auto' }}>
-        <FirstCall keyId={created.id} />
+        <FirstCall call={call} />
       </span>
       <Link className="btn" to="/playground">
         {c('playground')}
       </Link>
       <button type="button" className="btn" onClick={close}>
-        {warned && !copied ? t('closeAnyway') : t('done')}
+        {warned && !isKept ? t('closeAnyway') : t('done')}
       </button>
     </>
   );
@@ -60,7 +71,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
           <span aria-live="polite">{copied ? copyWord('copied') : t('copyKey')}</span>
         </button>
       </div>
-      {warned && !copied && <Note s="warn">{t('notCopied')}</Note>}
+      {warned && !isKept && <Note s="warn">{t('notCopied')}</Note>}
       <div>
         <h3 style={{ marginBlockEnd: '.5rem' }}>{t('use')}</h3>
         <Tabs label={t('client')} panel="d-code" tabs={CLIENTS} value={client} onChange={setClient} />
@@ -84,15 +95,18 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
   );
 }
 
-function FirstCall({ keyId }: { keyId: string }) {
-  const t = useWords(words);
+function useFirstCall(keyId: string): CallRow | undefined {
   const path = useOwnPath('/admin/v1/calls', '/calls');
   const calls = useQuery({
     queryKey: ['first-call', keyId],
     queryFn: () => ask<Page<CallRow>>(withQuery(path, { key: keyId, limit: 1 })),
     refetchInterval: ({ state }) => (state.data?.data.length ? false : POLL_MS),
   });
-  const call = calls.data?.data[0];
+  return calls.data?.data[0];
+}
+
+function FirstCall({ call }: { call: CallRow | undefined }) {
+  const t = useWords(words);
   if (!call) return <Status s="live">{t('waiting')}</Status>;
   return (
     <>

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
+import { OfflineError } from '../../api/client.ts';
 import { applyDelta, requestOf, type Turn, waitingTools } from './chat.ts';
 import { codeFor, pythonValue } from './code.ts';
 import { EventLines, readDelta } from './stream.ts';
+import { readAnswer } from './use-chat.ts';
 
 const OPTIONS = { model: 'm', system: '', reasoning: '', maxTokens: '4,096', tools: '' };
 
@@ -54,6 +56,15 @@ test('the request has the answered tools and leaves out a turn that failed', () 
       { role: 'tool', tool_call_id: 'c1', content: '7' },
     ],
   });
+});
+
+test('half of an answer is not taken for a whole one', async () => {
+  const read: string[] = [];
+  const whole = 'data: {"choices":[]}\n\ndata: [DONE]\n\n';
+  await readAnswer(new Response(whole), (data) => read.push(data));
+  expect(read).toEqual(['{"choices":[]}', '[DONE]']);
+  const cut = readAnswer(new Response(whole.slice(0, 25)), () => {});
+  expect(await cut.catch((error: unknown) => error)).toBeInstanceOf(OfflineError);
 });
 
 test('an error inside of a stream becomes the error of the turn', () => {

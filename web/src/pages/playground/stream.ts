@@ -28,8 +28,11 @@ export class EventLines {
   }
 }
 
+/** The last event of an answer that came whole. */
+export const isLast = (data: string): boolean => data === '[DONE]';
+
 export function readDelta(data: string): Delta | undefined {
-  if (data === '[DONE]') return undefined;
+  if (isLast(data)) return undefined;
   const { choices, error } = JSON.parse(data) as Chunk;
   if (error) return { error: error.message ?? 'error' };
   const delta = choices?.[0]?.delta;

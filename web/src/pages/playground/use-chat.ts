@@ -1,9 +1,12 @@
 /** Runs a conversation: sends the turns, reads the stream, and can be stopped. */
 import { useRef, useState } from 'react';
+import { OfflineError } from '../../api/client.ts';
+import { useWords } from '../../i18n/words.ts';
 import { messageOf } from '../../parts/states.tsx';
 import { applyDelta, type ChatOptions, requestOf, type Turn, waitingTools } from './chat.ts';
-import { EventLines, readDelta } from './stream.ts';
+import { EventLines, isLast, readDelta } from './stream.ts';
 import { sendAs } from './use-playground.ts';
+import { words } from './words.ts';
 
 export interface Chat {
   turns: readonly Turn[];
@@ -20,6 +23,7 @@ export function useChat(key: string | undefined, options: ChatOptions): Chat {
   const [lastCall, setLastCall] = useState<string>();
   const [isRunning, setRunning] = useState(false);
   const abort = useRef<AbortController>(undefined);
+  const t = useWords(words);
 
   const run = async (before: readonly Turn[]) => {
     if (!key) return;
@@ -41,11 +45,11 @@ export function useChat(key: string | undefined, options: ChatOptions): Chat {
         const delta = readDelta(data);
         if (delta) show(applyDelta(turn, delta));
       });
-      if (callId) setLastCall(callId);
     } catch (error) {
-      if (!controller.signal.aborted) show({ ...turn, error: messageOf(error) });
-      else if (turn.callId) setLastCall(turn.callId);
+      if (!controller.signal.aborted)
+        show({ ...turn, error: turn.error ?? (error instanceof OfflineError ? t('cutOff') : messageOf(error)) });
     } finally {
+      if (turn.callId) setLastCall(turn.callId);
       setRunning(false);
     }
   };
@@ -75,14 +79,21 @@ export function useChat(key: string | undefined, options: ChatOptions): Chat {
   };
 }
 
-async function readAnswer(response: Response, onData: (data: string) => void): Promise<void> {
+/** Throws an OfflineError where the answer ends before its last event: half an answer must not look like a whole one. */
+export async function readAnswer(response: Response, onData: (data: string) => void): Promise<void> {
   const reader = response.body?.getReader();
-  if (!reader) return;
   const decoder = new TextDecoder();
   const lines = new EventLines();
+  let isWhole = false;
   for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    for (const data of lines.push(decoder.decode(value, { stream: true }))) onData(data);
+    const read = await reader?.read().catch((error: unknown) => {
+      throw error instanceof DOMException && error.name === 'AbortError' ? error : new OfflineError();
+    });
+    if (read === undefined || read.done) break;
+    for (const data of lines.push(decoder.decode(read.value, { stream: true }))) {
+      if (isLast(data)) isWhole = true;
+      onData(data);
+    }
   }
+  if (!isWhole) throw new OfflineError();
 }

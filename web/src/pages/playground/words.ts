@@ -27,6 +27,10 @@ export const words = dictionary({
   message: ['Message', '消息'],
   placeholder: ['Send a message. Enter sends, Shift+Enter adds a line.', '发送消息。Enter 发送，Shift+Enter 换行。'],
   send: ['Send', '发送'],
+  cutOff: [
+    'The connection was lost before the end of this answer. Its receipt shows what it cost.',
+    '连接在回答结束前中断，费用请见调用明细。',
+  ],
   stop: ['Stop', '停止'],
   clear: ['Clear', '清空'],
   options: ['Options', '选项'],
