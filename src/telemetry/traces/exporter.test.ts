@@ -145,6 +145,21 @@ describe('an endpoint that fails', () => {
     expect(value('spans_dropped_total', 'rejected')).toBe(2);
   });
 
+  test.each([
+    ['"1e9"', 0],
+    ['-5', 3],
+    ['"0.5"', 3],
+    ['1e999', 0],
+    ['"many"', 3],
+    ['{}', 3],
+  ])('says that it keeps all but %s: counters only grow, and not beyond what was sent', async (said, exported) => {
+    const { exporter, pass, value } = scene([answer(200, {}, `{"partialSuccess":{"rejectedSpans":${said}}}`)]);
+    for (const span of ['1', '2', '3']) exporter.add(span);
+    await pass(1000);
+    expect(value('spans_exported_total')).toBe(exported);
+    expect(value('spans_dropped_total', 'rejected')).toBe(3 - exported);
+  });
+
   test('does not answer: the queue has a bound, and what is beyond is dropped', async () => {
     const { exporter, lost, value } = scene([new Promise<ExportAnswer>(() => {})]);
     for (let one = 0; one < 10_000; one++) exporter.add('0');

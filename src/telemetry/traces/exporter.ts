@@ -94,7 +94,7 @@ export function createExporter(settings: ExporterSettings): Exporter {
         cause = thrown;
       }
       if (answer && answer.status >= 200 && answer.status < 300) {
-        accepted(batch.length, rejectedIn(answer.body));
+        accepted(batch.length, rejectedIn(answer.body, batch.length));
         return;
       }
       if (answer && !TEMPORARY.has(answer.status)) {
@@ -184,11 +184,12 @@ export function exportFamilies(exported = 0, dropped = new Counter(), queued = 0
   ];
 }
 
-/** Spans of the batch that the endpoint did not keep (`partialSuccess`). */
-function rejectedIn(body: string): number {
+/** Spans of the batch that the endpoint did not keep (`partialSuccess`): whatever it says, a number of them. */
+function rejectedIn(body: string, spans: number): number {
   try {
     const { partialSuccess } = JSON.parse(body) as { partialSuccess?: { rejectedSpans?: string | number } };
-    return Number(partialSuccess?.rejectedSpans ?? 0) || 0;
+    const rejected = Math.trunc(Number(partialSuccess?.rejectedSpans ?? 0)) || 0;
+    return Math.min(Math.max(rejected, 0), spans);
   } catch {
     return 0;
   }

@@ -274,3 +274,22 @@ test('without traces no call has a span, and providers are sent no traceparent',
   expect(spans).toEqual([undefined]);
   expect(at.transport.sent[0]?.sending.headers).not.toHaveProperty('traceparent');
 });
+
+test('an endpoint that takes the spans with a text that is too long is not sent them again', async () => {
+  let requests = 0;
+  const endpoint = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      requests++;
+      return new Response('x'.repeat(200_000));
+    },
+  });
+  const at = await open({ url: `http://127.0.0.1:${endpoint.port}/v1/traces` });
+  at.transport.script(wholeAnswer('Hello'));
+  await at.serve(chatRequest(at.model));
+  await at.tracing.drain(BOUND_MS);
+  const exported = at.tracing.families().find(({ name }) => name === 'modelport_spans_exported_total');
+  expect([requests, exported?.samples[0]?.value]).toEqual([1, 2]);
+  await endpoint.stop(true);
+});
