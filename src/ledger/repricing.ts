@@ -69,9 +69,11 @@ interface RepricingsSettings {
 interface Run {
   report: Promise<RepricingReport>;
   running: RepricingRunning;
+  /** When the report was finished, in milliseconds since 1970. */
+  endedAt?: number;
 }
 
-/** How long a report is kept for a client that was answered with the progress. */
+/** How long a finished report is kept for a client that was answered with the progress. */
 const KEPT_MS = 600_000;
 
 /** One at a time in this process; calls continue between its pages. */
@@ -79,7 +81,7 @@ export function createRepricings({ store, readPrice, now }: RepricingsSettings):
   const runs = new Map<string, Run>();
   let last: Promise<unknown> = Promise.resolve();
 
-  function start(key: string, days: number, prices: ReadonlyMap<string, Price>): Run {
+  function start(key: string, days: number, prices: ReadonlyMap<string, Price>): void {
     const to = now();
     const from = to - days * DAY_MS;
     const running: RepricingRunning = { startedAt: to, done: 0, total: 0 };
@@ -90,23 +92,22 @@ export function createRepricings({ store, readPrice, now }: RepricingsSettings):
         running.done = calls;
         return Bun.sleep(0);
       };
-      return { ...(await reprice(store, { from, to, prices, readPrice, progress })), from, to };
+      const bill = await reprice(store, { from, to, prices, readPrice, progress });
+      run.endedAt = now();
+      return { ...bill, from, to };
     };
-    const report = last.then(work);
-    last = report.catch(() => runs.delete(key));
-    return { report, running };
+    const run: Run = { report: last.then(work), running };
+    runs.set(key, run);
+    last = run.report.catch(() => runs.delete(key));
   }
 
   return {
     async ask({ fingerprint, days, prices }, waitMs) {
       const key = `${fingerprint} ${days}`;
-      for (const [name, { running }] of runs) if (running.startedAt < now() - KEPT_MS) runs.delete(name);
-      let run = runs.get(key);
-      if (!run) {
-        run = start(key, days, prices);
-        runs.set(key, run);
-      }
-      return answerWithin(run.report, waitMs, run.running);
+      for (const [name, { endedAt = now() }] of runs) if (Math.abs(now() - endedAt) > KEPT_MS) runs.delete(name);
+      if (!runs.has(key)) start(key, days, prices);
+      const { report, running } = runs.get(key) as Run;
+      return answerWithin(report, waitMs, running);
     },
   };
 }
