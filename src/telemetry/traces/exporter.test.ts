@@ -152,8 +152,8 @@ describe('an endpoint that fails', () => {
     ['1e999', 0],
     ['"many"', 3],
     ['{}', 3],
-  ])('says that it keeps all but %s: counters only grow, and not beyond what was sent', async (said, exported) => {
-    const { exporter, pass, value } = scene([answer(200, {}, `{"partialSuccess":{"rejectedSpans":${said}}}`)]);
+  ])('says that it keeps all but %s: counters only grow, and not beyond what was sent', async (rejected, exported) => {
+    const { exporter, pass, value } = scene([answer(200, {}, `{"partialSuccess":{"rejectedSpans":${rejected}}}`)]);
     for (const span of ['1', '2', '3']) exporter.add(span);
     await pass(1000);
     expect(value('spans_exported_total')).toBe(exported);

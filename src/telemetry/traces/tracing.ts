@@ -70,7 +70,8 @@ async function post(settings: TraceSettings, transport: Transport, body: string)
   const sending = { method: 'POST', url, headers, body: new TextEncoder().encode(body) };
   const exchange = await transport.send(sending, limits, performance.now() + ms, new Cancellation());
   // The status says whether the spans were taken, whatever is wrong with the text behind it: sent again they would be there twice.
-  const bytes = await exchange.readAll(LARGEST_ANSWER_BYTES).catch(() => undefined);
+  const reading = (async () => exchange.readAll(LARGEST_ANSWER_BYTES))();
+  const bytes = await reading.catch(() => undefined);
   return {
     status: exchange.status,
     header: (name) => exchange.header(name),
