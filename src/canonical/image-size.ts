@@ -1,4 +1,5 @@
 /** Parses image sizes, and finds the nearest size that a model supports. Pure functions. */
+import { entryOf } from './entry-of.ts';
 
 export interface PixelSize {
   width: number;
@@ -159,6 +160,6 @@ const LINES: { readonly [word: string]: number } = {
 /** The pixels of a video resolution (`720p`, `4K`) at 16:9. An unknown word is infinite. */
 export function pixelsOfResolution(resolution: string): number {
   const word = resolution.trim().toLowerCase();
-  const lines = LINES[word] ?? Number(/^(\d{3,4})p?$/.exec(word)?.[1] ?? Number.POSITIVE_INFINITY);
+  const lines = entryOf(LINES, word) ?? Number(/^(\d{3,4})p?$/.exec(word)?.[1] ?? Number.POSITIVE_INFINITY);
   return (lines * lines * 16) / 9;
 }

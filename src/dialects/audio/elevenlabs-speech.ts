@@ -1,5 +1,7 @@
 /** ElevenLabs text to speech, `POST /v1/text-to-speech/{voice}/stream`. Only providers speak this format. */
+
 import type { SpeechCall } from '../../canonical/call.ts';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ProviderDialect, Written } from '../dialect.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
@@ -34,7 +36,7 @@ const FASTEST = 1.2;
 
 /** Voice and format are part of the URL. Throws `invalid_request` if the provider does not have the format. */
 export function elevenlabsPath({ voice, format = USUAL }: SpeechCall): string {
-  const output = FORMATS[format];
+  const output = entryOf(FORMATS, format);
   if (output === undefined) {
     const sentence = `\`response_format\` must be one of ${Object.keys(FORMATS).join(', ')}: the model does not generate ${format}.`;
     throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });

@@ -1,6 +1,7 @@
 /** Cohere's embeddings, `POST /v2/embed`. Only providers speak this format. */
 
 import type { EmbedCall } from '../../canonical/call.ts';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Written } from '../dialect.ts';
@@ -38,7 +39,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   const members: JsonObject = {
     model,
     texts: textsOnly(call),
-    input_type: own ?? INPUT_TYPE_OF_TASK[call.task ?? ''] ?? 'search_document',
+    input_type: own ?? entryOf(INPUT_TYPE_OF_TASK, call.task ?? '') ?? 'search_document',
     embedding_types: ['float'],
   };
   if (call.dimensions !== undefined) members.output_dimension = call.dimensions;

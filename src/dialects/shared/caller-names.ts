@@ -3,6 +3,7 @@
  * its own format.
  */
 import type { TSchema } from 'typebox';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { MessagesRequest } from '../chat/anthropic-messages/request-schema.ts';
 import { GenerateRequest } from '../chat/gemini/request-schema.ts';
@@ -45,7 +46,11 @@ const QUOTED = /`([a-z_]+)`/g;
  */
 export function inCallerNames(sentence: string, dialect: string): string {
   const own = namesIn(dialect);
-  return own ? sentence.replace(QUOTED, (quoted, name: string) => (own[name] ? `\`${own[name]}\`` : quoted)) : sentence;
+  if (!own) return sentence;
+  return sentence.replace(QUOTED, (quoted, name: string) => {
+    const named = entryOf(own, name);
+    return named ? `\`${named}\`` : quoted;
+  });
 }
 
 /** Names of OpenAI's other formats and newer models, as providers have them in their errors: the name in chat completions. */
@@ -86,6 +91,7 @@ export function errorInCallerNames(thrown: unknown, dialect: string): unknown {
 function paramIn(param: string, dialect: string): string {
   const chat = inChat(param);
   const [, first = '', rest = ''] = /^([a-z_]+)(.*)$/.exec(chat) ?? [];
-  const own = namesIn(dialect)?.[first];
+  const names = namesIn(dialect);
+  const own = names && entryOf(names, first);
   return own === undefined ? chat : own + rest;
 }

@@ -1,5 +1,6 @@
 /** Reads error responses of providers that speak OpenAI's formats. They differ widely in shape. */
 
+import { entryOf } from '../../canonical/entry-of.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { retryAfterMs } from '../../canonical/retry-after.ts';
@@ -28,7 +29,7 @@ export function readOpenaiError(status: number, headers: Headers, body: Uint8Arr
 /** Reads an error object inside a reply that began with status 200. */
 export function readErrorObject(error: Json): GatewayError {
   const words = wordsIn({ error });
-  return errorOf(words.status ?? STATUS_OF_TYPE[words.type ?? ''] ?? 500, words, undefined);
+  return errorOf(words.status ?? entryOf(STATUS_OF_TYPE, words.type ?? '') ?? 500, words, undefined);
 }
 
 /** An error inside a reply often has no status; it is derived from the type. */

@@ -24,3 +24,8 @@ test('values of unexpected types are left to their reader', () => {
   expect(unknownMembers('a text', { each: BLOCK })).toEqual([]);
   expect(unknownMembers({ content: 'a text' }, { members: { content: { each: BLOCK } } })).toEqual([]);
 });
+
+test('a type or member with the name of what every object has is no known one', () => {
+  const body = { content: [{ type: 'constructor', a: 1 }], toString: { b: 2 }, valueOf: 3 };
+  expect(unknownMembers(body, { members: { content: { each: BLOCK } } })).toEqual(['toString', 'valueOf']);
+});

@@ -1,4 +1,5 @@
 /** Finds nested members of a client's body that `Call` has no field for. Used only when the body is translated. */
+import { entryOf } from '../../canonical/entry-of.ts';
 import { isObject, type Json } from '../../canonical/json.ts';
 
 /**
@@ -37,7 +38,7 @@ function look(value: Json | undefined, known: KnownMembers, path: string, found:
   if (!isObject(value)) return;
   if ('types' in known) {
     const type = typeof value.type === 'string' ? value.type : (known.otherwise ?? '');
-    look(value, known.types[type] ?? 'all', path, found);
+    look(value, entryOf(known.types, type) ?? 'all', path, found);
     return;
   }
   if ('deeper' in known) {
@@ -47,7 +48,7 @@ function look(value: Json | undefined, known: KnownMembers, path: string, found:
   for (const member in value) {
     const inner = value[member];
     if (inner === null || inner === undefined) continue;
-    const knownInner = known.members[member];
+    const knownInner = entryOf(known.members, member);
     if (knownInner === 'all' || (knownInner && typeof inner !== 'object')) continue;
     const at = under(path, member);
     if (knownInner) look(inner, knownInner, at, found);

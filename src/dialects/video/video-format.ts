@@ -2,7 +2,9 @@
  * The contract of a client-facing video format: how requests are read and how tasks are shown. Also the reader of
  * members that all formats share.
  */
+
 import type { TSchema } from 'typebox';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { TaskCourse, TaskImage, TaskOutput, VideoCall } from '../../canonical/task.ts';
 import { parsedJson } from '../shared/json-values.ts';
@@ -131,7 +133,7 @@ export function readSize(text: string | undefined, param: string): { width: numb
 
 /** A number for a task's error, for formats whose error codes are numbers. */
 export function errorNumber({ code }: { code: string }): number {
-  return NUMBERS[code] ?? 500;
+  return entryOf(NUMBERS, code) ?? 500;
 }
 
 const NUMBERS: { readonly [code: string]: number } = {

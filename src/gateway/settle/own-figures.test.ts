@@ -75,6 +75,11 @@ test.each<[string, object, object]>([
   expect(rewritten(`,\r\n${JSON.stringify(claimed)}\r\n]`)).toBe(`,\r\n${JSON.stringify(own)}\r\n]`);
 });
 
+test('a figure with the name of what every object has is 0', () => {
+  const usage = '{"usage":{"prompt_tokens":1,"constructor":7,"valueOf":8,"toString":9}}';
+  expect(rewritten(usage)).toBe('{"usage":{"prompt_tokens":12,"constructor":0,"valueOf":0,"toString":0}}');
+});
+
 test('everything else is unchanged, byte for byte', () => {
   const text = 'data: {"choices": [ {"delta":{"content":"usage: {5}"}} ] , "usage":null}\n\n: ping\n\ndata: [DONE]\n\n';
   expect(rewritten(text)).toBe(text);

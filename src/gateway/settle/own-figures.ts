@@ -1,4 +1,5 @@
 /** Replaces the usage in a reply by our own count if the provider's report was disputed. */
+import { entryOf } from '../../canonical/entry-of.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Usage } from '../../canonical/usage.ts';
 
@@ -76,7 +77,7 @@ function figureFor(name: string, value: Json, usage: Usage): Json {
   if (Array.isArray(value)) return [];
   if (isObject(value)) return figuresIn(value, REPORTS.has(name) ? usage : NO_DETAILS);
   if (typeof value !== 'number') return value;
-  return FIGURES[name]?.(usage) ?? 0;
+  return entryOf(FIGURES, name)?.(usage) ?? 0;
 }
 
 /** Details are parts of a total, and we have counted none. */

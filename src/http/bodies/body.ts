@@ -1,5 +1,6 @@
 /** Reads a request's body. The size limit applies before and after decompression. */
 import type { Load } from '../../access/work-bounds.ts';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ClientRequest } from '../../http1/client-request.ts';
 import { brokenBody } from '../request-error.ts';
@@ -92,7 +93,7 @@ async function decompress(
   for (const name of names.reverse()) {
     const encoding = name.trim().toLowerCase();
     if (encoding === 'identity' || encoding === '') continue;
-    const undo = DECOMPRESS[encoding];
+    const undo = entryOf(DECOMPRESS, encoding);
     if (!undo) {
       const known = 'gzip, deflate, br or zstd';
       const sentence = `The content-encoding "${encoding}" is not supported: send ${known}, or no encoding.`;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { CALL_DEFAULTS, chatCall } from '../../../test/helpers/chat-call.ts';
 import { hasFixtures, isOwn, recordedCases, requestBytes } from '../../../test/helpers/fixtures.ts';
 import { recordedUsage } from '../../../test/helpers/recorded-usage.ts';
-import type { ChatCall, Media, RerankCall } from '../../canonical/call.ts';
+import type { ChatCall, ImageCall, Media, RerankCall } from '../../canonical/call.ts';
 import { readCall } from '../../dialects/chat/openai-chat/read-request.ts';
 import { estimateTokens } from '../tokens/estimate-tokens.ts';
 import { allTokens, quote } from './quote.ts';
@@ -89,6 +89,16 @@ describe('estimateInput', () => {
     // Most recordings have one or two lines, so the constant part dominates the estimate.
     expect(ratios[ratios.length >> 1]).toBeLessThan(6);
   });
+});
+
+test('an image of a quality that is not known is quoted as the finest', () => {
+  const image = (quality: string): ImageCall => ({
+    ...{ ...CALL_DEFAULTS, kind: 'image', prompt: 'a cat', images: [], edit: false, n: 1, size: {} },
+    quality,
+  });
+  const amount = (quality: string) => quote(image(quality), { input: 1000n, imageOutput: 1000n }, 0);
+  expect(amount('constructor')).toBe(amount('high'));
+  expect(amount('constructor')).toBeGreaterThan(amount('low'));
 });
 
 describe('kinds other than chat and images', () => {

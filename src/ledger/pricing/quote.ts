@@ -1,5 +1,7 @@
 /** Computes the maximum cost of a call: its estimated input and its requested output, each at the highest rate that may apply. */
+
 import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../../canonical/call.ts';
+import { entryOf } from '../../canonical/entry-of.ts';
 import { pixelsOf } from '../../canonical/image-size.ts';
 import { type Money, type Pico, RateSum, roundUp, timesFactor } from '../../canonical/money.ts';
 import type { Price, TokenRates } from '../../canonical/price.ts';
@@ -142,7 +144,7 @@ const COUNTED_PIXELS = 1536 * 1024;
 function imageTokens({ quality = '', size }: ImageCall): number {
   const { width, height } = pixelsOf(size) ?? { width: 1, height: 1 };
   const times = Math.max(1, (width * height) / COUNTED_PIXELS);
-  return Math.ceil((IMAGE_TOKENS[quality] ?? FINEST_IMAGE_TOKENS) * times);
+  return Math.ceil((entryOf(IMAGE_TOKENS, quality) ?? FINEST_IMAGE_TOKENS) * times);
 }
 
 function quoteImages(call: ImageCall, price: Price, { text, image: imageInput }: InputEstimate): Money {

@@ -1,4 +1,5 @@
 /** Runway. Source: its API reference and official library. */
+import { entryOf } from '../../canonical/entry-of.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskProgress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
@@ -45,7 +46,8 @@ const video: VideoAdapter = {
     const first = imageOf(ask, 'first');
     const last = imageOf(ask, 'last');
     const { width, height } = ask;
-    const size = width !== undefined && height !== undefined ? `${width}:${height}` : SHAPES[ask.aspectRatio ?? ''];
+    const size =
+      width !== undefined && height !== undefined ? `${width}:${height}` : entryOf(SHAPES, ask.aspectRatio ?? '');
     const isVeo = VEO.test(model);
     const frames = [
       ...(first ? [{ uri: imageAddress(first), position: 'first' }] : []),

@@ -1,4 +1,5 @@
 /** Reads the provider's errors: responses, and errors in a stream. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
@@ -32,6 +33,6 @@ export function readStreamError(error: Json | undefined): GatewayError {
   if (!isObject(error)) return new GatewayError('upstream_failed', 'The provider returned an error without a message.');
   const { type, message } = error;
   const isEmptied = typeof message === 'string' && EMPTY_ACCOUNT.test(message);
-  const status = isEmptied ? 402 : (typeof type === 'string' && STATUSES[type]) || 500;
+  const status = isEmptied ? 402 : (typeof type === 'string' && entryOf(STATUSES, type)) || 500;
   return readErrorObject({ ...error, status_code: status });
 }

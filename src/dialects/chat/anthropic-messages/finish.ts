@@ -1,4 +1,5 @@
 /** Maps finish reasons between this format and the canonical ones. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
@@ -25,7 +26,7 @@ const WORDS = {
 } as const satisfies Record<FinishReason, string>;
 
 export function readFinish(raw: string, stopSequence: unknown, details: unknown): Finish {
-  const finish: Finish = { reason: REASONS[raw] ?? 'other', raw };
+  const finish: Finish = { reason: entryOf(REASONS, raw) ?? 'other', raw };
   if (typeof stopSequence === 'string') finish.stopSequence = stopSequence;
   const explanation = isObject(details) ? details.explanation : undefined;
   if (typeof explanation === 'string') finish.explanation = explanation;
@@ -37,7 +38,7 @@ function stopReason(finish: Finish | undefined, seen: { call: boolean; refusal: 
   const { reason, raw } = finish ?? { reason: 'stop' as const };
   if (seen.call && (reason === 'stop' || reason === 'other')) return 'tool_use';
   if (seen.refusal && reason === 'stop') return 'refusal';
-  return raw !== undefined && REASONS[raw] === reason ? raw : WORDS[reason];
+  return raw !== undefined && entryOf(REASONS, raw) === reason ? raw : WORDS[reason];
 }
 
 /** The finish members, which a message and `message_delta` share. */

@@ -1,6 +1,7 @@
 /** Writes a call as a messages request. */
 
 import type { ChatCall } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
@@ -104,7 +105,7 @@ const TIERS: { readonly [tier: string]: string } = { auto: 'auto', default: 'sta
 
 function tierOf({ serviceTier }: ChatCall, losses: Set<string>): string | undefined {
   if (serviceTier === undefined) return undefined;
-  const tier = TIERS[serviceTier];
+  const tier = entryOf(TIERS, serviceTier);
   if (tier === undefined) losses.add('`service_tier` was dropped: the model supports only "auto" and "default".');
   return tier;
 }

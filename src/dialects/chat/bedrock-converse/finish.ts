@@ -1,4 +1,5 @@
 /** Maps finish reasons between this format and the canonical ones. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
@@ -17,5 +18,5 @@ const REASONS: { readonly [word: string]: FinishReason } = {
 /** `fields`: `additionalModelResponseFields`, which the request asks for. */
 export function readFinish(raw: string, fields: Json | undefined): Finish {
   const stopSequence = isObject(fields) ? fields.stop_sequence : undefined;
-  return { reason: REASONS[raw] ?? 'other', raw, ...(typeof stopSequence === 'string' && { stopSequence }) };
+  return { reason: entryOf(REASONS, raw) ?? 'other', raw, ...(typeof stopSequence === 'string' && { stopSequence }) };
 }

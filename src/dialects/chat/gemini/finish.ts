@@ -1,4 +1,5 @@
 /** Maps finish reasons between this format and the canonical ones. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import type { Finish, FinishReason } from '../../../canonical/reply.ts';
 
 const REASONS: { readonly [word: string]: FinishReason } = {
@@ -43,7 +44,7 @@ export function isFinish(word: unknown): word is string {
 
 /** Google reports STOP for tool calls too; the canonical reason says so. */
 export function readFinish(raw: string, message: unknown, sawCall: boolean): Finish {
-  const mapped = REASONS[raw] ?? 'other';
+  const mapped = entryOf(REASONS, raw) ?? 'other';
   const reason = sawCall && (mapped === 'stop' || mapped === 'other') ? 'tool-calls' : mapped;
   return { reason, raw, ...(typeof message === 'string' && message !== '' && { explanation: message }) };
 }
@@ -62,7 +63,7 @@ export function writeFinish(
   { reason, raw, explanation }: Finish,
   refused: boolean,
 ): { finishReason: string; finishMessage?: string } {
-  const isOwn = raw !== undefined && REASONS[raw] === reason;
+  const isOwn = raw !== undefined && entryOf(REASONS, raw) === reason;
   const word = isOwn ? raw : refused && reason === 'stop' ? WORDS.refusal : WORDS[reason];
   return { finishReason: word, ...(explanation !== undefined && { finishMessage: explanation }) };
 }

@@ -1,5 +1,7 @@
 /** Speech with Google's generateContent, `POST …/models/{model}:generateContent`: a text in, audio parts out. */
+
 import type { ChatCall, Part, SpeechCall } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
@@ -52,7 +54,7 @@ export function speaksInPieces(call: SpeechCall, model: string): boolean {
 
 function writeSpeechCall(call: SpeechCall, model: string, quirks: Quirks): Written {
   const format = formatFor(call, model);
-  const mimeType = PACKED[format];
+  const mimeType = entryOf(PACKED, format);
   const config = mimeType === undefined ? undefined : { responseFormat: { audio: { mimeType } } };
   const extras = config && { [GEMINI]: { generationConfig: config } };
   const written = writeCall(

@@ -1,5 +1,7 @@
 /** Writes `thinkingConfig` in the members of the model's generation. */
+
 import type { Effort, Reasoning } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { GeminiModelTraits } from './model-traits.ts';
 
@@ -69,7 +71,7 @@ function budgetOf(reasoning: Reasoning, { family }: GeminiModelTraits, losses: S
     losses.add('The model cannot turn its thinking off: the lowest setting was used.');
   }
   const { least, most } = BOUNDS[family];
-  const asked = budgetTokens ?? (effort && BUDGETS[effort]);
+  const asked = budgetTokens ?? (effort && entryOf(BUDGETS, effort));
   if (asked === undefined) return adaptive ? { thinkingBudget: -1 } : {};
   if (budgetTokens !== undefined && budgetTokens > most)
     losses.add(`The thinking budget was lowered to ${most} tokens.`);

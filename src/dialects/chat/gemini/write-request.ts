@@ -1,6 +1,7 @@
 /** Writes a call as a generateContent request. The model is part of the URL. */
 
 import type { ChatCall, Message } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Written } from '../../dialect.ts';
 import { adjust } from '../../shared/adjust.ts';
@@ -93,7 +94,7 @@ const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 
 
 function tierOf({ serviceTier, origin }: ChatCall, losses: Set<string>): string | undefined {
   if (serviceTier === undefined || serviceTier === 'auto') return undefined;
-  const tier = TIERS[serviceTier] ?? (origin.dialect === GEMINI ? serviceTier : undefined);
+  const tier = entryOf(TIERS, serviceTier) ?? (origin.dialect === GEMINI ? serviceTier : undefined);
   if (tier === undefined)
     losses.add('`service_tier` was dropped: the model supports "default", "flex" and "priority".');
   return tier;

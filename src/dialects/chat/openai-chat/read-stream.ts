@@ -1,5 +1,7 @@
 /** Converts normalized chunks and messages of this format to events. */
+
 import type { ChatCall, Citation } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent, ReplyStart } from '../../../canonical/reply.ts';
 import { parsedJson, textOf } from '../../shared/json-values.ts';
@@ -287,7 +289,7 @@ export class ChatDecoder {
       this.#open(choice, state, {
         type: 'audio',
         id: textOf(audio.id),
-        ...(format !== undefined && { mimeType: AUDIO_TYPES[format] ?? `audio/${format}` }),
+        ...(format !== undefined && { mimeType: entryOf(AUDIO_TYPES, format) ?? `audio/${format}` }),
         ...(typeof audio.expires_at === 'number' && { expiresAtSeconds: audio.expires_at }),
       });
     }
@@ -344,7 +346,7 @@ export class ChatDecoder {
     }
     state.ended = true;
     this.#unended--;
-    let reason = raw === undefined ? 'stop' : (FINISH_REASONS[raw] ?? 'other');
+    let reason = raw === undefined ? 'stop' : (entryOf(FINISH_REASONS, raw) ?? 'other');
     const isCut = reason === 'stop' && typeof stopSequence === 'string';
     if (isCut) reason = 'stop-sequence';
     if (state.calls && reason === 'stop') reason = 'tool-calls';

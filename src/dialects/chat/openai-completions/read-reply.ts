@@ -1,4 +1,5 @@
 /** Splits a text completion reply, streaming or not, into frames and converts them to events. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
@@ -136,7 +137,7 @@ function createDecoder(quirks: Quirks) {
 
 /** vLLM reports the stop sequence beside the finish reason. */
 function finishOf(raw: string, stopSequence: Json | undefined): Finish {
-  const reason = FINISH_REASONS[raw] ?? 'other';
+  const reason = entryOf(FINISH_REASONS, raw) ?? 'other';
   if (reason !== 'stop' || typeof stopSequence !== 'string') return { reason, raw };
   return { reason: 'stop-sequence', raw, stopSequence };
 }

@@ -1,5 +1,7 @@
 /** Reads media in the messages of chat completions and Responses. */
+
 import type { Media } from '../../../canonical/call.ts';
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
 
@@ -21,7 +23,11 @@ export function readInputAudio(part: JsonObject, path: string): Media {
   if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'must be an object with `data` and `format`');
   const format = requiredText(audio, 'format', `${path}.input_audio`);
   const base64 = requiredText(audio, 'data', `${path}.input_audio`);
-  return { kind: 'audio', source: { type: 'inline', base64 }, mimeType: AUDIO_TYPES[format] ?? `audio/${format}` };
+  return {
+    kind: 'audio',
+    source: { type: 'inline', base64 },
+    mimeType: entryOf(AUDIO_TYPES, format) ?? `audio/${format}`,
+  };
 }
 
 /** A string member. Throws `invalid_request` for any other value; `path` is the object's path. */

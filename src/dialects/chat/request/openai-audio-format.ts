@@ -1,4 +1,5 @@
 /** `input_audio.format` of OpenAI's formats. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 
 const FORMATS: { readonly [mimeType: string]: string } = {
   'audio/mpeg': 'mp3',
@@ -10,5 +11,5 @@ const FORMATS: { readonly [mimeType: string]: string } = {
 
 /** The name of a media type: of others it is their subtype (`audio/ogg` is `ogg`). */
 export function openaiAudioFormat(mimeType: string): string {
-  return FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
+  return entryOf(FORMATS, mimeType) ?? mimeType.slice(mimeType.indexOf('/') + 1);
 }

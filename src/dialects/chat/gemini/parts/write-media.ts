@@ -1,5 +1,7 @@
 /** Writes images, audio, video and documents as parts: inline, or as text. */
+
 import type { Media } from '../../../../canonical/call.ts';
+import { entryOf } from '../../../../canonical/entry-of.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import type { JsonObject } from '../../../../canonical/json.ts';
 import { documentText } from '../../request/document-text.ts';
@@ -57,5 +59,5 @@ function typeOf(media: Media, base64: string): string {
   const isImage = kind === 'image' || mimeType === undefined || mimeType === '';
   const seen = isImage ? BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] : undefined;
   const named = seen ?? (mimeType || FALLBACKS[kind]);
-  return SYNONYMS[named] ?? named;
+  return entryOf(SYNONYMS, named) ?? named;
 }

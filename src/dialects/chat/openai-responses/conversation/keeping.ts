@@ -1,5 +1,7 @@
 /** What is stored of a response, and how a request continues it. */
+
 import type { ChatCall } from '../../../../canonical/call.ts';
+import { entryOf } from '../../../../canonical/entry-of.ts';
 import { GatewayError } from '../../../../canonical/errors.ts';
 import { newId } from '../../../../canonical/id.ts';
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
@@ -55,7 +57,7 @@ const ID_PREFIXES: { readonly [type: string]: string } = {
 /** Completes an item for a list of items: with type, id, and content as a list of parts. */
 export function withId(item: JsonObject): JsonObject {
   const type = typeof item.type === 'string' ? item.type : 'message';
-  const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(ID_PREFIXES[type] ?? 'item_');
+  const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(entryOf(ID_PREFIXES, type) ?? 'item_');
   const { content } = item;
   if (type !== 'message' || typeof content !== 'string') return { ...item, type, id };
   const piece =
