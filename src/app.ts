@@ -14,7 +14,7 @@ import type { Alerts } from './alerts/alerts.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
-import { type Catalog, createCatalog, type Model } from './catalog/catalog.ts';
+import { type Catalog, createCatalog } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { createPriceBook, type PriceBook } from './catalog/price-book.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
@@ -128,9 +128,13 @@ interface AppOptions {
 /** Connects every module. `store` must be migrated. */
 export function openApp(config: Config, store: Store, transport: Transport, log: Log, options: AppOptions = {}): App {
   const { standing = ALONE, version = '' } = options;
-  const now = () => Date.now();
+  const now = Date.now;
   const owner = newOwner();
-  const metrics = createMetrics(now(), (name) => configuredName(catalog.find(name)));
+  const metrics = createMetrics(now(), (name) => {
+    // Of a wildcard callers make up the names.
+    const model = catalog.find(name);
+    return model && (model.wildcard ?? model.name);
+  });
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs, batchDone: metrics.ledgerBatch });
   const limits = openLimits(config, log, metrics, standing, (isUp) => events.redis(isUp));
   const access = createAccess({ store, limits, work: openWork(config, standing) });
@@ -239,8 +243,6 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
   showProvider: config.showProvider,
 });
 
-/** Of a wildcard callers make up the names. */
-const configuredName = (model: Model | undefined) => model && (model.wildcard ?? model.name);
 
 /** Log, metrics and, if they are exported, traces get the events. */
 const openTracing = ({ traces }: Config, transport: Transport, options: Parameters<typeof createTracing>[2]) =>

@@ -90,8 +90,8 @@ export function readFactor(text: string): bigint | undefined {
 export const writeFactor = (factor: bigint): string => writePricePerMillion(factor);
 
 /** An amount at list price times a factor in millionths, rounded up to the nano-USD. */
-export function timesFactor(amount: Money, factor: bigint | undefined): Money {
-  return factor === undefined ? amount : (amount * factor + FACTOR_ONE - 1n) / FACTOR_ONE;
+export function timesFactor(amount: Money, factor: bigint): Money {
+  return (amount * factor + FACTOR_ONE - 1n) / FACTOR_ONE;
 }
 
 /** Adds counts times rates exactly. Uses a number while it is exact, because bigints cost many times as much. */

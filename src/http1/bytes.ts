@@ -34,15 +34,10 @@ export function latin1Like(usual: string, bytes: Buffer, from: number, to: numbe
   return usual;
 }
 
-/** Writes the text at this place, one byte for each character. */
-export function writeLatin1(bytes: Buffer, text: string, at: number): void {
-  (bytes as Latin1Buffer).latin1Write(text, at);
-}
-
 /** Larger messages are sent part by part. */
 const SHARED_BYTES = 64 * 1024;
 
-const shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+const shared = Buffer.allocUnsafeSlow(SHARED_BYTES) as Latin1Buffer;
 
 /**
  * Sends the parts of a message with one system call, through one shared buffer: a buffer for each message costs more than copying. `before`
@@ -70,7 +65,7 @@ const FEW = 16;
 
 function put(text: string, at: number): void {
   const { length } = text;
-  if (length > FEW) writeLatin1(shared, text, at);
+  if (length > FEW) shared.latin1Write(text, at);
   else for (let i = 0; i < length; i++) shared[at + i] = text.charCodeAt(i);
 }
 

@@ -16,7 +16,7 @@ export interface Keeper {
   reportError(sentence: string, cause: unknown): void;
   readonly timeouts: Timeouts;
   /** No more requests are accepted after the current ones. */
-  readonly isStopping: boolean;
+  isStopping: boolean;
   /** Called when the connection has closed. */
   lost(connection: ClientConnection): void;
 }

@@ -56,13 +56,9 @@ export function createConnections(): Connections {
 
   async function open(address: Address, request: Request, exchange: ReplyTaker): Promise<void> {
     exchange.connecting();
-    const connection = new Connection({
-      idle: (one) => keep(address.origin, one),
-      lost: (one) => forget(address.origin, one),
-      again: (unanswered, waiting) => void open(address, unanswered, waiting),
-    });
+    const connection = new Connection(address, pool);
     try {
-      await connection.connect(address);
+      await connection.connect();
     } catch (thrown) {
       exchange.broke(thrown);
       return;
@@ -71,7 +67,8 @@ export function createConnections(): Connections {
     else connection.exchange(request, exchange, performance.now());
   }
 
-  function keep(origin: string, connection: Connection): void {
+  function keep(connection: Connection): void {
+    const { origin } = connection.address;
     let list = idle.get(origin);
     if (!list) {
       list = [];
@@ -87,8 +84,8 @@ export function createConnections(): Connections {
     sweeping.unref();
   }
 
-  function forget(origin: string, connection: Connection): void {
-    const list = idle.get(origin);
+  function forget(connection: Connection): void {
+    const list = idle.get(connection.address.origin);
     const at = list?.indexOf(connection) ?? -1;
     if (at >= 0) list?.splice(at, 1);
   }
@@ -106,6 +103,12 @@ export function createConnections(): Connections {
     sweeping = undefined;
   }
 
+  const pool: ConnectionPool = {
+    idle: keep,
+    lost: forget,
+    again: (address, request, exchange) => void open(address, request, exchange),
+  };
+
   return { send };
 }
 
@@ -114,7 +117,7 @@ interface ConnectionPool {
   idle(connection: Connection): void;
   lost(connection: Connection): void;
   /** A kept connection was closed while the request was sent, so it is sent over another one. */
-  again(request: Request, exchange: ReplyTaker): void;
+  again(address: Address, request: Request, exchange: ReplyTaker): void;
 }
 
 class Connection implements Source, ReplySink {
@@ -142,14 +145,17 @@ class Connection implements Source, ReplySink {
   private idleMs = 0;
   private isPaused = false;
   private isOpen = false;
-  private readonly keeper: ConnectionPool;
+  readonly address: Address;
+  private readonly pool: ConnectionPool;
 
-  constructor(keeper: ConnectionPool) {
-    this.keeper = keeper;
+  constructor(address: Address, pool: ConnectionPool) {
+    this.address = address;
+    this.pool = pool;
   }
 
   /** Rejects if the upstream refuses, or has no certificate for its name. */
-  connect({ hostname, port, serverName }: Address): Promise<void> {
+  connect(): Promise<void> {
+    const { hostname, port, serverName } = this.address;
     return new Promise((resolve, reject) => {
       const opened = (socket: Socket<undefined>) => {
         socket.setNoDelay(true);
@@ -272,7 +278,7 @@ class Connection implements Source, ReplySink {
     if (this.isPaused) this.resume();
     this.isKept = true;
     this.idleUntil = performance.now() + this.idleMs;
-    this.keeper.idle(this);
+    this.pool.idle(this);
   }
 
   head(status: number, headers: HeaderLines): void {
@@ -302,11 +308,11 @@ class Connection implements Source, ReplySink {
     this.isOpen = false;
     this.taken();
     const { current, request } = this;
-    if (!current) this.keeper.lost(this);
+    if (!current) this.pool.lost(this);
     else if (this.reader.close()) this.deliver();
     else if (request && this.isCrossed(current)) {
       this.current = undefined;
-      this.keeper.again(request, current);
+      this.pool.again(this.address, request, current);
     } else this.broke(error ?? new Error('the connection was closed'));
   }
 
@@ -327,7 +333,7 @@ class Connection implements Source, ReplySink {
     this.receiver = undefined;
     this.isOpen = false;
     this.taken();
-    this.keeper.lost(this);
+    this.pool.lost(this);
     this.socket?.terminate();
   }
 

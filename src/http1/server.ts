@@ -37,16 +37,13 @@ const LOOK_MS = 1000;
 export function listen(options: ServerOptions): Server {
   const { hostname, port, shared, answer, refuse, reportError, timeouts = PATIENCE, tls } = options;
   const connections = new Set<ClientConnection>();
-  let isStopping = false;
   let empty = () => {};
   const keeper: Keeper = {
     answer,
     refuse,
     reportError,
     timeouts,
-    get isStopping() {
-      return isStopping;
-    },
+    isStopping: false,
     lost(connection) {
       connections.delete(connection);
       if (connections.size === 0) empty();
@@ -101,7 +98,7 @@ export function listen(options: ServerOptions): Server {
       certificate = checked(fresh);
     },
     stop() {
-      isStopping = true;
+      keeper.isStopping = true;
       listener.stop();
       for (const connection of connections) connection.stop();
       return new Promise((resolve) => {
@@ -113,7 +110,7 @@ export function listen(options: ServerOptions): Server {
       });
     },
     kill() {
-      isStopping = true;
+      keeper.isStopping = true;
       listener.stop(true);
       clearInterval(looking);
       for (const connection of connections) connection.drop();

@@ -47,21 +47,18 @@ export interface TransportOptions {
 export function createTransport({ local = {}, proxied = false }: TransportOptions = {}): Transport {
   const watch = createWatch();
   const connections = createConnections();
-  const hasLocal = Object.keys(local).length > 0;
 
   /** Failures, now or later, are reported to the exchange. */
   function dispatch(sending: Sending, exchange: ExchangeState): void {
-    const inProcess = hasLocal ? local[originOf(sending.url)] : undefined;
-    if (inProcess) void bring(answerOf(inProcess, sending), exchange);
-    else if (proxied) void bring(fetchOf(sending), exchange);
-    else connect(sending, exchange);
-  }
-
-  function connect(sending: Sending, exchange: ExchangeState): void {
     try {
       const address = addressOf(sending.url);
-      const { method, body, stream, once = false } = sending;
-      connections.send(address, { method, head: writeHead(address, sending), body, stream, once }, exchange);
+      const inProcess = local[address.origin];
+      if (inProcess) void bring(answerOf(inProcess, sending), exchange);
+      else if (proxied) void bring(fetchOf(sending), exchange);
+      else {
+        const { method, body, stream, once = false } = sending;
+        connections.send(address, { method, head: writeHead(address, sending), body, stream, once }, exchange);
+      }
     } catch (thrown) {
       exchange.broke(thrown);
     }
@@ -75,11 +72,6 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
       return exchange.begun;
     },
   };
-}
-
-function originOf(url: string): string {
-  const end = url.indexOf('/', url.indexOf('//') + 2);
-  return end < 0 ? url : url.slice(0, end);
 }
 
 const answerOf = (inProcess: LocalUpstream, sending: Sending) => async (signal: AbortSignal) =>

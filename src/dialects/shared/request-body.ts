@@ -14,10 +14,6 @@ export function keepParsed(body: Uint8Array, value: Json): void {
   parsed.set(body, value);
 }
 
-function parsedBody(body: Uint8Array): Json | undefined {
-  return body.length > LARGE_BYTES ? parsed.get(body) : undefined;
-}
-
 /** The members of a body that is an object. Throws `invalid_request`. */
 export function parseMembers(body: Uint8Array): JsonObject {
   const members = parseBody(body);
@@ -30,7 +26,7 @@ export function parseMembers(body: Uint8Array): JsonObject {
  * deeply.
  */
 export function parseBody(body: Uint8Array, sentence = 'The body must be JSON in UTF-8.'): Json {
-  const known = parsedBody(body);
+  const known = body.length > LARGE_BYTES ? parsed.get(body) : undefined;
   if (known !== undefined) return known;
   let value: Json;
   try {

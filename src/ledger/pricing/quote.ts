@@ -25,7 +25,8 @@ export interface Extras {
 
 /** The maximum cost of these extras. */
 export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
-  return timesFactor(listExtras(extras, call, price), price.factor);
+  const atList = listExtras(extras, call, price);
+  return price.factor === undefined ? atList : timesFactor(atList, price.factor);
 }
 
 function listExtras(extras: Extras, call: Call, price: Price): Money {
@@ -70,7 +71,8 @@ export function allTokens({ text, image, audio }: InputEstimate): number {
 
 /** `ceiling`: the output tokens assumed if the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
-  return timesFactor(listQuote(call, price, ceiling, estimate), price.factor);
+  const atList = listQuote(call, price, ceiling, estimate);
+  return price.factor === undefined ? atList : timesFactor(atList, price.factor);
 }
 
 /** Without the factor of a price group. */

@@ -359,15 +359,13 @@ function enter(batch: Batch, account: AccountBooks, line: EntryLine): EntryRow {
 }
 
 function takeHold(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
-  const hold = batch.opened.get(callId);
-  if (!hold) return takeWritten(batch, callId, known);
-  batch.opened.delete(callId);
-  return hold;
-}
-
-/** The database still has the amount from before the batch. */
-function takeWritten(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
+  const opened = batch.opened.get(callId);
+  if (opened) {
+    batch.opened.delete(callId);
+    return opened;
+  }
   const hold = batch.view.takeHold(callId, known);
+  // The database still has the amount from before the batch.
   const amount = batch.enlarged.get(callId);
   return hold && amount !== undefined ? { ...hold, amount } : hold;
 }
