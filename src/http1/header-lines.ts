@@ -23,7 +23,7 @@ const found: number[] = [];
 
 export class HeaderLines {
   private readonly text: string;
-  /** Of each line the start of its name and its colon, and at the end where the name of one more line would start. */
+  /** Of each line four: where its name starts and ends, and its value without the blanks around it, which are fewer than `trim` removes. */
   private readonly places: readonly number[];
 
   /**
@@ -42,13 +42,18 @@ export class HeaderLines {
       if (at === name || bytes[at] !== COLON) return undefined;
       found[count++] = name - from;
       found[count++] = at - from;
-      for (at++; at < bytes.length; at++) {
+      let start = at + 1;
+      while (bytes[start] === SPACE || bytes[start] === TAB) start++;
+      for (at = start; at < bytes.length; at++) {
         const byte = bytes[at]!;
         if ((byte < SPACE && byte !== TAB) || byte === DEL) break;
       }
+      let end = at;
+      while (end > start && (bytes[end - 1] === SPACE || bytes[end - 1] === TAB)) end--;
+      found[count++] = start - from;
+      found[count++] = end - from;
     }
     if (at !== to) return undefined;
-    found[count++] = to + 2 - from;
     return new HeaderLines(latin1(bytes, from, to), found.slice(0, count));
   }
 
@@ -60,8 +65,8 @@ export class HeaderLines {
   /** The value of the header with this lower-case name; several are joined to a list. `null` if there is none. */
   get(name: string): string | null {
     let value: string | null = null;
-    for (let line = this.find(name, 0); line >= 0; line = this.find(name, line + 2)) {
-      const here = this.valueAt(line);
+    for (let line = this.find(name, 0); line >= 0; line = this.find(name, line + 4)) {
+      const here = this.text.slice(this.places[line + 2], this.places[line + 3]);
       value = value === null ? here : `${value}, ${here}`;
     }
     return value;
@@ -74,17 +79,17 @@ export class HeaderLines {
   /** Whether exactly one line has this name, and this lower-case value in any letter case. Cheaper than `get`: nothing is cut out. */
   is(name: string, value: string): boolean {
     const line = this.find(name, 0);
-    if (line < 0 || this.find(name, line + 2) >= 0) return false;
-    const from = this.valueStart(line);
-    return this.valueEnd(line, from) - from === value.length && this.isAt(from, value);
+    if (line < 0 || this.find(name, line + 4) >= 0) return false;
+    const from = this.places[line + 2]!;
+    return this.places[line + 3]! - from === value.length && this.isAt(from, value);
   }
 
   /** The number in the only line with this name. `undefined` if there is no such line, or anything but up to 15 digits in it. */
   number(name: string): number | undefined {
     const line = this.find(name, 0);
-    if (line < 0 || this.find(name, line + 2) >= 0) return undefined;
-    const from = this.valueStart(line);
-    const to = this.valueEnd(line, from);
+    if (line < 0 || this.find(name, line + 4) >= 0) return undefined;
+    const from = this.places[line + 2]!;
+    const to = this.places[line + 3]!;
     if (from === to || to - from > MOST_DIGITS) return undefined;
     let number = 0;
     for (let at = from; at < to; at++) {
@@ -98,7 +103,7 @@ export class HeaderLines {
   /** Whether there is a header whose name begins so, in lower case. */
   hasStart(start: string): boolean {
     const { places } = this;
-    for (let line = 0; line + 1 < places.length; line += 2) if (this.isAt(places[line]!, start)) return true;
+    for (let line = 0; line < places.length; line += 4) if (this.isAt(places[line]!, start)) return true;
     return false;
   }
 
@@ -106,8 +111,8 @@ export class HeaderLines {
   toHeaders(): Headers {
     const headers = new Headers();
     const { text, places } = this;
-    for (let line = 0; line + 1 < places.length; line += 2)
-      headers.append(text.slice(places[line], places[line + 1]), this.valueAt(line));
+    for (let line = 0; line < places.length; line += 4)
+      headers.append(text.slice(places[line], places[line + 1]), text.slice(places[line + 2], places[line + 3]));
     return headers;
   }
 
@@ -115,7 +120,7 @@ export class HeaderLines {
   private find(name: string, from: number): number {
     const { places } = this;
     const { length } = name;
-    for (let line = from; line + 1 < places.length; line += 2)
+    for (let line = from; line < places.length; line += 4)
       if (places[line + 1]! - places[line]! === length && this.isAt(places[line]!, name)) return line;
     return -1;
   }
@@ -126,25 +131,6 @@ export class HeaderLines {
     if (place + name.length > text.length) return false;
     for (let i = 0; i < name.length; i++) if (LOWER[text.charCodeAt(place + i)] !== name.charCodeAt(i)) return false;
     return true;
-  }
-
-  /** Without the blanks around it, which are fewer characters than `trim` removes. */
-  private valueAt(line: number): string {
-    const from = this.valueStart(line);
-    return this.text.slice(from, this.valueEnd(line, from));
-  }
-
-  private valueStart(line: number): number {
-    let from = this.places[line + 1]! + 1;
-    const end = this.places[line + 2]! - 2;
-    while (from < end && isBlank(this.text.charCodeAt(from))) from++;
-    return from;
-  }
-
-  private valueEnd(line: number, from: number): number {
-    let to = this.places[line + 2]! - 2;
-    while (to > from && isBlank(this.text.charCodeAt(to - 1))) to--;
-    return to;
   }
 }
 
@@ -177,8 +163,4 @@ export function listHas(list: string, word: string): boolean {
   // Most lists are one word.
   if (!lower.includes(',')) return lower === word;
   return lower.split(',').some((one) => one.trim() === word);
-}
-
-function isBlank(byte: number): boolean {
-  return byte === SPACE || byte === TAB;
 }
