@@ -28,9 +28,9 @@ export interface BaseCall {
     foreign?: true;
   };
   /** Members that only one dialect has, by that dialect's name. They are sent unchanged to targets of that dialect. */
-  extras: { [dialect: string]: JsonObject };
+  extras: { readonly [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), with lower-case names. */
-  headers: { [name: string]: string };
+  headers: { readonly [name: string]: string };
   /** What the caller wishes of the hosts behind a provider that understands it, bounded by the model's price. */
   hostWishes?: JsonObject;
   /**
@@ -45,7 +45,7 @@ export interface BaseCall {
 export interface ChatCall extends BaseCall {
   kind: 'chat';
   messages: Message[];
-  tools: Tool[];
+  tools: readonly Tool[];
   toolChoice?: ToolChoice;
   /** `false`: at most one tool call per turn. */
   parallelToolCalls?: boolean;

@@ -161,7 +161,7 @@ export interface Written {
    * A multipart form, sent instead of `body`. The sender chooses the boundary, which clients must not be able to guess.
    */
   form?: Form;
-  warnings: string[];
+  warnings: readonly string[];
 }
 
 /** A format that providers speak. */

@@ -25,13 +25,9 @@ export function urlsTaken({ quirks, dialect }: TargetRoute): NonNullable<Provide
   return quirks.supportsMediaUrls ?? dialect.supportsMediaUrls ?? [];
 }
 
-/** The route with the credential that this attempt uses. */
-export function withCredential(
-  route: TargetRoute,
-  { credentials }: ModelTarget,
-  credential: string | undefined,
-): TargetRoute {
-  return credentials.length < 2 ? route : { ...route, target: { ...route.target, credential } };
+/** The route with another credential than the provider's first. */
+export function withCredential(route: TargetRoute, credential: string | undefined): TargetRoute {
+  return { ...route, target: { ...route.target, credential } };
 }
 
 /** The members of a model that decide how it is called. */

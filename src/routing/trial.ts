@@ -49,7 +49,7 @@ export class Trial<T extends RoutedTarget> {
   /** A target that was called concurrently with another. */
   private hedged: T | undefined;
   /** Targets that had no place, and those that somebody else was trying. */
-  private full: T[] = [];
+  private full: T[] | undefined;
   private skipped: T[] | undefined;
   private wasFull = false;
   /** It waited for a place at a target that somebody else tries after failures. */
@@ -79,7 +79,7 @@ export class Trial<T extends RoutedTarget> {
       const begun = target === this.hedged ? undefined : this.begin(target, now, isLast);
       if (begun) return begun;
     }
-    return this.full.length > 0 || this.skipped ? this.lastResort(now) : this.lastRetry(now);
+    return this.full || this.skipped ? this.lastResort(now) : this.lastRetry(now);
   }
 
   /** The attempt has failed before it answered. `shown`: the error without the operator's secrets. */
@@ -148,7 +148,7 @@ export class Trial<T extends RoutedTarget> {
     const bulkhead = this.state.bulkhead(target);
     if (bulkhead && !bulkhead.enter(credential, this.request, now)) {
       // Its place is waited for once: the credential may be refused as well.
-      if (this.waitedFor !== target) this.full.push(target);
+      if (this.waitedFor !== target) this.hasNoPlace(target);
       return undefined;
     }
     this.state.credentials.spend(target, credential, tokens);
@@ -213,13 +213,18 @@ export class Trial<T extends RoutedTarget> {
     const credential = this.chosen(target, bulkhead, now);
     if (bulkhead && (credential === null || !bulkhead.enter(credential ?? '', this.request, now))) {
       if (isProbe) this.state.health(target).giveBack();
-      this.full.push(target);
+      this.hasNoPlace(target);
       return undefined;
     }
     this.state.credentials.spend(target, credential ?? undefined, tokens);
     if (this.tried.length > 0) this.tried = [];
     this.retries = 0;
     return this.attempt(target, credential ?? undefined, isProbe, now);
+  }
+
+  private hasNoPlace(target: T): void {
+    this.full ??= [];
+    this.full.push(target);
   }
 
   /** One that may be used and has a place; `null`: none has. */
@@ -255,15 +260,15 @@ export class Trial<T extends RoutedTarget> {
 
   /** Targets without a place are waited for, those that somebody else was trying are tried now. */
   private async lastResort(now: number): Promise<Next<T>> {
-    const { full, skipped = [] } = this;
-    this.full = [];
+    const { full = [], skipped = [] } = this;
+    this.full = undefined;
     this.skipped = undefined;
     for (const target of skipped) {
       const begun = await this.begin(target, now, true);
       if (begun) return begun;
     }
-    const waitedFor = full.length > 0 ? full : this.full;
-    this.full = [];
+    const waitedFor = full.length > 0 ? full : (this.full ?? []);
+    this.full = undefined;
     for (const target of waitedFor) {
       const begun = await this.queued(target);
       if (begun || this.options.hasEnded()) return begun;

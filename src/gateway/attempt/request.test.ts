@@ -62,14 +62,14 @@ describe('the body', () => {
 
 test('the request is signed and names the gateway; the client’s own headers are sent only to a target of its format', async () => {
   const same = await built();
-  same.context.call.headers['openai-beta'] = 'x=1';
+  same.context.call.headers = { 'openai-beta': 'x=1' };
   expect((await same.build()).headers).toMatchObject({
     authorization: 'Bearer sk-secret-0',
     'user-agent': 'modelport',
     'openai-beta': 'x=1',
   });
   const other = await built({ max_tokens: 10 }, { dialect: 'anthropic-messages' });
-  other.context.call.headers['anthropic-beta'] = 'x';
+  other.context.call.headers = { 'anthropic-beta': 'x' };
   expect(Object.keys((await other.build()).headers)).not.toContain('anthropic-beta');
 });
 

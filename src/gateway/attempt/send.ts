@@ -36,7 +36,8 @@ export function sendTo(
   choice: ModelTarget,
   credential: string | undefined,
 ): Promise<Upstream> {
-  const route = withCredential(routeTo(deps, context.call, context.dialect, choice, context.model), choice, credential);
+  const usual = routeTo(deps, context.call, context.dialect, choice, context.model);
+  const route = choice.credentials.length > 1 ? withCredential(usual, credential) : usual;
   context.target = choice;
   context.upstreamDialect = route.dialect.name;
   context.warnings = [];

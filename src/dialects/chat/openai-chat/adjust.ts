@@ -214,7 +214,7 @@ export function wantsSignatures({ reasoning }: ChatCall, model: string, quirks: 
 
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const renamed = withModelAlone(call, model, quirks);
-  if (renamed) return { body: renamed, warnings: [] };
+  if (renamed) return { body: renamed, warnings: NOTHING };
   const body = new OwnBody(call.origin.body);
   const warnings = new Set<string>();
   if (model !== call.model) body.set('model', model);
@@ -224,7 +224,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
     body.set('messages', messages);
   }
   adjust(body, call, model, quirks, warnings, ADJUSTMENTS);
-  return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : [] };
+  return { body: body.encode(), warnings: warnings.size > 0 ? [...warnings] : NOTHING };
 }
 
 /** The body with the target's name of the model, where nothing else of it can need a change. */

@@ -1,5 +1,5 @@
 /** Reads a chat completion request. */
-import type { ChatCall, Message, Modality, OutputFormat, Reasoning, Sampling } from '../../../canonical/call.ts';
+import type { ChatCall, Message, Modality, OutputFormat, Reasoning, Sampling, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { objectAt, stringAt } from '../../shared/json-values.ts';
@@ -28,6 +28,10 @@ const MONEY: MoneySpelling = {
   model: ['model'],
   content: new Set(['response_format', 'prediction']),
 };
+
+/** Shared by the calls that have none. */
+const NO_MEMBERS = {};
+const NO_TOOLS: readonly Tool[] = [];
 
 /** Throws `invalid_request` that names the wrong member. */
 export function readCall({ body }: WireRequest): ChatCall {
@@ -84,11 +88,11 @@ export function readPlain(members: JsonObject, bytes: Uint8Array): ChatCall | un
     kind: 'chat',
     model,
     origin: { dialect: OPENAI_CHAT, body: bytes, unsaid: unsaidIn(members), plainTurns: messages },
-    extras: {},
-    headers: {},
+    extras: NO_MEMBERS,
+    headers: NO_MEMBERS,
     stream,
     messages,
-    tools: [],
+    tools: NO_TOOLS,
     sampling,
     wantsUsage: false,
   };

@@ -15,7 +15,7 @@ function read(members: JsonObject): ChatCall {
   return openaiResponses.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
 }
 
-function write(call: Partial<ChatCall>, model = 'gpt-5'): { body: JsonObject; warnings: string[] } {
+function write(call: Partial<ChatCall>, model = 'gpt-5'): { body: JsonObject; warnings: readonly string[] } {
   const { body, warnings } = openaiResponses.writeCall(chatCall(call), model, {});
   return { body: JSON.parse(decoder.decode(body)), warnings };
 }

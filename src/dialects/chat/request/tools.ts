@@ -5,7 +5,7 @@ import { parsedJson } from '../../shared/json-values.ts';
 import { canBeStrict } from './strict-schema.ts';
 
 /** The tools that the model may choose from: a subset if the tool choice names one. */
-export function allowedTools({ tools, toolChoice }: ChatCall, losses: Set<string>): Tool[] {
+export function allowedTools({ tools, toolChoice }: ChatCall, losses: Set<string>): readonly Tool[] {
   if (toolChoice?.type !== 'allowed') return tools;
   losses.add('Only the allowed tools were sent.');
   return tools.filter((tool) => !('name' in tool) || toolChoice.names.includes(tool.name));
