@@ -49,8 +49,7 @@ import { type Runner, startRunner } from './tasks/runner.ts';
 import type { TaskDeps } from './tasks/task-deps.ts';
 import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
 import { type Captures, createCaptures } from './telemetry/captures/captures.ts';
-import { createEvents } from './telemetry/create-events.ts';
-import type { EventSink, Events } from './telemetry/events.ts';
+import { createEvents, type EventSink, type Events } from './telemetry/events.ts';
 import { createLiveCalls, type LiveCalls } from './telemetry/live-calls.ts';
 import { createLogSink } from './telemetry/log-sink.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics/metrics.ts';
@@ -242,7 +241,6 @@ const gatewaySettings = (config: Config): GatewaySettings => ({
   unpricedExtras: config.unpricedExtras,
   showProvider: config.showProvider,
 });
-
 
 /** Log, metrics and, if they are exported, traces get the events. */
 const openTracing = ({ traces }: Config, transport: Transport, options: Parameters<typeof createTracing>[2]) =>

@@ -4,8 +4,7 @@ import { forTests } from '../../test/helpers/for-tests.ts';
 import { startGatewayBench } from '../../test/helpers/gateway-bench.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { RefusedCallRow } from '../store/refused-call-row.ts';
-import { createEvents } from './create-events.ts';
-import { CallTrace, labelsOf } from './events.ts';
+import { CallTrace, createEvents, labelsOf } from './events.ts';
 import { type Receipt, readReceipt } from './receipt.ts';
 import { createRefusedCalls } from './refused-calls.ts';
 

@@ -3,8 +3,7 @@ import { callRow } from '../../test/helpers/call-row.ts';
 import { fc } from '../../test/helpers/property.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { AttemptRecord } from '../routing/tracked-attempt.ts';
-import { createEvents } from './create-events.ts';
-import { type CallLabels, CallTrace } from './events.ts';
+import { type CallLabels, CallTrace, createEvents } from './events.ts';
 import { readReceipt, receiptOf, writeReceipt } from './receipt.ts';
 
 const AT = 1_790_000_000_000;

@@ -22,7 +22,7 @@ import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TaskDeps } from '../../src/tasks/task-deps.ts';
-import { createEvents } from '../../src/telemetry/create-events.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
 import { createTransport, type Transport } from '../../src/transport/transport.ts';
 import { VIDEO_FORMATS } from '../helpers/video-formats.ts';
 import type { OtherReply } from './other-replies.ts';

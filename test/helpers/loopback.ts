@@ -34,7 +34,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { KeyKind, KeyRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { VideoTasks } from '../../src/tasks/video-tasks.ts';
-import { createEvents } from '../../src/telemetry/create-events.ts';
+import { createEvents } from '../../src/telemetry/events.ts';
 import { createLiveCalls } from '../../src/telemetry/live-calls.ts';
 import { createMetrics } from '../../src/telemetry/metrics/metrics.ts';
 import { createGuardedFetch } from '../../src/transport/guarded-fetch.ts';

@@ -22,8 +22,7 @@ import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
 import { PROVIDERS, providerOf } from '../../src/providers/index.ts';
 import type { Outgoing } from '../../src/providers/outgoing.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createEvents } from '../../src/telemetry/create-events.ts';
-import { CallTrace } from '../../src/telemetry/events.ts';
+import { CallTrace, createEvents } from '../../src/telemetry/events.ts';
 
 const CREDENTIALS: { readonly [type: string]: string } = {
   bedrock: 'AKIA:secret',

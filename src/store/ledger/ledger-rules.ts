@@ -117,13 +117,15 @@ function apply(batch: Batch, step: LedgerStep): LedgerOutcome {
   }
 }
 
+const HELD: LedgerOutcome = { type: 'held' };
+
 function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): LedgerOutcome {
   const account = accountOf(batch, hold.account);
   if (!account) return { type: 'unknown-account' };
   const refusal = reserve(batch, account, { key: hold.key, amount: hold.amount, at: hold.at, budget, accountBudget });
   if (refusal) return refusal;
   batch.opened.set(hold.callId, hold);
-  return { type: 'held' };
+  return HELD;
 }
 
 function enlarge(batch: Batch, step: StepOf<'enlarge'>): LedgerOutcome {

@@ -7,8 +7,7 @@ import { type CollectedSpan, startCollector } from '../../../test/helpers/otlp-c
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ByteSource } from '../../http1/answer.ts';
 import { createTransport } from '../../transport/transport.ts';
-import { createEvents } from '../create-events.ts';
-import { CallTrace } from '../events.ts';
+import { CallTrace, createEvents } from '../events.ts';
 import type { CallSpan } from './call-span.ts';
 import { createSampler } from './sampler.ts';
 import { createTraceSink } from './trace-sink.ts';

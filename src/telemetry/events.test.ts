@@ -8,8 +8,7 @@ import type { CooldownChange } from '../routing/cooldown-change.ts';
 import { createCredentials } from '../routing/credentials.ts';
 import type { RoutedTarget } from '../routing/routed.ts';
 import { RoutingState } from '../routing/routing-state.ts';
-import { createEvents } from './create-events.ts';
-import type { CallTrace, EventSink } from './events.ts';
+import { type CallTrace, createEvents, type EventSink } from './events.ts';
 
 const bench = forTests(startGatewayBench, (started) => started.close());
 
