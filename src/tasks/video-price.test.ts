@@ -29,6 +29,17 @@ test('the recorded usage of several videos gives the same bill again', () => {
   expect(charge(videoUsage({ n: 3 }, 0), price)).toBe(7n);
 });
 
+test('fewer frames a second make a video of tokens neither cheaper to hold nor disputed', () => {
+  const price = { output: 7_000_000n };
+  const ask = { seconds: 5, n: 1, width: 1280, height: 720 };
+  const held = quoteVideo({ ...ask, fps: 1 }, price);
+  expect(held).toBe(quoteVideo(ask, price));
+  expect(quoteVideo({ ...ask, fps: 48 }, price)).toBe(2n * held);
+  const outputTokens = (1280 * 720 * 24 * 5) / 1024;
+  const due = dueFor({ ...ask, fps: 1 }, 1, { outputTokens }, price, held);
+  expect([due.disputed, due.cost]).toEqual([undefined, held]);
+});
+
 describe("the charge follows the provider's report", () => {
   const price = { perSecond: 100_000_000n };
   const ask = { seconds: 4, n: 1 };

@@ -19,12 +19,14 @@ export function quoteVideo(ask: VideoOrder, price: Price): Money {
   return charge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), price);
 }
 
-function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: VideoOrder): number {
+function tokensOf({ seconds = 0, width, height, resolution, fps = 0 }: VideoOrder): number {
   const hasSize = width !== undefined && height !== undefined;
   const pixels = hasSize ? width * height : LARGEST.width * LARGEST.height;
   // A resolution does not state the aspect ratio: the largest number of pixels that it can mean is used.
   const meant = hasSize || resolution === undefined ? 0 : pixelsOfResolution(resolution);
-  return Math.ceil((Math.max(pixels, Number.isFinite(meant) ? meant : 0) * fps * seconds) / PIXELS_A_TOKEN);
+  // Providers that bill tokens do not take `fps`: fewer frames would be held for than they generate.
+  const frames = Math.max(fps, FRAMES_A_SECOND);
+  return Math.ceil((Math.max(pixels, Number.isFinite(meant) ? meant : 0) * frames * seconds) / PIXELS_A_TOKEN);
 }
 
 /** The charge for this number of videos: by the provider's report if it fits the order; otherwise the hold, and the call is disputed. */
