@@ -136,6 +136,16 @@ describe('media in the request itself', () => {
     expect(isDisputed(report({ input: 1_000_000 }), 3n, 1n, mostOf(all, report({})))).toBe(true);
   });
 
+  test('is judged as what it is, also in the place of an image', () => {
+    const media = {
+      kind: 'image',
+      mimeType: 'video/mp4',
+      source: { type: 'inline', base64: 'A'.repeat(40_000) },
+    } as const;
+    const call = chatCall({ maxOutputTokens: 300, messages: [{ role: 'user', parts: [{ type: 'media', media }] }] });
+    expect(isDisputedFor(call, 120_000)).toBe(false);
+  });
+
   test('has not more than the context, and an image not more than the largest', () => {
     expect(isDisputedFor(given('document', 30_000), 200_000)).toBe(true);
     expect(isDisputedFor(given('image', 90_000), 100_000)).toBe(true);

@@ -7,7 +7,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { MAXIMUM_CALL_COST } from './pricing/charge.ts';
 import { allTokens, choices } from './pricing/quote.ts';
-import { estimateTokens } from './tokens/estimate-tokens.ts';
+import { countedKind, estimateTokens } from './tokens/estimate-tokens.ts';
 import { estimatedUsage } from './tokens/estimated-usage.ts';
 
 /** The units that a provider can over-report. */
@@ -116,7 +116,7 @@ function givenMediaTokens({ messages }: ChatCall, context: number): number {
       if (part.type === 'tool-result') see(part.parts);
       // What the provider fetches is counted by `readsMore`.
       if (part.type !== 'media' || part.media.source.type !== 'inline') continue;
-      most += part.media.kind === 'image' ? GIVEN_IMAGE_TOKENS : context;
+      most += countedKind(part.media) === 'image' ? GIVEN_IMAGE_TOKENS : context;
     }
   };
   for (const { parts } of messages) see(parts);

@@ -59,6 +59,18 @@ describe('estimateInput', () => {
     expect(estimateInput(withMedia({ kind: 'document', source: inline(1_000_000) })) - none).toBe(46_875);
   });
 
+  test.each([
+    ['application/pdf', 'document'],
+    ['video/mp4', 'video'],
+    ['audio/mpeg', 'audio'],
+    ['image/webp', 'image'],
+    ['application/octet-stream', 'image'],
+  ] as const)('%s in the place of an image counts as what it is', (mimeType, kind) => {
+    const of = (as: Media['kind']) => estimateInput(withMedia({ kind: as, mimeType, source: inline(1_000_000) }));
+    expect(of('image')).toBe(of(kind));
+    if (kind !== 'image') expect(of('image')).toBeGreaterThan(3000);
+  });
+
   test('base64 in the client’s body does not count as text', () => {
     const media: Media = { kind: 'image', source: inline(300_000) };
     const call = { ...withMedia(media), origin: { dialect: 'd', body: new Uint8Array(300_200) } };

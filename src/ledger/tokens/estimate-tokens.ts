@@ -155,7 +155,8 @@ function seeMedia(seen: ContentSizes, media: Media): void {
   }
   if (source.type === 'inline') seen.inlineBytes += source.base64.length;
   const bytes = source.type === 'inline' ? source.base64.length * 0.75 : UNSEEN_BYTES;
-  switch (media.kind) {
+  const kind = countedKind(media);
+  switch (kind) {
     case 'image':
       seen.image += media.detail === 'low' ? TOKENS.lowDetailImage : TOKENS.image;
       return;
@@ -169,8 +170,16 @@ function seeMedia(seen: ContentSizes, media: Media): void {
       seen.document += bySize(bytes, VIDEO);
       return;
     default:
-      media.kind satisfies never;
+      kind satisfies never;
   }
+}
+
+/** Clients put PDFs and videos where a format has images, and some providers read them: they count as what they are. */
+export function countedKind({ kind, mimeType = '' }: Pick<Media, 'kind' | 'mimeType'>): Media['kind'] {
+  if (kind !== 'image') return kind;
+  const [, type] = /^(video|audio)\//.exec(mimeType) ?? [];
+  if (type) return type as 'video' | 'audio';
+  return /^(text\/|application\/(?!octet-stream))/.test(mimeType) ? 'document' : 'image';
 }
 
 function bySize(bytes: number, of: { bytesPerToken: number; least: number; most: number }): number {
