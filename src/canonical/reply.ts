@@ -16,7 +16,7 @@ export type ReplyEvent =
   | { type: 'part-end'; choice: number; part: number }
   | { type: 'choice-end'; choice: number; finish: Finish }
   /** What only `dialect` has about the reply or its choices: ratings, searches that were run … */
-  | { type: 'aside'; dialect: string; members: JsonObject }
+  | { type: 'aside'; dialect: string; members: JsonObject; isPartialImage?: true }
   /** The result of calls other than chat. */
   | { type: 'result'; result: ReplyResult }
   /** If there are several, the last one counts. */

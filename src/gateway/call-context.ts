@@ -310,9 +310,9 @@ function withCertainCalls(used: Usage, { certainCalls }: Extras, { upstreamDiale
 function usageOf(deps: GatewayDeps, context: CallContext, { outcome }: Conclusion): Usage | Promise<Usage> | undefined {
   if (context.meter.delivered) return context.meter.final(deps.countTexts);
   if (outcome !== 'aborted' || !context.cancellation.sent) return undefined;
-  return context.meter.hasReport
-    ? context.meter.final(deps.countTexts)
-    : estimatedUsage(context.call, context.sendings);
+  if (context.meter.hasReport) return context.meter.final(deps.countTexts);
+  const used = estimatedUsage(context.call, context.sendings);
+  return context.meter.showsImage ? { ...used, images: 1, source: 'counted' } : used;
 }
 
 /** Whether every requested choice has finished: only usage can still follow. */

@@ -262,3 +262,44 @@ test('the checkpoint of a hedged stream in a price group is rounded up once, as 
   at.relay.tick(performance.now(), 1e9);
   expect(checkpoints[1]).toBe(5n + other.cost);
 });
+
+describe('a client that leaves a stream of images', () => {
+  const sketch = { type: 'image_generation.partial_image', b64_json: 'iVBORw0KGgo=', partial_image_index: 0 };
+
+  async function left(price: object, ...events: object[]): Promise<GatewayCase> {
+    const at = await bench.open({ model: { kind: 'image', price } });
+    const body = { model: at.model, prompt: 'A cat', size: '1024x1024', stream: true, partial_images: 1 };
+    const context = await admit(at.deps, at.pendingCall(body, 'openai-images'), at.underWay);
+    const starting = attempt(at.deps, context);
+    const request = await at.transport.next();
+    if (events.length > 0) {
+      request.beginStream();
+      request.pushEvents(...events);
+    }
+    const relay = new StreamRelay(
+      at.deps,
+      context,
+      events.length > 0 ? await starting : starting,
+      new IdleStreams(60_000),
+    );
+    relay.start(new FakeSink());
+    relay.cancel();
+    await context.concluded;
+    return at;
+  }
+
+  test.each<[string, object, bigint]>([
+    ['by the image', { perImage: [{ size: '1024x1024', price: 0.04 }, { price: 0.02 }] }, 40_000_000n],
+    ['by the token', { input: 0, imageOutput: 10 }, 12_900_000n],
+  ])('pays the image of which it has seen a part: %s', async (_, price, cost) => {
+    const at = await left(price, sketch);
+    expect(at.calls).toMatchObject([{ outcome: 'aborted', cost, usage: { images: 1, source: 'counted' } }]);
+    expect(await at.held()).toBe(0n);
+  });
+
+  test('pays its input alone where it has seen nothing', async () => {
+    const at = await left({ input: 1, perImage: 0.04 });
+    expect(at.calls).toMatchObject([{ outcome: 'aborted', usage: { source: 'estimated' } }]);
+    expect(at.calls[0]?.cost).toBeLessThan(1_000_000n);
+  });
+});

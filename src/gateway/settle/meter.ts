@@ -20,6 +20,8 @@ export class Meter {
   complete = false;
   /** Something a client can use has been delivered. */
   delivered = false;
+  /** An image that is not complete was delivered: its last version may be nearly complete. */
+  showsImage = false;
   /** The reply has reasoning in it, or may have. */
   thinks = false;
   finish: FinishReason | undefined;
@@ -125,6 +127,9 @@ export class Meter {
           break;
         case 'part-signature':
           this.thinks = true;
+          break;
+        case 'aside':
+          if (event.isPartialImage) this.showsImage = true;
           break;
         case 'usage':
           // Of several upstream calls each reports its own, through `seeUsageOf`.

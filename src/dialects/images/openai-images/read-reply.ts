@@ -109,7 +109,8 @@ function streamReader(call: ImageCall): Reader {
     if (!payload || failed) return [];
     if (isObject(payload.error)) return fail(readErrorObject(payload.error));
     const type = typeof payload.type === 'string' ? payload.type : '';
-    if (type.endsWith('.partial_image')) return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload }];
+    if (type.endsWith('.partial_image'))
+      return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload, isPartialImage: true }];
     if (!type.endsWith('.completed')) return [];
     const own = { ...madeWords(payload), ...usageOf(payload.usage, 1), ...(images === 0 && handedOver(call)) };
     usage = usage ? addUsage(usage, own) : own;
