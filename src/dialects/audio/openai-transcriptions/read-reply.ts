@@ -91,6 +91,7 @@ function lastCue(text: string): number | undefined {
 function eventReader(call: TranscriptionCall): Reader {
   const cutter = new SseCutter();
   let text = '';
+  let isHeard = false;
   let over = false;
 
   function eventsOf({ data = '' }: SseEvent): ReplyEvent[] {
@@ -104,7 +105,11 @@ function eventReader(call: TranscriptionCall): Reader {
     if (data === '' || (type !== '' && typeof words !== 'string')) return [];
     if (typeof words === 'string' && payload.delta !== undefined) text += words;
     const piece = typeof words === 'string' ? words : '';
-    return [{ type: 'result', result: { type: 'transcript', text: piece, isWhole: false } }];
+    const result: ReplyEvent = { type: 'result', result: { type: 'transcript', text: piece, isWhole: false } };
+    if (isHeard) return [result];
+    isHeard = true;
+    // The audio has been heard: a client that leaves before the report at the end pays for it.
+    return [result, { type: 'usage', usage: { ...usageOf({}, '', call), source: 'partial' } }];
   }
 
   function ending(event: ReplyEvent): ReplyEvent[] {
