@@ -23,6 +23,12 @@ test('a statement is read in a thread while this one continues; an error is thro
     db.scan({ text: 'SELECT n FROM t WHERE n > $1 ORDER BY n', values: [1] }),
   ]);
   clearInterval(timer);
+  const many = { text: 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $1) SELECT n FROM c' };
+  for (const count of [1999, 2000, 2001, 4500]) {
+    // They arrive in parts.
+    const rows = await readInThread<{ n: bigint }>(path, { ...many, values: [count] });
+    expect(rows).toEqual(Array.from({ length: count }, (_, place) => ({ n: BigInt(place + 1) })));
+  }
   expect(wrong).toMatchObject({ status: 'rejected', reason: { message: 'no such table: missing' } });
   expect(missing).toMatchObject({ status: 'rejected', reason: { code: 'SQLITE_CANTOPEN' } });
   expect(slow).toEqual({ status: 'fulfilled', value: [{ n: 300_000n }] });

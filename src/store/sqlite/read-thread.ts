@@ -7,6 +7,8 @@ import type { ReadJob, ReadReply } from './read-worker.ts';
 const IDLE_MS = 5000;
 
 interface WaitingReader {
+  /** What has arrived of the rows. */
+  rows: unknown[];
   resolve(rows: unknown[]): void;
   reject(error: Error): void;
 }
@@ -31,7 +33,7 @@ function send(request: Omit<ReadJob, 'id'>): Promise<unknown[]> {
   thread ??= start();
   thread.ref();
   const id = ++lastId;
-  const rows = new Promise<unknown[]>((resolve, reject) => waiting.set(id, { resolve, reject }));
+  const rows = new Promise<unknown[]>((resolve, reject) => waiting.set(id, { rows: [], resolve, reject }));
   thread.postMessage({ id, ...request } satisfies ReadJob);
   return rows;
 }
@@ -40,9 +42,11 @@ function start(): Worker {
   const fresh = startThread(workerProgram(new URL('./read-worker.ts', import.meta.url)));
   fresh.onmessage = ({ data }: MessageEvent<ReadReply>) => {
     const one = waiting.get(data.id);
+    if ('rows' in data && one) one.rows = one.rows.length === 0 ? data.rows : one.rows.concat(data.rows);
+    if ('rows' in data && data.more) return;
     waiting.delete(data.id);
     if (waiting.size === 0) rest(fresh);
-    if ('rows' in data) one?.resolve(data.rows);
+    if ('rows' in data) one?.resolve(one.rows);
     else one?.reject(Object.assign(new Error(data.message), { code: data.code }));
   };
   fresh.onerror = ({ message }) => {

@@ -11,9 +11,14 @@ export interface ReadJob {
   statement?: Statement;
 }
 
-export type ReadReply = { id: number; rows: unknown[] } | { id: number; message: string; code: string };
+/** `more`: there are other rows, in messages behind this one. */
+export type ReadReply =
+  | { id: number; rows: unknown[]; more: boolean }
+  | { id: number; message: string; code: string };
 
 const BUSY_MS = 5000;
+/** The rows of a message, which the other thread copies at once: a few milliseconds. */
+const ROWS_AT_ONCE = 2000;
 /** The page cache of this thread. */
 const CACHE_KIB = 16_384;
 
@@ -23,7 +28,11 @@ self.onmessage = ({ data: { id, path, statement } }: MessageEvent<ReadJob>) => {
   const send = (reply: ReadReply) => self.postMessage(reply);
   try {
     if (open && (open.path !== path || !statement)) close();
-    send({ id, rows: statement ? read(path, statement) : [] });
+    const rows = statement ? read(path, statement) : [];
+    for (let at = 0; at === 0 || at < rows.length; at += ROWS_AT_ONCE) {
+      const next = at + ROWS_AT_ONCE;
+      send({ id, rows: rows.length > ROWS_AT_ONCE ? rows.slice(at, next) : rows, more: next < rows.length });
+    }
   } catch (thrown) {
     const { message, code } = thrown as Error & { code?: unknown };
     send({ id, message, code: String(code ?? '') });

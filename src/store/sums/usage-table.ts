@@ -6,6 +6,7 @@ import { type Database, joined, raw, type Statement, sql, where } from '../datab
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { addFigures, NO_FIGURES } from './call-sums.ts';
+import { sortedInParts } from './sort-lines.ts';
 import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from './sum-columns.ts';
 import { doneDays, HOURS_PER_DAY } from './usage-days.ts';
 import { spansOf, type UsageSpan } from './usage-spans.ts';
@@ -39,11 +40,10 @@ export function usageTable(db: Database): Pick<Store, 'usage'> {
       if (filter.from >= filter.to) return [];
       const { limit = MOST_SUMS } = filter;
       const lines = await linesOf(db, { ...filter, limit });
-      if (hasRest(filter)) addRest(lines, await linesOf(db, { ...filter, limit, groupBy: withoutProvider(filter) }));
-      return lines
-        .filter(({ calls }) => calls > 0)
-        .sort(inOrder)
-        .slice(0, limit);
+      if (hasRest(filter))
+        await addRest(lines, await linesOf(db, { ...filter, limit, groupBy: withoutProvider(filter) }));
+      const found = lines.filter(({ calls }) => calls > 0);
+      return (await sortedInParts(found, inOrder)).slice(0, limit);
     },
   };
 }
@@ -62,11 +62,10 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
   const all = new Map<string, UsageSum>();
   const add = (row: SumColumns, period: number, sign: 1 | -1) =>
     addTo(all, { ...groupsOf(row, groupBy), ...(periods && { period: starts[period]! }) }, row, sign);
-  for (const [index, row] of sums.entries()) {
-    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await breath();
+  await inParts(sums, (row) => {
     add(row, Number(row.period ?? 0n), 1);
     if (row.minus !== undefined && row.minus !== NOTHING) add(row, Number(row.minus), -1);
-  }
+  });
   for (const [index, { countedIn, belongsTo }] of parts.entries()) {
     for (const row of ofParts[index] ?? []) {
       add(row, countedIn, -1);
@@ -78,9 +77,6 @@ async function linesOf(db: Database, filter: UsageFilter): Promise<UsageSum[]> {
 
 /** A zone with a part of an hour has a part for each day: all at once would take every connection from the ledger. */
 const PARTS_AT_ONCE = 2;
-
-/** A report may have 50,000 lines: added up at once they would hold up the calls of this process. */
-const ROWS_AT_ONCE = 2000;
 
 /** Hours that begin before a period count in the one before it. */
 function boundsOf(starts: readonly number[], to: number): number[] {
@@ -117,20 +113,34 @@ const withoutProvider = ({ groupBy }: UsageFilter): UsageGroup[] => groupBy.filt
  * What is in the whole and in no line gets a line of the provider `''`. A line below zero is a part of an hour whose calls an older program
  * recorded: they were taken from a sum that does not have them.
  */
-function addRest(lines: UsageSum[], whole: readonly UsageSum[]): void {
+async function addRest(lines: UsageSum[], whole: readonly UsageSum[]): Promise<void> {
   const placeOf = ({ account, key, model, hour, period }: UsageSum) =>
     JSON.stringify([account, key, model, hour, period]);
-  const rests = new Map(whole.map((line) => [placeOf(line), { ...line, provider: '' }]));
-  for (const line of lines) {
-    const rest = line.calls > 0 ? rests.get(placeOf(line)) : undefined;
+  const rests = new Map<string, UsageSum>();
+  await inParts(whole, (line) => rests.set(placeOf(line), { ...line, provider: '' }));
+  const ofNone = new Map<string, UsageSum>();
+  await inParts(lines, (line) => {
+    const place = placeOf(line);
+    if (line.provider === '') ofNone.set(place, line);
+    const rest = line.calls > 0 ? rests.get(place) : undefined;
     if (rest) addFigures(rest, line, -1);
-  }
-  for (const rest of rests.values()) {
+  });
+  await inParts([...rests], ([place, rest]) => {
     // As many calls may have to be taken as added.
-    if (rest.calls === 0 && rest.cost === 0n && rest.inputTokens === 0 && rest.outputTokens === 0) continue;
-    const known = lines.find((line) => line.provider === '' && placeOf(line) === placeOf(rest));
+    if (rest.calls === 0 && rest.cost === 0n && rest.inputTokens === 0 && rest.outputTokens === 0) return;
+    const known = ofNone.get(place);
     if (known) addFigures(known, rest, 1);
     else lines.push(rest);
+  });
+}
+
+/** A report may have 50,000 lines: handled at once they would hold up the calls of this process. */
+const ROWS_AT_ONCE = 2000;
+
+async function inParts<Row>(rows: readonly Row[], handle: (row: Row) => unknown): Promise<void> {
+  for (const [index, row] of rows.entries()) {
+    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await breath();
+    handle(row);
   }
 }
 

@@ -203,3 +203,25 @@ test('a report of hundreds of days in a zone with a part of an hour reads few of
   expect(count).toBeGreaterThanOrEqual(400);
   expect(most).toBeLessThanOrEqual(2);
 });
+
+test('a report of many calls of an older program, which are in no sum by provider, does not hold up others', async () => {
+  const MANY = 20_000;
+  const rows = Array.from({ length: MANY }, (_, place) => ({
+    ...{ key: `key_${(place * 7919) % MANY}`, period: 0n, minus: -1n, calls: 1n, cost: 5n, input_tokens: 2n },
+    ...{ output_tokens: 3n, saved: 0n, provider_cost: 0n, costed_calls: 0n, costed_charge: 0n },
+  }));
+  const scan = async ({ text }: Statement) => (text.includes('FROM usage_sums') ? [] : rows);
+  const { usage } = usageTable({ all: async () => [], scan } as unknown as Database);
+  let turns = 0;
+  let next = setImmediate(function turn() {
+    turns++;
+    next = setImmediate(turn);
+  });
+  const lines = await usage({ from: NOON, to: NOON + 3_600_000, groupBy: ['provider', 'key'] });
+  clearImmediate(next);
+  expect(lines).toHaveLength(MANY);
+  expect(lines.map(({ key = '' }) => key)).toEqual(rows.map(({ key }) => key).sort());
+  expect(lines[0]).toMatchObject({ provider: '', calls: 1, cost: 5n });
+  // Of each step: adding up, what is in no line, sorting, merging.
+  expect(turns).toBeGreaterThan((3 * MANY) / 2000);
+});
