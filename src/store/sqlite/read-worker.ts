@@ -12,9 +12,7 @@ export interface ReadJob {
 }
 
 /** `more`: there are other rows, in messages behind this one. */
-export type ReadReply =
-  | { id: number; rows: unknown[]; more: boolean }
-  | { id: number; message: string; code: string };
+export type ReadReply = { id: number; rows: unknown[]; more: boolean } | { id: number; message: string; code: string };
 
 const BUSY_MS = 5000;
 /** The rows of a message, which the other thread copies at once: a few milliseconds. */
