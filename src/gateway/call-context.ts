@@ -308,11 +308,18 @@ function withCertainCalls(used: Usage, { certainCalls }: Extras, { upstreamDiale
 }
 
 function usageOf(deps: GatewayDeps, context: CallContext, { outcome }: Conclusion): Usage | Promise<Usage> | undefined {
-  if (context.meter.delivered) return context.meter.final(deps.countTexts);
-  if (outcome !== 'aborted' || !context.cancellation.sent) return undefined;
-  if (context.meter.hasReport) return context.meter.final(deps.countTexts);
-  const used = estimatedUsage(context.call, context.sendings);
-  return context.meter.showsImage ? { ...used, images: 1, source: 'counted' } : used;
+  const { meter, call, sendings } = context;
+  const hasLeft = outcome === 'aborted';
+  if (!meter.delivered && !(hasLeft && context.cancellation.sent)) return undefined;
+  const used = meter.delivered || meter.hasReport ? meter.final(deps.countTexts) : estimatedUsage(call, sendings);
+  // Other formats do not show the client a part of an image.
+  return hasLeft && meter.showsImage && context.dialect.name === context.upstreamDialect ? withImage(used) : used;
+}
+
+/** With the image of which the client has seen a part before it left. */
+async function withImage(used: Usage | Promise<Usage>): Promise<Usage> {
+  const { images = 0, source, ...rest } = await used;
+  return { ...rest, images: images + 1, source: source === 'estimated' ? 'counted' : source };
 }
 
 /** Whether every requested choice has finished: only usage can still follow. */

@@ -268,8 +268,8 @@ describe('a client that leaves a stream of images', () => {
 
   async function left(price: object, ...events: object[]): Promise<GatewayCase> {
     const at = await bench.open({ model: { kind: 'image', price } });
-    const body = { model: at.model, prompt: 'A cat', size: '1024x1024', stream: true, partial_images: 1 };
-    const context = await admit(at.deps, at.pendingCall(body, 'openai-images'), at.underWay);
+    const asked = { prompt: 'A cat', n: 2, size: '1024x1024', stream: true, partial_images: 1 };
+    const context = await admit(at.deps, at.pendingCall({ model: at.model, ...asked }, 'openai-images'), at.underWay);
     const starting = attempt(at.deps, context);
     const request = await at.transport.next();
     if (events.length > 0) {
@@ -295,6 +295,15 @@ describe('a client that leaves a stream of images', () => {
     const at = await left(price, sketch);
     expect(at.calls).toMatchObject([{ outcome: 'aborted', cost, usage: { images: 1, source: 'counted' } }]);
     expect(await at.held()).toBe(0n);
+  });
+
+  const made = { type: 'image_generation.completed', b64_json: 'iVBORw0KGgo=' };
+
+  test('pays a complete image once, and the part of another one', async () => {
+    const imagesAfter = async (...events: object[]) =>
+      (await left({ perImage: 0.04 }, ...events)).calls[0]?.usage?.images;
+    expect(await imagesAfter(sketch, sketch, made)).toBe(1);
+    expect(await imagesAfter(sketch, made, sketch)).toBe(2);
   });
 
   test('pays its input alone where it has seen nothing', async () => {

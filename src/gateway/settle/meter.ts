@@ -20,7 +20,7 @@ export class Meter {
   complete = false;
   /** Something a client can use has been delivered. */
   delivered = false;
-  /** An image that is not complete was delivered: its last version may be nearly complete. */
+  /** The last of an image was delivered in part: that may be nearly complete. */
   showsImage = false;
   /** The reply has reasoning in it, or may have. */
   thinks = false;
@@ -206,7 +206,9 @@ export class Meter {
     if (opens.type !== 'audio' && opens.type !== 'image') return;
     this.media ??= new Map();
     this.media.set(`${choice}.${part}`, opens.type);
-    if (opens.type === 'image') this.counterOf(choice).addImage();
+    if (opens.type !== 'image') return;
+    this.counterOf(choice).addImage();
+    this.showsImage = false;
   }
 
   private seeDelta(choice: number, part: number, delta: string): void {

@@ -150,3 +150,13 @@ test('a final text that contradicts the deltas adds nothing', () => {
   expect(textOf('Hello, world.')).toBe('Hello, world.');
   expect(textOf('Goodbye, world.')).toBe('Hello');
 });
+
+test('a part of an image is told to whoever counts what was delivered', () => {
+  const item = { type: 'image_generation_call', id: 'ig_1', status: 'in_progress', result: null };
+  const events = eventsOf([
+    { type: 'response.created', response: { id: 'resp_1', model: 'm' } },
+    { type: 'response.output_item.added', output_index: 0, item },
+    { type: 'response.image_generation_call.partial_image', output_index: 0, partial_image_b64: 'iVBORw0KGgo=' },
+  ]);
+  expect(events.filter(({ type }) => type === 'aside')).toMatchObject([{ isPartialImage: true, members: {} }]);
+});

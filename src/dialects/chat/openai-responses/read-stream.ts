@@ -131,6 +131,9 @@ export class ResponsesDecoder {
       case 'response.reasoning_text.delta':
         this.#thought(index, at, delta, false);
         return;
+      case 'response.image_generation_call.partial_image':
+        this.#events.push({ type: 'aside', dialect: OPENAI_RESPONSES, members: {}, isPartialImage: true });
+        return;
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta': {
         const call = this.#items.get(index)?.parts.get(0);
