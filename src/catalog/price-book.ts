@@ -63,7 +63,7 @@ export interface PriceBook {
   adopt(adoption: Adoption, audit: AuditAdoption): Promise<AdoptedPrice[]>;
   /**
    * Sets the price of one model; the rest of the model stays. Throws `not_found`, `invalid_request` if the price lacks what a model of this
-   * kind is charged by, or `conflict` if another version than `replaces` is in use.
+   * kind is charged by, or `conflict` if another version than `replaces` is in use, or another price begins at the same time.
    */
   set(price: NewPrice, audit: AuditAdoption): Promise<PriceRow>;
   /** Takes back a price version that has not begun. Throws `not_found`, or `conflict` if it has begun. */
@@ -146,6 +146,7 @@ export function createPriceBook({ store, guard, now }: PriceBookSettings): Price
           name,
           change(stored) {
             if (!stored) throw unknown();
+            if (from !== undefined && stored.scheduled?.some((one) => one.from === from)) throw takenTime(name);
             if (priceIdAt(stored, at) === replaces) return withPriceId(stored, saved.id, at, from);
             const sentence = `The model "${name}" has another price by now: read it again.`;
             throw new GatewayError('conflict', sentence, { param: 'replaces' });
@@ -188,6 +189,12 @@ function refusePast(from: number | undefined, now: number): void {
   if (from === undefined || from > now) return;
   const sentence = '"from" must be in the future: leave it out to begin now.';
   throw new GatewayError('invalid_request', sentence, { param: 'from' });
+}
+
+/** Somebody else may have scheduled it: it would be gone without a word. */
+function takenTime(name: string): GatewayError {
+  const sentence = `The model "${name}" has a price that begins at this time: take that one back first.`;
+  return new GatewayError('conflict', sentence, { param: 'from' });
 }
 
 function changedMeanwhile(): GatewayError {

@@ -225,6 +225,9 @@ test('the price of a model is set now or later, unless it has another one by now
   const later = await set({ replaces: won.id, price: { input: '1', output: '1' }, from });
   expect(later.body).toMatchObject({ model: 'own', effectiveAt: from });
   expect(await stored()).toMatchObject({ priceId: won.id, scheduled: [{ priceId: later.body.id }] });
+  const same = await set({ replaces: won.id, price: { input: '2', output: '2' }, from });
+  expect(same).toMatchObject({ status: 409, body: { error: { code: 'conflict', param: 'from' } } });
+  expect(await stored()).toMatchObject({ priceId: won.id, scheduled: [{ priceId: later.body.id }] });
   const [audit] = (await edge.admin('GET', '/audit?subject=own&limit=1')).body.data;
   expect(audit).toMatchObject({
     action: 'price.set',

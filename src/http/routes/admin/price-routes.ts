@@ -168,7 +168,7 @@ export const PRICE_ROUTES: readonly AnsweredRoute[] = [
     gate: 'admin',
     permission: 'prices:write',
     summary:
-      'Sets the price of a model: now, or for calls that begin at `from` or later. The rest of the model stays. 409 if it has another price than `replaces` by now.',
+      'Sets the price of a model: now, or for calls that begin at `from` or later. The rest of the model stays. 409 if it has another price than `replaces` by now, or one that begins at the same time.',
     body: NewPrice,
     reply: PriceVersion,
     answer: async (deps, { body, caller }) => {
