@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { arrowFaults } from './check-arrows.ts';
+import { arrowFaults, cyclesOf } from './check-arrows.ts';
 import { cyclesIn } from './import-cycles.ts';
 
 const NAMES = { dialects: ['openai-chat', 'gemini'], providers: ['groq', 'openai'], engines: ['sqlite', 'postgres'] };
@@ -117,6 +117,18 @@ test('an import cycle is a fault, also inside a module and of types only', () =>
   expect(faultsOf({ ...three, 'src/store/c.ts': '', 'src/store/a.test.ts': `import { a } from './a.ts';` })).toEqual(
     [],
   );
+});
+
+test('a cycle of the console is a fault, whatever its files are called', () => {
+  const page = {
+    path: 'web/src/pages/keys/keys.tsx',
+    text: `import { B } from './drawer.tsx';\nexport const A = <B />;`,
+  };
+  const drawer = (text: string) => ({ path: 'web/src/pages/keys/drawer.tsx', text });
+  expect(cyclesOf([page, drawer(`import { A } from './keys.tsx';`)])).toEqual([
+    expect.stringContaining('a cycle of imports'),
+  ]);
+  expect(cyclesOf([page, drawer(`import { C } from '../../parts/c.tsx';`)])).toEqual([]);
 });
 
 test('each of several cycles is reported once', () => {

@@ -116,6 +116,11 @@ export function importGraph(files: readonly SourceFile[]): ReadonlyMap<string, r
   return graphOf(files.map((file) => ({ file, syntax: parse(file.path, file.text) })));
 }
 
+/** Cycles among the files of another program, such as the console. */
+export function cyclesOf(files: readonly SourceFile[]): Fault[] {
+  return cycleFaults(importGraph(files.filter(({ path }) => !isTest(path))));
+}
+
 function graphOf(parsed: readonly { file: SourceFile; syntax: Syntax }[]): Map<string, string[]> {
   return new Map(
     parsed.map(({ file, syntax }) => [file.path, importsOf(file, syntax).flatMap(({ path }) => path ?? [])]),
@@ -346,5 +351,5 @@ if (import.meta.main) {
   const { DIALECTS } = await import('../src/dialects/index.ts');
   const { PROVIDERS } = await import('../src/providers/index.ts');
   const names = { dialects: [...DIALECTS.keys()], providers: [...PROVIDERS.keys()], engines: ['sqlite', 'postgres'] };
-  report('arrows', arrowFaults(readSources(['src']), names));
+  report('arrows', [...arrowFaults(readSources(['src']), names), ...cyclesOf(readSources(['web/src']))]);
 }

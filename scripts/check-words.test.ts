@@ -46,8 +46,9 @@ test('retired words in names of the code are faults, as complete words of the na
 test('words that are retired in names of src alone may be names of tests, and words of documents', () => {
   const words = [{ word: 'said', names: 'src' as const, instead: 'given' }];
   const text = 'const said = 1;';
-  const files = ['src/a.ts', 'src/a.test.ts', 'test/b.ts'].map((path) => ({ path, text }));
+  const files = ['src/a.ts', 'src/a.test.ts', 'test/b.ts', 'web/src/c.tsx'].map((path) => ({ path, text }));
   expect(wordFaults([{ path: 'a.md', text: 'It is said.' }], files, words)).toEqual([
     'src/a.ts:1: says "said": write given',
+    'web/src/c.tsx:1: says "said": write given',
   ]);
 });

@@ -51,11 +51,11 @@ export function wordFaults(
   ];
 }
 
-const isOfSource = ({ path }: SourceFile) => path.startsWith('src/') && !isTest(path);
+const isOfSource = ({ path }: SourceFile) => /^(web\/)?src\//.test(path) && !isTest(path);
 
 /** Sentences of tests and fuzzers reach no user. */
 function isForUsers({ path }: SourceFile): boolean {
-  return path.startsWith('src/') && !isTest(path) && !path.includes('/fuzz/');
+  return /^(web\/)?src\//.test(path) && !isTest(path) && !path.includes('/fuzz/');
 }
 
 interface Line {
@@ -129,7 +129,7 @@ export function publicWordFaults(): Fault[] {
   const pages = listFiles(['docs']).filter(
     (path) => path.endsWith('.md') && !EXEMPT.some((part) => path.startsWith(part)),
   );
-  const sources = readSources(['src', 'test', 'scripts', 'bench']);
+  const sources = readSources(['src', 'web/src', 'test', 'scripts', 'bench']);
   return wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired as Retired[]);
 }
 

@@ -265,7 +265,8 @@ if (import.meta.main) {
   const source = readSources(['src']);
   const all = [...source, ...readSources(['scripts', 'bench', 'test'])];
   const words = publicWordFaults();
-  const blocks = repeatedBlocks([...all, ...readSources(['web/src'])]);
+  const web = readSources(['web/src']);
+  const blocks = repeatedBlocks([...all, ...web]);
   const document = openapi();
   const figures: Figure[] = [
     { name: 'files and lines of src/, tests left out', ...sizeOf(source) },
@@ -276,7 +277,7 @@ if (import.meta.main) {
     { name: 'blocks of six lines or more in two places', value: String(blocks.length), places: blocks },
     testedFiles(source),
     testedFiles(source, 'src/conversations/'),
-    importCycles(source),
+    importCycles([...source, ...web]),
     { name: 'retired words in public text', value: String(words.length), places: words },
     outsideReferences(all.filter(({ path }) => !path.startsWith('scripts/figures'))),
     ...describedOperations(document),

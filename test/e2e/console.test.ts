@@ -260,10 +260,10 @@ test.skipIf(!CHROMIUM)('the ledger shows the newest entry first', async () => {
   await entry(52).waitFor();
 });
 
-test.skipIf(!CHROMIUM)('the ledger is proved, and Chinese is chosen from the palette', async () => {
+test.skipIf(!CHROMIUM)('the ledger is verified, and Chinese is chosen from the palette', async () => {
   const { page } = visit;
-  await page.getByRole('button', { name: 'Prove the ledger' }).click();
-  await page.getByText(/^Proved: /).waitFor();
+  await page.getByRole('button', { name: 'Verify the ledger' }).click();
+  await page.getByText(/^Verified: /).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox').fill('切换到中文');
   await page.keyboard.press('Enter');

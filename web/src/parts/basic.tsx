@@ -24,6 +24,27 @@ export function Head({ title, children, beside }: { title: ReactNode; children?:
   );
 }
 
+interface PageProps {
+  title: ReactNode;
+  /** On the right of the title. */
+  actions?: ReactNode;
+  /** Right after the title. */
+  beside?: ReactNode;
+  children: ReactNode;
+}
+
+/** A page with its title. */
+export function Page({ title, actions, beside, children }: PageProps) {
+  return (
+    <main className="page" id="main">
+      <Head title={title} beside={beside}>
+        {actions}
+      </Head>
+      {children}
+    </main>
+  );
+}
+
 export function Note({ s, children }: { s?: 'ok' | 'warn' | 'bad'; children: ReactNode }) {
   const icon: IconName = s === 'ok' ? 'check' : s ? 'warn' : 'info';
   return (

@@ -2,8 +2,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Page } from '../api/types.ts';
-import { Head } from './basic.tsx';
+import type * as api from '../api/types.ts';
+import { Page } from './basic.tsx';
 import { LIST_FILTERS, type ListSearch, readSearch } from './filters.ts';
 import { Icon } from './icon.tsx';
 import { Pager } from './pager.tsx';
@@ -24,13 +24,12 @@ interface Props {
 export function ListPage({ title, actions, filters, label, drawer, children }: Props) {
   return (
     <div className="split">
-      <main className="page" id="main">
-        <Head title={title}>{actions}</Head>
+      <Page title={title} actions={actions}>
         {filters}
         <section className="panel" aria-label={label}>
           {children}
         </section>
-      </main>
+      </Page>
       {drawer}
     </div>
   );
@@ -85,7 +84,7 @@ export function Rows<Row extends Known>({ of, isShown = () => true, ...props }: 
 }
 
 /** The rows of a list that is read page by page, with the way to the next page and back to the newest. */
-export function PagedRows<Row extends Known>({ of, ...props }: RowsProps<Row> & { of: UseQueryResult<Page<Row>> }) {
+export function PagedRows<Row extends Known>({ of, ...props }: RowsProps<Row> & { of: UseQueryResult<api.Page<Row>> }) {
   const { go, listed } = props.address;
   return (
     <Loaded of={of}>

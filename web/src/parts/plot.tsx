@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Boundary } from './boundary.tsx';
+import type { PlotProps } from './plot-props.ts';
 
 const UPlotChart = lazy(() => import('./uplot-chart.tsx').then(({ UPlotChart }) => ({ default: UPlotChart })));
 
@@ -10,28 +11,6 @@ const words = dictionary({
   chart: ['Show as chart', '显示为图表'],
   time: ['Time', '时间'],
 });
-
-export interface PlotSeries {
-  label: string;
-  values: readonly (number | null)[];
-  /** `before` is dashed grey; the others take the palette in order. */
-  isBefore?: boolean;
-}
-
-export interface PlotProps {
-  /** What the chart says, for those who do not see it. */
-  label: string;
-  /** Milliseconds, ascending. */
-  times: readonly number[];
-  series: readonly PlotSeries[];
-  height: string;
-  write: (value: number) => string;
-  writeTime: (at: number) => string;
-  /** Short, below the axis. */
-  writeAxis: (at: number) => string;
-  /** The axis is divided at midnight UTC instead of the reader's. */
-  inUtc?: boolean;
-}
 
 export function Plot(props: PlotProps) {
   const t = useWords(words);
@@ -116,7 +95,7 @@ export function Spark({ values }: { values: readonly number[] }) {
 const TOP = 2.5;
 const BOTTOM = 26;
 
-export function sparkPath(values: readonly number[]): string {
+function sparkPath(values: readonly number[]): string {
   const most = Math.max(...values, 0);
   const point = (value: number, at: number) => {
     const x = (at / (values.length - 1)) * 100;

@@ -1,7 +1,7 @@
 /** The chart itself: 1.5 px lines, an area under a single series, horizontal grid lines alone. Its own chunk. */
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
-import type { PlotProps } from './plot.tsx';
+import type { PlotProps } from './plot-props.ts';
 
 /** A canvas knows no `light-dark()`: the colours are read from an element when the chart is drawn. */
 function colourOf(element: HTMLElement, name: string): string {

@@ -15,7 +15,7 @@ import { SaveRow } from '../../parts/save-row.tsx';
 import { FormError, Loaded } from '../../parts/states.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
-import { AccountStatus } from './accounts.tsx';
+import { AccountStatus } from './account-status.tsx';
 import { Entries } from './entries.tsx';
 import { MoveMoney } from './move-money.tsx';
 import { words } from './words.ts';

@@ -2,19 +2,17 @@
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Account } from '../../api/types.ts';
-import { compareMoney, shortMoney } from '../../format/money.ts';
+import { shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Ago, Status, useNow } from '../../parts/basic.tsx';
+import { Ago, useNow } from '../../parts/basic.tsx';
 import { AddButton, ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { AccountDrawer } from './account-drawer.tsx';
+import { AccountStatus } from './account-status.tsx';
 import { NewAccount } from './new-account.tsx';
 import { words } from './words.ts';
-
-/** Below this an account is marked; what is low for one is plenty for another, so it is only a hint. */
-const LOW = '1';
 
 export function AccountsPage() {
   const t = useWords(words);
@@ -40,15 +38,6 @@ export function AccountsPage() {
       />
     </ListPage>
   );
-}
-
-export function AccountStatus({ of }: { of: Account }) {
-  const t = useWords(words);
-  const c = useWords(common);
-  if (of.disabledAt) return <Status s="idle">{c('disabled')}</Status>;
-  if (compareMoney(of.available, '0') <= 0) return <Status s="bad">{t('empty')}</Status>;
-  if (compareMoney(of.available, LOW) < 0) return <Status s="warn">{t('low')}</Status>;
-  return <Status s="ok">{t('active')}</Status>;
 }
 
 function useColumns(): Column<Account>[] {

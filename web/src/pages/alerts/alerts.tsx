@@ -1,6 +1,6 @@
 /** Alerts: the latest ones, the channels they are sent to, and the rules. */
 import { type Translate, useWords } from '../../i18n/words.ts';
-import { Ago, Head, Segments, type State, Status, useNow } from '../../parts/basic.tsx';
+import { Ago, Page, Segments, type State, Status, useNow } from '../../parts/basic.tsx';
 import { type ListAddress, PagedRows, useListAddress } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -29,19 +29,21 @@ export function AlertsPage() {
   const address = useListAddress('/alerts');
   const tab = TABS.find((name) => name === address.listed.tab) ?? 'alerts';
   return (
-    <main className="page" id="main">
-      <Head title={t('title')}>
+    <Page
+      title={t('title')}
+      actions={
         <Segments<Tab>
           label={t('show')}
           value={tab}
           options={TABS.map((name) => [name, t(name)] as const)}
           onChange={(next) => address.go({ tab: next })}
         />
-      </Head>
+      }
+    >
       {tab === 'alerts' && <Latest address={address} />}
       {tab === 'channels' && <Channels />}
       {tab === 'rules' && <Rules />}
-    </main>
+    </Page>
   );
 }
 

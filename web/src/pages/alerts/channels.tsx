@@ -10,7 +10,7 @@ import { Empty, FormError, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
-import { actionsColumn } from './actions-column.tsx';
+import { useActionsColumn } from './actions-column.tsx';
 import { NewChannel } from './new-channel.tsx';
 import { words } from './words.ts';
 
@@ -47,35 +47,32 @@ export function Channels() {
     await ask(`${PATH}/${removing?.id}`, { method: 'DELETE' });
     await refresh(client, 'channels');
   };
+  const actions = useActionsColumn<Channel>((row) => (
+    <>
+      <button
+        type="button"
+        className="btn"
+        aria-label={t('testOf', { name: row.name })}
+        disabled={acting.busy}
+        onClick={() => void acting.run(() => test(row))}
+      >
+        {t('test')}
+      </button>{' '}
+      <button
+        type="button"
+        className="btn"
+        aria-label={t('removeOf', { name: row.name })}
+        onClick={() => setRemoving(row)}
+      >
+        {t('remove')}
+      </button>
+    </>
+  ));
   const columns: Column<Channel>[] = [
     { id: 'name', head: c('name'), className: 'strong', cell: ({ name }) => name },
     { id: 'type', head: t('type'), drop: 'p1', dim: true, cell: ({ type }) => type },
     { id: 'to', head: t('to'), drop: 'p2', dim: true, cell: ({ url, to }) => to?.join(', ') ?? url ?? '–' },
-    actionsColumn(
-      c('actions'),
-      (row) =>
-        may('alerts:write') && (
-          <>
-            <button
-              type="button"
-              className="btn"
-              aria-label={t('testOf', { name: row.name })}
-              disabled={acting.busy}
-              onClick={() => void acting.run(() => test(row))}
-            >
-              {t('test')}
-            </button>{' '}
-            <button
-              type="button"
-              className="btn"
-              aria-label={t('removeOf', { name: row.name })}
-              onClick={() => setRemoving(row)}
-            >
-              {t('remove')}
-            </button>
-          </>
-        ),
-    ),
+    actions,
   ];
   return (
     <>

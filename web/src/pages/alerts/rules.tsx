@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { refresh, useRows } from '../../api/queries.ts';
-import { useMay } from '../../api/session.ts';
 import { exactMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
@@ -9,7 +8,7 @@ import { FormError, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
-import { actionsColumn } from './actions-column.tsx';
+import { useActionsColumn } from './actions-column.tsx';
 import { words } from './words.ts';
 
 interface Rule {
@@ -24,7 +23,6 @@ interface Rule {
 export function Rules() {
   const t = useWords(words);
   const c = useWords(common);
-  const may = useMay();
   const client = useQueryClient();
   const acting = useSaving();
   const rules = useRows<Rule>('rules', '/admin/v1/alerts/rules');
@@ -32,6 +30,16 @@ export function Rules() {
     await ask(`/admin/v1/alerts/rules/${rule}`, { method: 'PATCH', body: { enabled: !enabled } });
     await refresh(client, 'rules');
   };
+  const actions = useActionsColumn<Rule>((row) => (
+    <button
+      type="button"
+      className="btn"
+      aria-label={t(row.enabled ? 'turnOff' : 'turnOn', { name: row.rule })}
+      onClick={() => void acting.run(() => toggle(row))}
+    >
+      {row.enabled ? c('disable') : c('enable')}
+    </button>
+  ));
   const columns: Column<Rule>[] = [
     {
       id: 'rule',
@@ -52,20 +60,7 @@ export function Rules() {
       head: c('status'),
       cell: ({ enabled }) => <Status s={enabled ? 'ok' : 'idle'}>{enabled ? t('on') : t('off')}</Status>,
     },
-    actionsColumn(
-      c('actions'),
-      (row) =>
-        may('alerts:write') && (
-          <button
-            type="button"
-            className="btn"
-            aria-label={t(row.enabled ? 'turnOff' : 'turnOn', { name: row.rule })}
-            onClick={() => void acting.run(() => toggle(row))}
-          >
-            {row.enabled ? c('disable') : c('enable')}
-          </button>
-        ),
-    ),
+    actions,
   ];
   return (
     <Panel title={t('rules')} id="al-rules">

@@ -7,7 +7,7 @@ import { Panel, Share, useNow } from '../../parts/basic.tsx';
 import type { Period } from '../../parts/filters.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
-import { KeyStatus } from '../keys/keys.tsx';
+import { KeyStatus } from '../keys/key-status.tsx';
 import { topGroups } from '../overview/sums.ts';
 import { useOwnUsage } from './use-home.ts';
 import { words } from './words.ts';

@@ -18,7 +18,7 @@ import { FormError, Loaded } from '../../parts/states.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import type { CreatedKey } from './created.tsx';
-import { KeyStatus } from './keys.tsx';
+import { KeyStatus } from './key-status.tsx';
 import { readNames } from './new-key.tsx';
 import { useKey, useKeysPath } from './use-keys.ts';
 import { words } from './words.ts';

@@ -5,7 +5,7 @@ import { isMember, useMay, useSession } from '../../api/session.ts';
 import type { Key } from '../../api/types.ts';
 import { shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Ago, Share, Status, useNow } from '../../parts/basic.tsx';
+import { Ago, Share, useNow } from '../../parts/basic.tsx';
 import { Chip, Chips, NamedChip } from '../../parts/chips.tsx';
 import { type ListSearch, withFilter } from '../../parts/filters.ts';
 import { AddButton, ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
@@ -14,8 +14,9 @@ import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { CreatedDialog, type CreatedKey } from './created.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
+import { KeyStatus } from './key-status.tsx';
 import { NewKey } from './new-key.tsx';
-import { budgetShare, stateOf } from './state.ts';
+import { budgetShare } from './state.ts';
 import { words } from './words.ts';
 
 export function KeysPage() {
@@ -109,15 +110,6 @@ function useColumns(accountOf: (id: string) => string): Column<Key>[] {
       cell: ({ createdAt }) => <Ago at={createdAt} now={now} />,
     },
   ];
-}
-
-export function KeyStatus({ of, now }: { of: Key; now: number }) {
-  const t = useWords(words);
-  const c = useWords(common);
-  const { s, word, n } = stateOf(of, now);
-  const text =
-    word === 'disabled' ? c('disabled') : word === 'expiresIn' || word === 'budgetAt' ? t(word, { n }) : t(word);
-  return <Status s={s}>{text}</Status>;
 }
 
 function BudgetCell({ of }: { of: Key }) {

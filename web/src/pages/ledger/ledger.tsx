@@ -1,4 +1,4 @@
-/** Ledger: the entries of an account, the proof of all, corrections with a preview. */
+/** Ledger: the entries of an account, their verification, corrections with a preview. */
 import { Link } from '@tanstack/react-router';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
@@ -6,14 +6,14 @@ import type { Entry } from '../../api/types.ts';
 import { exactMoney } from '../../format/money.ts';
 import { count, fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Head } from '../../parts/basic.tsx';
+import { Page } from '../../parts/basic.tsx';
 import { Chips, NamedChip } from '../../parts/chips.tsx';
 import { type ListAddress, PagedRows, useListAddress } from '../../parts/list-page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { usePage } from '../../parts/use-page.ts';
 import { common } from '../../parts/words.ts';
-import { Proof } from './proof.tsx';
+import { Verification } from './verification.tsx';
 import { words } from './words.ts';
 
 export function LedgerPage() {
@@ -24,9 +24,8 @@ export function LedgerPage() {
   const accounts = useAccounts(may('accounts:read')).data ?? [];
   const chosen = address.listed.account ?? (accounts.length === 1 ? accounts[0]?.id : undefined);
   return (
-    <main className="page" id="main">
-      <Head title={t('title')} />
-      <Proof />
+    <Page title={t('title')}>
+      <Verification />
       <Chips>
         <NamedChip label={c('account')} value={chosen} of={accounts} onChange={(account) => address.go({ account })} />
       </Chips>
@@ -37,7 +36,7 @@ export function LedgerPage() {
           <Entries account={chosen} address={address} />
         )}
       </section>
-    </main>
+    </Page>
   );
 }
 

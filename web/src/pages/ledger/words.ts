@@ -9,10 +9,10 @@ export const words = dictionary({
   note: ['Note', '备注'],
   call: ['Call', '调用'],
   hash: ['Hash', '哈希'],
-  verify: ['Prove the ledger', '校验账本'],
+  verify: ['Verify the ledger', '校验账本'],
   full: ['From the first entry', '从第一条账目起'],
   ok: [
-    'Proved: {entries} entries of {accounts} accounts, {holds} open holds.',
+    'Verified: {entries} entries of {accounts} accounts, {holds} open holds.',
     '校验通过：{accounts} 个账户的 {entries} 条账目，{holds} 笔未结预扣。',
   ],
   faults: ['{n} faults', '{n} 处错误', 'One fault'],
@@ -26,7 +26,7 @@ export const words = dictionary({
     '每项更正都会成为一条账目，不会删除任何内容。',
   ],
   entered: ['The corrections are entered.', '更正已入账。'],
-  proof: ['Proof', '校验'],
+  verification: ['Verification', '校验'],
   confirmName: ['repair', 'repair'],
   emptyTitle: ['No entries yet', '暂无账目'],
 });

@@ -6,7 +6,7 @@ import type { Limits } from '../../api/types.ts';
 import { shortMoney } from '../../format/money.ts';
 import { count } from '../../format/numbers.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { Head, Segments } from '../../parts/basic.tsx';
+import { Page, Segments } from '../../parts/basic.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
@@ -41,8 +41,9 @@ export function LimitsPage() {
   const accounts = useAccounts(may('accounts:read'));
   const keys = useKeys(may('keys:read'));
   return (
-    <main className="page" id="main">
-      <Head title={t('title')}>
+    <Page
+      title={t('title')}
+      actions={
         <Segments<'accounts' | 'keys'>
           label={t('show')}
           value={tab}
@@ -52,7 +53,8 @@ export function LimitsPage() {
           ]}
           onChange={(next) => void navigate({ to: '/limits', search: { tab: next } })}
         />
-      </Head>
+      }
+    >
       <section className="panel" aria-label={t('list')}>
         {tab === 'accounts' ? (
           <Loaded of={accounts}>{(rows) => <LimitTable rows={rows} to="/accounts" />}</Loaded>
@@ -60,7 +62,7 @@ export function LimitsPage() {
           <Loaded of={keys}>{(rows) => <LimitTable rows={rows} to="/keys" />}</Loaded>
         )}
       </section>
-    </main>
+    </Page>
   );
 }
 

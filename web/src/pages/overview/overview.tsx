@@ -4,7 +4,7 @@ import type { Overview } from '../../api/types.ts';
 import { changePercent, shortMoney } from '../../format/money.ts';
 import { change, count, duration, percent } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
-import { type Fact, Figures, Head, Panel, Segments, Status } from '../../parts/basic.tsx';
+import { type Fact, Figures, Page, Panel, Segments, Status } from '../../parts/basic.tsx';
 import { PERIODS, type Period, readPeriod } from '../../parts/filters.ts';
 import { Plot, Spark } from '../../parts/plot.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -23,19 +23,22 @@ export function OverviewPage() {
   const period = readPeriod(route.useSearch().period, '24h');
   const overview = useOverview(period);
   return (
-    <main className="page" id="main">
-      <Head title={t('title')} beside={overview.data && !overview.error && <Status s="live">{t('live')}</Status>}>
+    <Page
+      title={t('title')}
+      beside={overview.data && !overview.error && <Status s="live">{t('live')}</Status>}
+      actions={
         <Segments<Period>
           label={t('period')}
           value={period}
           options={PERIODS.map((value) => [value, t(`p${value}`)] as const)}
           onChange={(value) => void navigate({ to: '/', search: { period: value } })}
         />
-      </Head>
+      }
+    >
       <Loaded of={overview} bones={8}>
         {(data) => <Body data={data} period={period} />}
       </Loaded>
-    </main>
+    </Page>
   );
 }
 

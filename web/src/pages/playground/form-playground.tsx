@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
 import { Empty, FormError } from '../../parts/states.tsx';
 import { Aside } from './aside.tsx';
+import type { Frame } from './endpoints.ts';
 import { FormFields, type FormValues, requestFor, START_VALUES } from './forms.tsx';
 import { FrameFields, useModelsFor } from './frame.tsx';
 import { OptionsHead } from './options-head.tsx';
-import type { Frame } from './playground.tsx';
 import { type Outcome, ResultView, runRequest } from './results.tsx';
 import { words } from './words.ts';
 

@@ -1,7 +1,7 @@
 import { useWords } from '../../i18n/words.ts';
 import { Area, Field, Select } from '../../parts/form.tsx';
 import type { Sent } from './code.ts';
-import type { Endpoint } from './playground.tsx';
+import type { Endpoint } from './endpoints.ts';
 import { words } from './words.ts';
 
 export interface FormValues {

@@ -6,7 +6,7 @@ import { useWords } from '../../i18n/words.ts';
 import { NamedSelect } from '../../parts/fields.tsx';
 import { Select } from '../../parts/form.tsx';
 import { common } from '../../parts/words.ts';
-import { ENDPOINTS, type Endpoint, type Frame } from './playground.tsx';
+import { ENDPOINTS, type Endpoint, type Frame } from './endpoints.ts';
 import { words } from './words.ts';
 
 interface Props {

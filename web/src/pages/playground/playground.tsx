@@ -5,24 +5,10 @@ import { useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Failed } from '../../parts/states.tsx';
 import { ChatPlayground } from './chat-playground.tsx';
+import type { Endpoint, Frame } from './endpoints.ts';
 import { FormPlayground } from './form-playground.tsx';
 import { useCallable, usePlaygroundKey } from './use-playground.ts';
 import { words } from './words.ts';
-
-export const ENDPOINTS = ['chat', 'images', 'speech', 'transcription', 'embeddings', 'rerank', 'video'] as const;
-export type Endpoint = (typeof ENDPOINTS)[number];
-
-/** What both kinds of playground need. */
-export interface Frame {
-  endpoint: Endpoint;
-  setEndpoint: (endpoint: Endpoint) => void;
-  /** The id of the playground's key, until it is known undefined. */
-  playgroundKey: string | undefined;
-  models: readonly string[];
-  account: string | undefined;
-  accounts: readonly { id: string; name: string; available?: string }[];
-  setAccount: (id: string) => void;
-}
 
 export function PlaygroundPage() {
   const t = useWords(words);

@@ -3,8 +3,8 @@ import { ApiError } from '../../api/client.ts';
 import { count } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import type { Sent } from './code.ts';
+import type { Endpoint } from './endpoints.ts';
 import type { FormValues } from './forms.tsx';
-import type { Endpoint } from './playground.tsx';
 import { sendAs } from './use-playground.ts';
 import { words } from './words.ts';
 

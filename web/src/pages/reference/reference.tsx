@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { baseUrlOf, useSession } from '../../api/session.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { Head } from '../../parts/basic.tsx';
+import { Page } from '../../parts/basic.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { SearchField } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -38,10 +38,7 @@ export function ReferencePage() {
   });
   const base = baseUrlOf(session);
   return (
-    <main className="page" id="main">
-      <Head title={t('title')}>
-        <SearchField label={t('find')} value={typed} onText={setTyped} />
-      </Head>
+    <Page title={t('title')} actions={<SearchField label={t('find')} value={typed} onText={setTyped} />}>
       <p className="dim">{t('original')}</p>
       <div className="secret">
         <code>{base}/v1</code>
@@ -56,7 +53,7 @@ export function ReferencePage() {
           />
         )}
       </Loaded>
-    </main>
+    </Page>
   );
 }
 

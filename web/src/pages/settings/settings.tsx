@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useRows } from '../../api/queries.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { Head, Status } from '../../parts/basic.tsx';
+import { Page, Status } from '../../parts/basic.tsx';
 import { SearchField } from '../../parts/fields.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -40,10 +40,7 @@ export function SettingsPage() {
   const [typed, setTyped] = useState('');
   const settings = useRows<Setting>('settings', '/admin/v1/settings');
   return (
-    <main className="page" id="main">
-      <Head title={t('title')}>
-        <SearchField label={t('find')} value={typed} onText={setTyped} />
-      </Head>
+    <Page title={t('title')} actions={<SearchField label={t('find')} value={typed} onText={setTyped} />}>
       <p className="dim">{t('how')}</p>
       <section className="panel" aria-label={t('list')}>
         <Loaded of={settings} bones={10}>
@@ -52,7 +49,7 @@ export function SettingsPage() {
           )}
         </Loaded>
       </section>
-    </main>
+    </Page>
   );
 }
 

@@ -4,7 +4,7 @@ import type { UsageGroup } from '../../api/types.ts';
 import { shortMoney } from '../../format/money.ts';
 import { count, tokens } from '../../format/numbers.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
-import { Head, Segments } from '../../parts/basic.tsx';
+import { Page, Segments } from '../../parts/basic.tsx';
 import { readPeriod } from '../../parts/filters.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -66,21 +66,25 @@ export function UsagePage() {
     { id: 'spend', head: c('spend'), num: true, cell: ({ cost }) => shortMoney(cost) },
   ];
   return (
-    <main className="page" id="main">
-      <Head title={t('title')}>
-        <Segments<Group>
-          label={t('by')}
-          value={group}
-          options={GROUPS.map((name) => [name, groupWords[name]] as const)}
-          onChange={(tab) => go({ tab, period })}
-        />
-        <Segments<Choice>
-          label={t('period')}
-          value={period}
-          options={CHOICES.map((name) => [name, t(`p${name}`)] as const)}
-          onChange={(next) => go({ tab: group, period: next })}
-        />
-      </Head>
+    <Page
+      title={t('title')}
+      actions={
+        <>
+          <Segments<Group>
+            label={t('by')}
+            value={group}
+            options={GROUPS.map((name) => [name, groupWords[name]] as const)}
+            onChange={(tab) => go({ tab, period })}
+          />
+          <Segments<Choice>
+            label={t('period')}
+            value={period}
+            options={CHOICES.map((name) => [name, t(`p${name}`)] as const)}
+            onChange={(next) => go({ tab: group, period: next })}
+          />
+        </>
+      }
+    >
       <section className="panel" aria-label={t('list')}>
         <Loaded of={usage}>
           {({ data, total }) =>
@@ -106,6 +110,6 @@ export function UsagePage() {
           }
         </Loaded>
       </section>
-    </main>
+    </Page>
   );
 }

@@ -11,14 +11,14 @@ import { FormError } from '../../parts/states.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 
-/** `ok` is absent while the proof still runs (202). */
+/** `ok` is absent while the verification still runs (202). */
 interface Report {
   ok?: boolean;
   accounts: number;
   entries: number;
   holds: number;
   faults: string[];
-  /** What is no fault. Absent while the proof still runs. */
+  /** What is no fault. Absent while the verification still runs. */
   notes?: string[];
 }
 
@@ -28,7 +28,7 @@ interface Repair {
   left?: string[];
 }
 
-export function Proof() {
+export function Verification() {
   const t = useWords(words);
   const may = useMay();
   const client = useQueryClient();
@@ -45,7 +45,7 @@ export function Proof() {
     await refresh(client, 'entries', 'accounts');
   };
   return (
-    <Panel title={t('proof')} id="l-proof">
+    <Panel title={t('verification')} id="l-verification">
       <div className="in form">
         <div className="row">
           <button type="button" className="btn go" disabled={saving.busy} onClick={() => void saving.run(verify)}>
