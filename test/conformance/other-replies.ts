@@ -14,39 +14,56 @@ export interface OtherReply {
   body: Uint8Array;
 }
 
-/** The sender of each recorded wire format. */
-const RECORDED: { readonly [wire: string]: Pick<OtherReply, 'provider' | 'model' | 'kind'> } = {
-  'openai-images': { provider: 'openai', model: 'gpt-image-1', kind: 'image' },
-  'openai-images-edits': { provider: 'openai', model: 'gpt-image-1', kind: 'image' },
-  'imagen-predict': { provider: 'google', model: 'imagen-4.0-generate-001', kind: 'image' },
-  'openai-embeddings': { provider: 'openai', model: 'text-embedding-3-small', kind: 'embed' },
-  'cohere-embed': { provider: 'cohere', model: 'embed-v4.0', kind: 'embed' },
-  'gemini-batch-embed': { provider: 'google', model: 'gemini-embedding-001', kind: 'embed' },
-  'vertex-embeddings': { provider: 'vertex', model: 'text-embedding-005', kind: 'embed' },
-  'cohere-rerank': { provider: 'cohere', model: 'rerank-v3.5', kind: 'rerank' },
-  'voyage-rerank': { provider: 'voyage', model: 'rerank-2.5', kind: 'rerank' },
-  'openai-moderations': { provider: 'openai', model: 'omni-moderation-latest', kind: 'moderation' },
-  'openai-speech': { provider: 'openai', model: 'gpt-4o-mini-tts', kind: 'speech' },
-  'dashscope-images': { provider: 'dashscope', model: 'qwen-image-2.0', kind: 'image' },
-  'dashscope-image-tasks': { provider: 'dashscope', model: 'wan2.2-t2i-flash', kind: 'image' },
-  stability: { provider: 'stability', model: 'core', kind: 'image' },
-  'gemini-speech': { provider: 'google', model: 'gemini-2.5-flash-preview-tts', kind: 'speech' },
-  'elevenlabs-speech': { provider: 'elevenlabs', model: 'eleven_v3', kind: 'speech' },
-  'openai-transcriptions': { provider: 'openai', model: 'gpt-4o-transcribe', kind: 'transcription' },
-  'dashscope-rerank': { provider: 'dashscope', model: 'gte-rerank-v2', kind: 'rerank' },
-};
+/** The provider of each recorded wire format, and its name of the model. */
+const RECORDED: { readonly [kind in Kind]?: { readonly [wire: string]: readonly [provider: string, model: string] } } =
+  {
+    image: {
+      'openai-images': ['openai', 'gpt-image-1'],
+      'openai-images-edits': ['openai', 'gpt-image-1'],
+      'imagen-predict': ['google', 'imagen-4.0-generate-001'],
+      'dashscope-images': ['dashscope', 'qwen-image-2.0'],
+      'dashscope-image-tasks': ['dashscope', 'wan2.2-t2i-flash'],
+      stability: ['stability', 'core'],
+    },
+    embed: {
+      'openai-embeddings': ['openai', 'text-embedding-3-small'],
+      'cohere-embed': ['cohere', 'embed-v4.0'],
+      'gemini-batch-embed': ['google', 'gemini-embedding-001'],
+      'vertex-embeddings': ['vertex', 'text-embedding-005'],
+    },
+    rerank: {
+      'cohere-rerank': ['cohere', 'rerank-v3.5'],
+      'voyage-rerank': ['voyage', 'rerank-2.5'],
+      'dashscope-rerank': ['dashscope', 'gte-rerank-v2'],
+    },
+    moderation: {
+      'openai-moderations': ['openai', 'omni-moderation-latest'],
+    },
+    speech: {
+      'openai-speech': ['openai', 'gpt-4o-mini-tts'],
+      'gemini-speech': ['google', 'gemini-2.5-flash-preview-tts'],
+      'elevenlabs-speech': ['elevenlabs', 'eleven_v3'],
+    },
+    transcription: {
+      'openai-transcriptions': ['openai', 'gpt-4o-transcribe'],
+    },
+  };
 
 const recorded = (): OtherReply[] =>
-  Object.entries(RECORDED).flatMap(([wire, sender]) =>
-    recordedCases(wire)
-      .filter(({ status }) => status === 200)
-      .map((one) => ({
-        ...sender,
-        name: one.file,
-        stream: one.stream,
-        contentType: replyContentType(one),
-        body: replyBytes(one),
-      })),
+  Object.entries(RECORDED).flatMap(([kind, formats]) =>
+    Object.entries(formats).flatMap(([wire, [provider, model]]) =>
+      recordedCases(wire)
+        .filter(({ status }) => status === 200)
+        .map((one) => ({
+          name: one.file,
+          provider,
+          model,
+          kind: kind as Kind,
+          stream: one.stream,
+          contentType: replyContentType(one),
+          body: replyBytes(one),
+        })),
+    ),
   );
 
 const json = (body: object): Pick<OtherReply, 'stream' | 'contentType' | 'body'> => ({

@@ -6,19 +6,17 @@ import { readUsage, writeUsage } from './openai-usage.ts';
 import type { Quirks } from './quirks.ts';
 
 const read = (raw: JsonObject, quirks: Quirks = {}) => readUsage(raw, quirks);
+/** 12 tokens of input and 2 of output, with reasoning. */
+const beside = (reasoning: number, total: number): JsonObject => ({
+  prompt_tokens: 12,
+  completion_tokens: 2,
+  total_tokens: total,
+  completion_tokens_details: { reasoning_tokens: reasoning },
+});
 const GEMINI: Quirks = { returnsReasoningInTotal: true };
 
 test.each<[string, JsonObject, object]>([
-  [
-    'xAI counts reasoning beside the output',
-    {
-      prompt_tokens: 12,
-      completion_tokens: 2,
-      total_tokens: 334,
-      completion_tokens_details: { reasoning_tokens: 320 },
-    },
-    { input: 12, output: 322, reasoning: 320 },
-  ],
+  ['xAI counts reasoning beside the output', beside(320, 334), { input: 12, output: 322, reasoning: 320 }],
   [
     'a total beyond its parts is not output',
     { prompt_tokens: 66, completion_tokens: 6, total_tokens: 1e12 },
@@ -31,12 +29,7 @@ test.each<[string, JsonObject, object]>([
   ],
   [
     'a total that is not the sum with the reasoning is not output',
-    {
-      prompt_tokens: 12,
-      completion_tokens: 2,
-      total_tokens: 1e12,
-      completion_tokens_details: { reasoning_tokens: 1 },
-    },
+    beside(1, 1e12),
     { input: 12, output: 2, reasoning: 1 },
   ],
   [

@@ -3,6 +3,13 @@ import { budgetLeft, committed, noSpending, type Spending, spend, turnTo } from 
 
 const at = (text: string) => Date.parse(text);
 
+/** The first spending of a key or account. */
+function spent(amount: bigint, time: number): Spending {
+  const spending = noSpending();
+  spend(spending, amount, time);
+  return spending;
+}
+
 /** What counts in each window after the windows were turned to this time. */
 function turned(spending: Spending, time: number) {
   turnTo(spending, time);
@@ -33,9 +40,8 @@ test('a process whose clock is behind has no budget of its own', () => {
 });
 
 test('windows that a wrong clock opened are reverted within a minute, and no spending of the correct ones is lost', () => {
-  const spending = noSpending();
   const true0 = at('2026-02-28T23:30:00Z');
-  spend(spending, 5n, true0);
+  const spending = spent(5n, true0);
   // The clock is an hour ahead for 1.5 s, then correct again.
   turnTo(spending, true0 + 3_600_000);
   spend(spending, 2n, true0 + 3_600_000);
@@ -50,9 +56,8 @@ test('windows that a wrong clock opened are reverted within a minute, and no spe
 });
 
 test('a clock that is a year ahead does not stop the daily windows', () => {
-  const spending = noSpending();
   const noon = at('2026-03-01T12:00:00Z');
-  spend(spending, 5n, noon);
+  const spending = spent(5n, noon);
   turnTo(spending, at('2027-03-01T12:00:00Z'));
   turnTo(spending, noon + 2000);
   expect(turned(spending, noon + 63_000)).toEqual({ total: 5n, day: 5n, month: 5n });
@@ -60,9 +65,8 @@ test('a clock that is a year ahead does not stop the daily windows', () => {
 });
 
 test('spending that ended before the newest windows began is booked there and reverts nothing', () => {
-  const spending = noSpending();
   const midnight = at('2026-03-01T00:00:00Z');
-  spend(spending, 5n, midnight);
+  const spending = spent(5n, midnight);
   for (const minutes of [50, 30, 10, 1]) spend(spending, 1n, midnight - minutes * 60_000);
   expect(committed(spending, midnight)).toEqual({ total: 9n, day: 9n, month: 9n });
 });

@@ -4,6 +4,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, isStepCount, jsonSchema, Output, streamText, tool } from 'ai';
+import { contentOf } from './shared.mjs';
 
 const THINKING = {
   openai: { reasoningEffort: 'low', reasoningSummary: 'auto', forceReasoning: true },
@@ -38,7 +39,7 @@ export async function converse(scenario, { signal, onText, resultOf }) {
     abortSignal: signal,
     stopWhen: isStepCount(mostTurns),
     ...(system && { instructions: system }),
-    messages: [{ role: 'user', content: toContent(prompt) }],
+    messages: [{ role: 'user', content: contentOf(prompt, toPart) }],
     ...(tools.length > 0 && { tools: Object.fromEntries(tools.map((each) => [each.name, toTool(each, resultOf)])) }),
     ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
     ...settings(scenario),
@@ -105,11 +106,8 @@ function toTurn(step) {
   };
 }
 
-function toContent(prompt) {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map((part) => {
-    if (part.type === 'text') return part;
-    const data = part.url ? new URL(part.url) : part.data;
-    return { type: 'file', data, mediaType: part.mediaType, ...(part.name && { filename: part.name }) };
-  });
+function toPart(part) {
+  if (part.type === 'text') return part;
+  const data = part.url ? new URL(part.url) : part.data;
+  return { type: 'file', data, mediaType: part.mediaType, ...(part.name && { filename: part.name }) };
 }

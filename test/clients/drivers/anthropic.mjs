@@ -1,5 +1,6 @@
 // The official Anthropic library on messages.
 import Anthropic from '@anthropic-ai/sdk';
+import { contentOf } from './shared.mjs';
 
 export function messagesDriver({ url, apiKey, retries = 0 }) {
   const client = new Anthropic({ apiKey, baseURL: url, maxRetries: retries });
@@ -9,7 +10,7 @@ export function messagesDriver({ url, apiKey, retries = 0 }) {
       for await (const { id } of client.models.list({ limit: 2 })) names.push(id);
       return names;
     },
-    begin: ({ prompt }) => [{ role: 'user', content: toContent(prompt) }],
+    begin: ({ prompt }) => [{ role: 'user', content: contentOf(prompt, toPart) }],
     async ask(scenario, messages, { signal, onText }) {
       const request = toRequest(scenario, messages);
       const reply = scenario.stream
@@ -75,10 +76,7 @@ function toTurn(reply) {
 
 const joined = (blocks, member) => blocks.map((block) => block[member]).join('');
 
-function toContent(prompt) {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map((part) => (part.type === 'text' ? part : { type: part.type, source: sourceOf(part) }));
-}
+const toPart = (part) => (part.type === 'text' ? part : { type: part.type, source: sourceOf(part) });
 
 function sourceOf({ url, data, mediaType }) {
   return url ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };

@@ -1,5 +1,6 @@
 // The official openai library on chat completions.
 import OpenAI from 'openai';
+import { addressOf, contentOf, openaiUsage } from './shared.mjs';
 
 export function chatDriver({ url, apiKey, retries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
@@ -7,7 +8,7 @@ export function chatDriver({ url, apiKey, retries = 0 }) {
     models: () => named(client.models.list()),
     begin: ({ system, prompt }) => [
       ...(system ? [{ role: 'system', content: system }] : []),
-      { role: 'user', content: toContent(prompt) },
+      { role: 'user', content: contentOf(prompt, toPart) },
     ],
     async ask(scenario, messages, { signal, onText }) {
       const request = toRequest(scenario, messages);
@@ -69,30 +70,21 @@ function toTurn(reply) {
     })),
     finish: finish_reason,
     sources: (message.annotations ?? []).map((each) => each.url_citation.url),
-    usage: {
-      input: reply.usage.prompt_tokens,
-      output: reply.usage.completion_tokens,
-      cachedInput: reply.usage.prompt_tokens_details?.cached_tokens ?? 0,
-      reasoning: reply.usage.completion_tokens_details?.reasoning_tokens ?? 0,
-    },
+    usage: openaiUsage(reply.usage, 'prompt', 'completion'),
   };
 }
 
-function toContent(prompt) {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map((part) => {
-    const url = part.url ?? `data:${part.mediaType};base64,${part.data}`;
-    switch (part.type) {
-      case 'image':
-        return { type: 'image_url', image_url: { url } };
-      case 'audio':
-        return { type: 'input_audio', input_audio: { data: part.data, format: 'wav' } };
-      case 'document':
-        return { type: 'file', file: { filename: part.name, file_data: url } };
-      default:
-        return part;
-    }
-  });
+function toPart(part) {
+  switch (part.type) {
+    case 'image':
+      return { type: 'image_url', image_url: { url: addressOf(part) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: 'wav' } };
+    case 'document':
+      return { type: 'file', file: { filename: part.name, file_data: addressOf(part) } };
+    default:
+      return part;
+  }
 }
 
 const toResult = ({ text }) => text;

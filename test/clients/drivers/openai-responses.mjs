@@ -1,10 +1,11 @@
 // The official openai library on Responses, which keeps nothing and is given every item again.
 import OpenAI from 'openai';
+import { addressOf, contentOf, openaiUsage } from './shared.mjs';
 
 export function responsesDriver({ url, apiKey, retries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
   return {
-    begin: ({ prompt }) => [{ role: 'user', content: toContent(prompt) }],
+    begin: ({ prompt }) => [{ role: 'user', content: contentOf(prompt, toPart) }],
     async ask(scenario, input, { signal, onText }) {
       const request = toRequest(scenario, input);
       const { responses } = client;
@@ -69,30 +70,20 @@ function toTurn(reply) {
     })),
     finish: reply.incomplete_details?.reason ?? reply.status,
     sources: content.flatMap((part) => part.annotations ?? []).map(({ url }) => url),
-    usage: {
-      input: reply.usage.input_tokens,
-      output: reply.usage.output_tokens,
-      cachedInput: reply.usage.input_tokens_details?.cached_tokens ?? 0,
-      reasoning: reply.usage.output_tokens_details?.reasoning_tokens ?? 0,
-    },
+    usage: openaiUsage(reply.usage, 'input', 'output'),
   };
 }
 
-function toContent(prompt) {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map((part) => {
-    switch (part.type) {
-      case 'image':
-        return { type: 'input_image', image_url: addressOf(part), detail: 'auto' };
-      case 'document':
-        return { type: 'input_file', filename: part.name, file_data: addressOf(part) };
-      default:
-        return { type: 'input_text', text: part.text };
-    }
-  });
+function toPart(part) {
+  switch (part.type) {
+    case 'image':
+      return { type: 'input_image', image_url: addressOf(part), detail: 'auto' };
+    case 'document':
+      return { type: 'input_file', filename: part.name, file_data: addressOf(part) };
+    default:
+      return { type: 'input_text', text: part.text };
+  }
 }
-
-const addressOf = ({ url, mediaType, data }) => url ?? `data:${mediaType};base64,${data}`;
 
 function toResult({ text, image }) {
   if (!image) return text;
