@@ -17,7 +17,7 @@ export interface Options {
   fleet?: boolean;
 }
 
-export const USAGE = `npm run bench -- [options]
+const USAGE = `npm run bench -- [options]
   --quick            one short round: a look, not a measurement
   --seconds N        length of each measurement (default 4)
   --rounds N         rounds over all gateways; figures are medians (default 3). Gateways of others are measured in the first

@@ -2,7 +2,7 @@
 import { newId } from '../canonical/id.ts';
 import type { KeyKind } from '../store/rows.ts';
 
-export const KEY_PREFIXES = { caller: 'sk-', admin: 'sk-admin-' } as const satisfies Record<KeyKind, string>;
+const KEY_PREFIXES = { caller: 'sk-', admin: 'sk-admin-' } as const satisfies Record<KeyKind, string>;
 const KEY_LENGTH = 48;
 
 export interface IssuedKey {

@@ -14,7 +14,7 @@ import type { PriceFile } from './price-schema.ts';
 import { readComponents, writeComponents, writePeoplesPrice } from './price-text.ts';
 
 /** The price file of this release. */
-export const RELEASE_SOURCE = 'release';
+const RELEASE_SOURCE = 'release';
 
 /** `release`, an http address, or the content of a file, which is called `file`. */
 export interface PriceSource {

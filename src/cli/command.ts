@@ -26,7 +26,7 @@ export interface Given {
 }
 
 /** Options that select the server. */
-export const SERVER_OPTIONS = { url: { type: 'string' }, 'key-file': { type: 'string' } } as const;
+const SERVER_OPTIONS = { url: { type: 'string' }, 'key-file': { type: 'string' } } as const;
 
 /** An error in the user's input: one sentence, exit code 1. */
 export class UsageError extends Error {}

@@ -94,7 +94,7 @@ function pageFile(name: string, bytes: Uint8Array<ArrayBuffer>): PageFile {
 }
 
 /** The built files by name. */
-export function readFiles(folder: string): ReadonlyMap<string, PageFile> {
+function readFiles(folder: string): ReadonlyMap<string, PageFile> {
   const names = readdirSync(folder).filter((name) => name.includes('.'));
   return new Map(names.map((name) => [name, pageFile(name, new Uint8Array(readFileSync(join(folder, name))))]));
 }

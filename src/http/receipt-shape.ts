@@ -7,7 +7,8 @@ import { type ChargeItem, itemize } from '../ledger/pricing/itemize.ts';
 import type { CallRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { ReceiptAttempt } from '../telemetry/receipt.ts';
-import { Time, Usd, writeTime } from './fields.ts';
+import { Time, writeTime } from './fields/time.ts';
+import { Usd } from './fields/usd.ts';
 
 export const ATTEMPT = Type.Object({
   provider: Type.String(),

@@ -35,7 +35,7 @@ export async function personOf(
 }
 
 /** Throws `permission_denied`. */
-export function requirePermission(
+function requirePermission(
   { permissions, role }: Pick<SignedIn, 'permissions' | 'role'>,
   permission: NonNullable<Documented['permission']>,
 ): void {

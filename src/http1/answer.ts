@@ -71,12 +71,7 @@ export class UnsayableHeader extends Error {}
 export type Persistence = 'default' | 'keep-alive' | 'close';
 
 /** Throws UnsayableHeader. */
-export function writeAnswerHead(
-  { status, headers }: Answer,
-  end: BodyEnd,
-  persistence: Persistence,
-  now: number,
-): string {
+function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, persistence: Persistence, now: number): string {
   let head = status === 200 ? OK : `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
   for (const name in headers) {
     if (name === 'content-length') continue;

@@ -27,7 +27,7 @@ export class MalformedMessage extends Error {}
 export class LargeHead extends MalformedMessage {}
 
 /** The maximum of all heads of a message, including interim ones. */
-export const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 64 * 1024;
 /** A chunk's size line with its extensions, and all trailers. */
 const MAX_LINE_BYTES = 8 * 1024;
 /** All chunk extensions of a message: they have no meaning here, and could be much larger than the body. */

@@ -129,7 +129,7 @@ async function answerWithin<T, R>(report: Promise<T>, waitMs: number, running: R
 const CALLS_AT_ONCE = 500;
 
 /** Charges the recorded usage of each call again at the other price and the factor of its price group. Rejects if the database does not answer. */
-export async function reprice(
+async function reprice(
   store: Pick<Store, 'billedCalls' | 'price'>,
   { from, to, prices, readPrice, progress }: RepricingRequest,
 ): Promise<RepricedBill> {

@@ -215,7 +215,7 @@ const SLOTS = 30;
 const SLOT_MS = 1000;
 
 /** Counts outcomes in slots of one second. Times are milliseconds since 1970. */
-export class OutcomeWindow {
+class OutcomeWindow {
   private readonly good = new Uint32Array(SLOTS);
   private readonly bad = new Uint32Array(SLOTS);
   /** The second that was counted last. */

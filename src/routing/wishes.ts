@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
 /** Values of `provider.sort`. */
-export const SORTS = ['price', 'throughput', 'latency'] as const;
+const SORTS = ['price', 'throughput', 'latency'] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** In USD: of a million tokens (those of audio input too), of a request, of an image. */

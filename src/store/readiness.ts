@@ -43,7 +43,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_(IOERR|CANTOPEN)/, "The database's file cannot be read or written."],
 ];
 
-export function reasonOf(thrown: unknown): string {
+function reasonOf(thrown: unknown): string {
   const cause: unknown = thrown instanceof GatewayError ? thrown.cause : thrown;
   const { code, errno } = (cause ?? {}) as { code?: unknown; errno?: unknown };
   // SQLite names its errors in `code`. Postgres has its own code in `errno`, and `code` says that the error is from the server.

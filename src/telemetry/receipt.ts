@@ -66,7 +66,7 @@ export function receiptOf(trace: CallTrace): Receipt {
 }
 
 /** Member by member, only what there is: the text stays short. */
-export function detailsOf({ labels, error, warnings, route, limits }: CallTrace): ReceiptDetails {
+function detailsOf({ labels, error, warnings, route, limits }: CallTrace): ReceiptDetails {
   const details: ReceiptDetails = {};
   if (labels.clientRequestId !== undefined) details.clientRequestId = labels.clientRequestId;
   if (labels.user !== undefined) details.user = bounded(labels.user);
@@ -84,7 +84,7 @@ export function detailsOf({ labels, error, warnings, route, limits }: CallTrace)
 }
 
 /** Milliseconds, to the tenth. */
-export const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
 function attemptOf(attempt: AttemptRecord, at: number): ReceiptAttempt {
   const { target, credential, status, outcome, startedAt, answeredAt, endedAt, errorCode, message } = attempt;
@@ -109,7 +109,7 @@ export function maskedCredential(credential: string | undefined): string | undef
 }
 
 /** Of a short secret they would reveal too much. */
-export function lastFour(credential: string | undefined): string | undefined {
+function lastFour(credential: string | undefined): string | undefined {
   return credential === undefined || credential.length < 12 ? undefined : credential.slice(-4);
 }
 

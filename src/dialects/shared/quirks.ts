@@ -122,7 +122,7 @@ interface TranscriptionQuirks {
 }
 
 /** The values of quirks that are absent. */
-export const DEFAULTS = {
+const DEFAULTS = {
   streamUsage: 'ask',
   supportsDeveloperRole: true,
   supportsFreeTextTools: true,

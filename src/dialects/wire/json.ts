@@ -344,7 +344,7 @@ function nameAmong(bytes: Uint8Array, member: Member, names: readonly string[]):
 }
 
 /** Whether the range is exactly this text in quotes, without escapes. */
-export function isQuoted(bytes: Uint8Array, { start, end }: JsonSpan, text: string): boolean {
+function isQuoted(bytes: Uint8Array, { start, end }: JsonSpan, text: string): boolean {
   if (end - start !== text.length + 2 || bytes[start] !== QUOTE) return false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -373,7 +373,7 @@ function quotedName(name: string): Uint8Array {
 }
 
 /** A text as JSON, for texts that are written again and again, such as names of models. */
-export function quotedText(text: string): Uint8Array {
+function quotedText(text: string): Uint8Array {
   const known = quotedTexts.get(text);
   if (known) return known;
   const quoted = encoder.encode(JSON.stringify(text));

@@ -41,7 +41,7 @@ const LONGEST_NAME = 80;
 const MOST_NAMES = 2000;
 
 /** The most similar name, if it is similar enough. */
-export function nearestName(asked: string, models: readonly Pick<Model, 'name'>[]): string | undefined {
+function nearestName(asked: string, models: readonly Pick<Model, 'name'>[]): string | undefined {
   if (asked.length > LONGEST_NAME) return undefined;
   const wanted = asked.toLowerCase();
   let nearest: string | undefined;

@@ -114,7 +114,7 @@ function missesSignatures({ deps, context, call, route, isSame }: TargetCall): b
   return expectsReasoning(call, route) || deps.memory.signatureStore.mayKnow(context.caller.account);
 }
 
-export async function withSignatures({ memory }: GatewayDeps, context: CallContext, call: Call): Promise<Call> {
+async function withSignatures({ memory }: GatewayDeps, context: CallContext, call: Call): Promise<Call> {
   if (call.kind !== 'chat') return call;
   return memory.signatureStore.restore(context.caller.account, context.signatureOwner ?? '', call, context.at);
 }

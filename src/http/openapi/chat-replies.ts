@@ -1,10 +1,10 @@
 /** Response schemas for chat, non-streaming and streaming. */
 import { type TProperties, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
-import { named } from '../fields.ts';
+import { named } from '../fields/named.ts';
 import { count, orNull, some, text } from './reply-fields.ts';
 
-export const Usage = named('Usage', {
+const Usage = named('Usage', {
   prompt_tokens: count(),
   completion_tokens: count(),
   total_tokens: count(),

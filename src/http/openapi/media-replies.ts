@@ -1,7 +1,7 @@
 /** Response schemas for images, audio, embeddings, reranking and videos. */
 import { type TProperties, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
-import { named } from '../fields.ts';
+import { named } from '../fields/named.ts';
 import { count, orNull, some, text } from './reply-fields.ts';
 
 const ImagesUsage = Type.Object({}, { $name: 'ImagesUsage', $about: 'Tokens of the text and of the images.' });

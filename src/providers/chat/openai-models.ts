@@ -30,7 +30,7 @@ const IMAGES = '(chatgpt|gpt)-image|dall-e';
 const CHAT = 'gpt-4o-(mini-)?audio|gpt-audio|.*-search-(preview|api)';
 
 /** The only models that OpenAI serves as text completions. */
-export const OPENAI_COMPLETIONS_ONLY = {
+const OPENAI_COMPLETIONS_ONLY = {
   'openai-completions': new RegExp(`^(${COMPLETIONS})`),
   'openai-chat': new RegExp(`^(?!${COMPLETIONS})`),
 };

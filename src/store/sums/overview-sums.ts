@@ -28,9 +28,10 @@ const PLACE: { readonly [name in PlainCount]: number } = {
   cacheWrite: 5,
   reasoning: 6,
 };
-export const FIRST_AT = PLAIN.length;
-export const DURATION_AT = FIRST_AT + RANGES;
-export const COUNTS = DURATION_AT + RANGES;
+/** Where the counts by range of each time begin. */
+const RANGES_AT = { firstByteMs: PLAIN.length, durationMs: PLAIN.length + RANGES } as const;
+export type TimedCount = keyof typeof RANGES_AT;
+export const COUNTS = RANGES_AT.durationMs + RANGES;
 
 export interface OverviewFigures {
   cost: Money;
@@ -67,8 +68,8 @@ export class OverviewSums {
       counts[PLACE.cacheWrite]! += whole(usage.cacheWrite) + whole(usage.cacheWriteHour);
       counts[PLACE.reasoning]! += whole(usage.reasoning);
     }
-    if (firstByteMs !== undefined) counts[FIRST_AT + rangeOf(firstByteMs)]!++;
-    if (call.outcome === 'ok') counts[DURATION_AT + rangeOf(call.durationMs)]!++;
+    if (firstByteMs !== undefined) counts[RANGES_AT.firstByteMs + rangeOf(firstByteMs)]!++;
+    if (call.outcome === 'ok') counts[RANGES_AT.durationMs + rangeOf(call.durationMs)]!++;
   }
 
   /** Takes a provisional record out again. */
@@ -137,7 +138,8 @@ export function addFigures(to: OverviewFigures, more: OverviewFigures): void {
  * The time in milliseconds below which the share `p` of the calls lies, interpolated within its range; the beginning of the last range.
  * `undefined` without calls.
  */
-export function quantile({ counts }: OverviewFigures, start: number, p: number): number | undefined {
+export function quantile({ counts }: OverviewFigures, time: TimedCount, p: number): number | undefined {
+  const start = RANGES_AT[time];
   let total = 0;
   for (let range = 0; range < RANGES; range++) total += counts[start + range]!;
   if (total <= 0) return undefined;

@@ -8,7 +8,7 @@ import { insertAudit } from './audit-table.ts';
 import { insertPerson } from './people-table.ts';
 
 /** Ends a transaction that must not be kept. */
-export class NotRegistered extends Error {
+class NotRegistered extends Error {
   readonly outcome: RegistrationOutcome;
   constructor(outcome: RegistrationOutcome) {
     super(outcome);

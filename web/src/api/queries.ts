@@ -9,7 +9,7 @@ const PAGE = 1000;
 const MOST_PAGES = 10;
 
 /** All pages of a list, up to MOST_PAGES. */
-export async function fetchAll<T>(path: string): Promise<T[]> {
+async function fetchAll<T>(path: string): Promise<T[]> {
   const rows: T[] = [];
   let after: string | undefined;
   for (let at = 0; at < MOST_PAGES; at++) {

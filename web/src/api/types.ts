@@ -1,4 +1,6 @@
 /** The shapes of the admin API that the console reads. Money is decimal text, times are ISO text. */
+import type { Static } from 'typebox';
+import type { ATTEMPT } from '../../../src/http/receipt-shape.ts';
 
 export interface Page<T> {
   data: T[];
@@ -93,17 +95,9 @@ export interface CallRow {
   firstByteMs?: number;
 }
 
-export interface Attempt {
-  provider?: string;
-  target?: string;
-  credential?: string;
-  status?: number;
-  outcome: string;
-  startedMs: number;
-  firstTokenMs?: number;
-  durationMs?: number;
-  error?: { code: string; message?: string };
-}
+type ShownAttempt = Static<typeof ATTEMPT>;
+/** Members do not see providers where the operator does not show them. */
+export type Attempt = Omit<ShownAttempt, 'provider' | 'target'> & Partial<Pick<ShownAttempt, 'provider' | 'target'>>;
 
 export interface ChargeLine {
   component: string;

@@ -29,7 +29,7 @@ export function dictionary<const D extends Entries>(entries: D): D {
   return entries;
 }
 
-export function fill(text: string, values: { readonly [name: string]: string | number } = {}): string {
+function fill(text: string, values: { readonly [name: string]: string | number } = {}): string {
   return text.replace(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
 }
 

@@ -11,7 +11,7 @@ import { common } from './words.ts';
 const SKELETON_AFTER_MS = 150;
 
 /** True after 150 ms: what is there sooner needs no skeleton. */
-export function useLate(): boolean {
+function useLate(): boolean {
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), SKELETON_AFTER_MS);

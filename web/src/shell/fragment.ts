@@ -6,7 +6,7 @@ export interface Fragment {
   error?: string;
 }
 
-export function readFragment(hash: string): Fragment {
+function readFragment(hash: string): Fragment {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const found: Fragment = {};
   for (const name of ['link', 'register', 'error'] as const) {

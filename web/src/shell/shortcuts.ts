@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-export const GO = { o: '/', c: '/calls', k: '/keys', p: '/playground' } as const;
+const GO = { o: '/', c: '/calls', k: '/keys', p: '/playground' } as const;
 
 /** Letters typed into a field are text. */
 export function isTyping(target: EventTarget | null): boolean {

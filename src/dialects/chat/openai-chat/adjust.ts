@@ -52,7 +52,7 @@ function adjustOutput(body: OutgoingBody, { output }: ChatCall, quirks: ModelQui
 }
 
 /** Whether the call has tools with free-text input, in this request or in its history. */
-export function hasFreeText({ tools, messages }: ChatCall): boolean {
+function hasFreeText({ tools, messages }: ChatCall): boolean {
   for (const tool of tools) if (tool.type === 'custom') return true;
   for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.custom) return true;
   return false;

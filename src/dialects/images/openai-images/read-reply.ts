@@ -61,7 +61,7 @@ function notMade([first]: readonly Json[]): GatewayError {
     : unreadable();
 }
 
-export function imageEvents(image: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
+function imageEvents(image: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
   if (!isObject(image)) throw unreadable();
   const { b64_json: base64, url, mime_type: mime, revised_prompt: revised } = image;
   if (typeof base64 !== 'string' && typeof url !== 'string') throw unreadable();

@@ -5,7 +5,9 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { AlertChannelRow, AlertRow, ChannelSecrets, ChannelSettings, DeliveryRow } from '../../../store/alerts.ts';
 import { newWebhookSecret } from '../../../transport/webhook-signature.ts';
-import { named, Time, Usd, UsdInput, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { Time, writeTime } from '../../fields/time.ts';
+import { Usd, UsdInput } from '../../fields/usd.ts';
 
 const TYPES = ['webhook', 'slack', 'email'] as const;
 export const STATES = ['pending', 'sent', 'dead'] as const;

@@ -6,7 +6,8 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { AlertChannelRow } from '../../../store/alerts.ts';
 import type { Audit } from '../../../store/rows.ts';
-import { listOf, moneyOf, PAGE, pageOf } from '../../fields.ts';
+import { listOf, PAGE, pageOf } from '../../fields/page.ts';
+import { moneyOf } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import {

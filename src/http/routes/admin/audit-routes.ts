@@ -3,7 +3,9 @@ import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { auditOf } from '../../../access/audit.ts';
 import type { Audit, AuditRow, Page } from '../../../store/rows.ts';
-import { listOf, named, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { listOf, PAGE, pageOf } from '../../fields/page.ts';
+import { Time, writeTime } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 

@@ -9,19 +9,10 @@ import type { CallFilter, CallOutcome, CallRow } from '../../../store/rows.ts';
 import type { Store } from '../../../store/store.ts';
 import type { RunningCall } from '../../../tasks/finish.ts';
 import { readReceipt } from '../../../telemetry/receipt.ts';
-import {
-  listOf,
-  moneyOf,
-  named,
-  PAGE,
-  PAGE_LIMIT,
-  Time,
-  TimeInput,
-  timeOf,
-  Usd,
-  UsdInput,
-  writeTime,
-} from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { listOf, PAGE, PAGE_LIMIT } from '../../fields/page.ts';
+import { Time, TimeInput, timeOf, writeTime } from '../../fields/time.ts';
+import { moneyOf, Usd, UsdInput } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { chargeOf, entriesOf, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';

@@ -7,7 +7,8 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { writePeoplesPrice } from '../../../catalog/price-text.ts';
 import type { ExplainedModel } from '../../../gateway/admit/explain.ts';
 import type { ExplainedCheck } from '../../../gateway/admit/explain-checks.ts';
-import { named, Usd } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { Usd } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 

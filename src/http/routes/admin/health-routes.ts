@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ModelTarget } from '../../../catalog/catalog.ts';
 import type { TargetState } from '../../../routing/routing.ts';
-import { named, Time, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { Time, writeTime } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 

@@ -5,7 +5,9 @@ import { repairBooks, writeCorrection } from '../../../ledger/repair.ts';
 import type { Running } from '../../../ledger/verifier.ts';
 import type { Correction } from '../../../store/verify/repair.ts';
 import type { VerifyReport } from '../../../store/verify/report.ts';
-import { named, Usd, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { writeTime } from '../../fields/time.ts';
+import { Usd } from '../../fields/usd.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 

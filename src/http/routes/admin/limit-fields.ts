@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { Budget, Pace } from '../../../store/rows.ts';
-import { moneyOf, Usd, UsdInput } from '../../fields.ts';
+import { moneyOf, Usd, UsdInput } from '../../fields/usd.ts';
 
 const BudgetInput = Type.Union(
   [

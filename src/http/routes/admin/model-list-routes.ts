@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { readCatalogue } from '../../../catalog/catalogue.ts';
 import type { ProviderRow } from '../../../store/catalog-rows.ts';
-import { named } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 

@@ -9,19 +9,10 @@ import { checkIdempotencyKey } from '../../../ledger/idempotency-key.ts';
 import type { MovingKind } from '../../../ledger/ledger.ts';
 import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
 import type { CodeRow, EntryRow } from '../../../store/rows.ts';
-import {
-  listOf,
-  moneyOf,
-  named,
-  PAGE,
-  pageOf,
-  Time,
-  TimeInput,
-  timeOf,
-  Usd,
-  UsdInput,
-  writeTime,
-} from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { listOf, PAGE, pageOf } from '../../fields/page.ts';
+import { Time, TimeInput, timeOf, writeTime } from '../../fields/time.ts';
+import { moneyOf, Usd, UsdInput } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { sessionSecret } from '../../session-cookie.ts';

@@ -9,14 +9,14 @@ import { type OverviewSpan, spanOf } from '../../../store/sums/overview-slots.ts
 import {
   addFigures,
   countOf,
-  DURATION_AT,
-  FIRST_AT,
   noFigures,
   type OverviewFigures,
   quantile,
   SLOT_MS,
+  type TimedCount,
 } from '../../../store/sums/overview-sums.ts';
-import { Time, TimeInput, timeOf, Usd, writeTime } from '../../fields.ts';
+import { Time, TimeInput, timeOf, writeTime } from '../../fields/time.ts';
+import { Usd } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
@@ -174,13 +174,13 @@ function writeFigures(figures: OverviewFigures): object {
       reasoning: countOf(figures, 'reasoning'),
     },
     ...(input > 0 && { cacheShare: cachedInput / input }),
-    ...quantilesOf('firstTokenMs', figures, FIRST_AT),
-    ...quantilesOf('durationMs', figures, DURATION_AT),
+    ...quantilesOf('firstTokenMs', figures, 'firstByteMs'),
+    ...quantilesOf('durationMs', figures, 'durationMs'),
   };
 }
 
-function quantilesOf(name: string, figures: OverviewFigures, start: number): object {
-  const [p50, p95] = [quantile(figures, start, 0.5), quantile(figures, start, 0.95)];
+function quantilesOf(name: string, figures: OverviewFigures, time: TimedCount): object {
+  const [p50, p95] = [quantile(figures, time, 0.5), quantile(figures, time, 0.95)];
   return p50 === undefined || p95 === undefined ? {} : { [name]: { p50: Math.round(p50), p95: Math.round(p95) } };
 }
 

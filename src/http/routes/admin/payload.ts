@@ -1,7 +1,8 @@
 /** Admin API: the captured request and reply of a call. */
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { named, Time } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { Time } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import type { RouteRequest } from '../../route.ts';
 import { audited } from './audit-routes.ts';

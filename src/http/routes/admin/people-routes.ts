@@ -5,13 +5,15 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { newTimedId } from '../../../canonical/id.ts';
 import type { People } from '../../../people/people.ts';
 import type { PersonChange, PersonRow } from '../../../store/people.ts';
-import { listOf, named, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { listOf, PAGE, pageOf } from '../../fields/page.ts';
+import { Time, writeTime } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 
-export const RoleInput = Type.Union(
+const RoleInput = Type.Union(
   ROLES.map((role) => Type.Literal(role)),
   { description: `one of ${ROLES.join(', ')}` },
 );

@@ -1,6 +1,6 @@
 /** Admin API: the settings in force. They are environment variables: a change needs a restart. */
 import { Type } from 'typebox';
-import { named } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 
 const Setting = named('Setting', {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { PersonRow } from '../../../store/people.ts';
 import type { KeyRow } from '../../../store/rows.ts';
-import { PAGE } from '../../fields.ts';
+import { PAGE } from '../../fields/page.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { ACCOUNT_ROUTES } from '../admin/account-routes.ts';
@@ -23,7 +23,7 @@ const rowOf = (rows: readonly AnsweredRoute[], method: string, path: string): An
 };
 
 /** Throws `not_found` for an account that is not the person's own. */
-export function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, id: string | undefined): string {
+function ownAccount({ accounts }: Pick<PersonRow, 'accounts'>, id: string | undefined): string {
   const account = id === undefined ? accounts[0] : accounts.find((own) => own === id);
   if (account !== undefined) return account;
   throw new GatewayError('not_found', id === undefined ? 'You have no account.' : `"${id}" is not your account.`);

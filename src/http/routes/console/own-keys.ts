@@ -5,7 +5,8 @@
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { AuditRow, KeyRow } from '../../../store/rows.ts';
 import type { Store } from '../../../store/store.ts';
-import { moneyOf, type TimeInput, timeOf, type UsdInput } from '../../fields.ts';
+import { type TimeInput, timeOf } from '../../fields/time.ts';
+import { moneyOf, type UsdInput } from '../../fields/usd.ts';
 
 type Body = { readonly [member: string]: unknown };
 
@@ -42,7 +43,7 @@ const isLooserThan = (before: unknown, member: string, after: unknown): boolean 
   after === null || (LOOSENED[member]?.(before as never, after as never) ?? false);
 
 /** The members of the body that loosen what the key has. */
-export function loosened(key: KeyRow, body: Body): string[] {
+function loosened(key: KeyRow, body: Body): string[] {
   return Object.keys(LOOSENED).filter((member) => {
     const before = key[member as keyof KeyRow];
     const after = body[member];

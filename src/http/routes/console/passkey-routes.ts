@@ -5,7 +5,7 @@ import { auditRow } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { relyingPartyOf } from '../../../people/relying-party.ts';
 import type { PasskeyRow, PersonRow } from '../../../store/people.ts';
-import { writeTime } from '../../fields.ts';
+import { writeTime } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { NameInput } from '../admin/people-routes.ts';

@@ -7,7 +7,7 @@ import { writeMoney } from '../../../canonical/money.ts';
 import { canUsePasskeys } from '../../../people/relying-party.ts';
 import type { SignedIn, Way } from '../../../people/sessions.ts';
 import type { PersonRow } from '../../../store/people.ts';
-import { writeTime } from '../../fields.ts';
+import { writeTime } from '../../fields/time.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { sessionSecret, writeCookie } from '../../session-cookie.ts';
@@ -116,7 +116,7 @@ export async function beginSession(
   return writeCookie(secret, session.endsAt - session.at, headers, isSecure);
 }
 
-export const withCookie = (body: object, cookie: string): Response =>
+const withCookie = (body: object, cookie: string): Response =>
   Response.json(body, { headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } });
 
 const uncached = (body: object): Response => Response.json(body, { headers: { 'cache-control': 'no-store' } });

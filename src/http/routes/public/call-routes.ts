@@ -3,7 +3,9 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { readReceipt } from '../../../telemetry/receipt.ts';
-import { named, Time, Usd, writeTime } from '../../fields.ts';
+import { named } from '../../fields/named.ts';
+import { Time, writeTime } from '../../fields/time.ts';
+import { Usd } from '../../fields/usd.ts';
 import { ATTEMPT, ownChargeOf, plainAttempt, RECEIPT } from '../../receipt-shape.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 

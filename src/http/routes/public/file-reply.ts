@@ -44,7 +44,7 @@ export async function fileReply(
 }
 
 /** A request for several ranges, and an invalid range, get the complete file. */
-export function rangeIn(header: string, size: number): ByteRange | 'whole' | 'beyond' {
+function rangeIn(header: string, size: number): ByteRange | 'whole' | 'beyond' {
   const found = RANGE.exec(header.trim());
   const [, first = '', last = ''] = found ?? [];
   if (!found || (first === '' && last === '')) return 'whole';

@@ -20,7 +20,7 @@ import { Payload } from './payload.tsx';
 import { statusOf } from './status.ts';
 import { words } from './words.ts';
 
-export function useReceipt(id: string) {
+function useReceipt(id: string) {
   const path = useOwnPath('/admin/v1/calls', '/calls');
   return useQuery({
     queryKey: ['receipt', id],

@@ -16,7 +16,7 @@ export const callsRoute = getRouteApi('/calls');
 export type CallSearch = ReturnType<typeof callsRoute.useSearch>;
 
 /** The address' filters as the API's query. Without a period the list has no beginning. */
-export function queryOf(search: CallSearch, now: number): Record<string, string | undefined> {
+function queryOf(search: CallSearch, now: number): Record<string, string | undefined> {
   const { period, call: _, ...filters } = search;
   if (period === undefined) return filters;
   return { ...filters, from: spanOf(readPeriod(period, '1h') as Period, now).from.toISOString() };

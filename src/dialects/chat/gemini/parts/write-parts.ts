@@ -32,7 +32,7 @@ export function writePart({ opens, content, transcript, signature }: ReplyPart):
   }
 }
 
-export function writeCallPart({ id, name, custom }: CallOpening, input: string, signed: JsonObject): JsonObject {
+function writeCallPart({ id, name, custom }: CallOpening, input: string, signed: JsonObject): JsonObject {
   const args = custom ? wrapFreeText(input) : (argsOf(input) ?? { input });
   return { functionCall: { id, name, args }, ...signed };
 }
