@@ -267,7 +267,7 @@ function withFallbacks(deps: GatewayDeps, caller: Caller, model: Model, names: r
 }
 
 /** The model with the targets that the preferences allow. Throws `not_found` where they allow none. */
-export function wishedModel(model: Model, wishes: Wishes): Model {
+function wishedModel(model: Model, wishes: Wishes): Model {
   const { sort } = wishes;
   const targets = wishedTargets(model.targets, wishes);
   if (targets.length === 0) throw nobody(model, 'the members of `provider` that narrow the choice leave none');
@@ -279,7 +279,7 @@ const MILLION = 1_000_000;
 const NANO_PER_USD = 1_000_000_000;
 
 /** Throws `not_found` where the call, with so many tokens of input, would be charged at a price above the caller's limit. */
-export function checkMaxPrice(model: Model, most: MaxPrice, call: Call, input: number): void {
+function checkMaxPrice(model: Model, most: MaxPrice, call: Call, input: number): void {
   if (!isWithin(model.price, most, call, input)) throw nobody(model, 'its price is above `provider.max_price`');
 }
 
