@@ -21,7 +21,7 @@ export interface OidcSettings {
   defaultRole?: Role;
   /** Domains of verified e-mail addresses that may sign in. Empty: all, and people without an address. */
   domains: readonly string[];
-  /** Whether people who are unknown are created. */
+  /** Whether an unknown person is created at the first sign-in. */
   createsPeople: boolean;
 }
 

@@ -32,21 +32,27 @@ export interface UsedPasskey {
   passkey: PasskeyRow;
 }
 
-type Me = Pick<SignedIn, 'person' | 'session'>;
+type OwnSession = Pick<SignedIn, 'person' | 'session'>;
 
 export interface Passkeys {
-  startAdding(me: Me, at: RelyingParty): Promise<Ceremony<PublicKeyCredentialCreationOptionsJSON>>;
+  startAdding(me: OwnSession, at: RelyingParty): Promise<Ceremony<PublicKeyCredentialCreationOptionsJSON>>;
   /** Throws `sign_in_failed`, and `conflict` if the passkey is known. */
-  add(me: Me, answer: { ceremony: string; response: RegistrationResponseJSON; name: string }): Promise<PasskeyRow>;
+  add(
+    me: OwnSession,
+    answer: { ceremony: string; response: RegistrationResponseJSON; name: string },
+  ): Promise<PasskeyRow>;
   startSignIn(at: RelyingParty): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>>;
   /** Whose passkey it is. Throws `sign_in_failed`. `failed`: called before with the person, as far as one is known. */
   signIn(answer: PasskeyAnswer, failed?: (person: PersonRow | undefined) => Promise<void>): Promise<UsedPasskey>;
   /** Throws `conflict` without a passkey for this host. */
-  startConfirming(me: Me, at: RelyingParty): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>>;
+  startConfirming(me: OwnSession, at: RelyingParty): Promise<Ceremony<PublicKeyCredentialRequestOptionsJSON>>;
   /** Verifies that the person of this session is here. Throws `sign_in_failed`. */
-  confirm(me: Me, answer: PasskeyAnswer): Promise<{ passkey: PasskeyRow; confirmation: string; expiresAt: number }>;
+  confirm(
+    me: OwnSession,
+    answer: PasskeyAnswer,
+  ): Promise<{ passkey: PasskeyRow; confirmation: string; expiresAt: number }>;
   /** Whether the session has this confirmation; it is used up. */
-  useConfirmation(me: Me, confirmation: string): Promise<boolean>;
+  useConfirmation(me: OwnSession, confirmation: string): Promise<boolean>;
 }
 
 type CeremonyKind = 'passkey-new' | 'passkey-sign-in' | 'passkey-confirm';
@@ -63,7 +69,7 @@ const LONGEST_CREDENTIAL = Math.ceil((1023 * 4) / 3);
 const LONGEST_KEY = 2048;
 
 /** What the row of a ceremony has. */
-interface Begun extends ExpectedAnswer {
+interface StartedCeremony extends ExpectedAnswer {
   /** Only this session may finish it. */
   session?: string;
 }
@@ -86,18 +92,18 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
     return { secret: text, expiresAt };
   }
 
-  async function begin(kind: CeremonyKind, at: RelyingParty, me?: Me) {
+  async function begin(kind: CeremonyKind, at: RelyingParty, me?: OwnSession) {
     const challenge = newSecret().text;
-    const begun: Begun = { challenge, ...at, ...(me && { session: me.session.id }) };
+    const begun: StartedCeremony = { challenge, ...at, ...(me && { session: me.session.id }) };
     const { secret } = await put(kind, begun, me?.person.id);
     return { ceremony: secret, common: { challenge, timeout: CEREMONY_MS, userVerification: 'required' as const } };
   }
 
-  /** Used up, whatever comes of it. */
-  async function take(kind: CeremonyKind, ceremony: string, me?: Me): Promise<ExpectedAnswer | undefined> {
+  /** The ceremony is used up, even if it fails. */
+  async function take(kind: CeremonyKind, ceremony: string, me?: OwnSession): Promise<ExpectedAnswer | undefined> {
     const row = await people.takeToken(kind, hashSecret(ceremony), now());
     if (!row || row.person !== me?.person.id) return undefined;
-    const { session, ...expected } = JSON.parse(row.body) as Begun;
+    const { session, ...expected } = JSON.parse(row.body) as StartedCeremony;
     return session === me?.session.id ? expected : undefined;
   }
 
@@ -175,7 +181,7 @@ export function createPasskeys(people: PeopleStore, now: () => number, webauthn 
     },
     async useConfirmation(me, confirmation) {
       const row = await people.takeToken(CONFIRMATION, hashSecret(confirmation), now());
-      return row !== undefined && (JSON.parse(row.body) as Begun).session === me.session.id;
+      return row !== undefined && (JSON.parse(row.body) as StartedCeremony).session === me.session.id;
     },
   };
 }

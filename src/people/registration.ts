@@ -132,7 +132,7 @@ export function createRegistration(settings: RegistrationSettings, deps: Registr
       const token = await store.people.token(KIND, hash, now());
       if (!token || !isOfDomain(token.body, settings.domains)) throw signInFailed();
       await count(`by ${hash}`, MOST_OF_LINK, 'hour');
-      // The password is chosen by who has the mailbox: one that was given before could be somebody else's.
+      // Only now, by the owner of the mailbox: a password given with the request could be somebody else's.
       const passwordHash = await deps.passwords.hash(password);
       const at = now();
       const email = token.body;

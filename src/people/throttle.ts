@@ -5,7 +5,7 @@ import { hashSecret } from './secrets.ts';
 
 /** Call `attempt` before a password or code is checked, and `succeeded` afterwards if it was right. */
 export interface Throttle {
-  /** Counts an attempt before it is made. Throws `rate_limited`. Who does not exist is counted as well. */
+  /** Counts an attempt before it is made, also for names that do not exist. Throws `rate_limited`. */
   attempt(name: string, address: string): Promise<void>;
   /** The attempt was right. */
   succeeded(name: string, address: string): Promise<void>;

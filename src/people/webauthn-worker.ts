@@ -38,7 +38,7 @@ export type PasskeyCheck =
       known: Omit<NewCredential, 'isSynced'>;
     };
 
-export interface VerificationRequest {
+export interface PasskeyRequest {
   id: number;
   check: PasskeyCheck;
 }
@@ -49,7 +49,7 @@ export interface VerificationAnswered {
   verified?: NewCredential | UsedCredential;
 }
 
-self.onmessage = async ({ data: { id, check } }: MessageEvent<VerificationRequest>) => {
+self.onmessage = async ({ data: { id, check } }: MessageEvent<PasskeyRequest>) => {
   // The library's messages say which check has failed. A sign-in does not.
   const verified = await verify(check).catch(() => undefined);
   self.postMessage({ id, ...(verified && { verified }) } satisfies VerificationAnswered);

@@ -3,9 +3,9 @@ import { startThread, workerProgram } from '../canonical/worker-program.ts';
 import type {
   NewCredential,
   PasskeyCheck,
+  PasskeyRequest,
   UsedCredential,
   VerificationAnswered,
-  VerificationRequest,
 } from './webauthn-worker.ts';
 
 export interface Webauthn {
@@ -82,7 +82,7 @@ export function createWebauthn({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Web
       pending.set(id, { resolve, reject, timer });
       const started = thread();
       started.ref();
-      started.postMessage({ id, check } satisfies VerificationRequest);
+      started.postMessage({ id, check } satisfies PasskeyRequest);
     });
   }
 

@@ -8,7 +8,7 @@ const MOST_BOUND = 50_000;
 
 /** Headers that name a session: of anybody, of Claude Code, of Codex. */
 const SESSION_HEADERS = ['x-session-id', 'x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id'];
-/** Longer names of sessions are cut: what is kept is bounded. */
+/** Longer names of sessions are cut, to bound the memory. */
 const LONGEST_NAME = 200;
 
 /** Formats whose user id names a session: Claude Code sends it in `metadata.user_id`. In others it is a person with many sessions. */

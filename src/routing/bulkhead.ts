@@ -1,4 +1,4 @@
-/** How many calls and tokens each credential of a provider takes at once and in a minute; who waits for a place, and who is next. */
+/** Limits the concurrent calls and the tokens per minute of each credential of a provider, and queues calls that wait for a place. */
 import { MINUTE_MS } from '../canonical/time.ts';
 
 /** What an operator allows for each credential; what is absent is not limited. */
@@ -7,14 +7,14 @@ export interface BulkheadLimits {
   tokensPerMinute?: number | undefined;
 }
 
-/** A call as far as places go. A provider without credentials has one place of its own: ''. */
-export interface Entering {
+/** What a call needs of a place. A provider without credentials has one, named ''. */
+export interface PlaceRequest {
   account: string;
   tokens: number;
 }
 
 /** A call that waits for a place at one of these credentials. */
-export interface Waiter extends Entering {
+export interface Waiter extends PlaceRequest {
   credentials: readonly string[];
   /** Called once: with the credential when the call may continue; with `undefined` when its time is over. */
   settle(credential: string | undefined): void;
@@ -93,9 +93,9 @@ export class Bulkhead {
   }
 
   /** Takes a place at once. Nobody overtakes those who wait. */
-  enter(credential: string, entering: Entering, now: number): boolean {
-    if (!this.hasPlace(credential, entering.tokens, now)) return false;
-    this.admit(credential, entering, now);
+  enter(credential: string, request: PlaceRequest, now: number): boolean {
+    if (!this.hasPlace(credential, request.tokens, now)) return false;
+    this.admit(credential, request, now);
     return true;
   }
 
@@ -113,7 +113,7 @@ export class Bulkhead {
   }
 
   /** A call has ended. `used`: the tokens it took in truth; `undefined`: as it entered with. */
-  leave(credential: string, { account, tokens }: Entering, used: number | undefined, now: number): void {
+  leave(credential: string, { account, tokens }: PlaceRequest, used: number | undefined, now: number): void {
     const pool = this.poolOf(credential, now);
     // A provider whose limits were taken away and set again has forgotten the calls of before.
     pool.calls = Math.max(0, pool.calls - 1);
@@ -164,7 +164,7 @@ export class Bulkhead {
     return pool.bucket?.waitMs(tokens, now) ?? 0;
   }
 
-  private admit(credential: string, { account, tokens }: Entering, now: number): void {
+  private admit(credential: string, { account, tokens }: PlaceRequest, now: number): void {
     const pool = this.poolOf(credential, now);
     pool.calls++;
     pool.bucket?.take(tokens);

@@ -1,4 +1,4 @@
-/** The health of one target: a circuit breaker with one probe at a time and a ramp, and what was measured of it, its outcomes of the last seconds among it. */
+/** The health of one target: a circuit breaker (one probe at a time, then a ramp), and its measured times and recent outcomes. */
 import type { GatewayError } from '../canonical/errors.ts';
 import { MovingAverage, TimeHistogram } from './timings.ts';
 
@@ -87,7 +87,7 @@ export class TargetHealth {
     return this.isProbeDue(now) && !this.isLeased(now) ? 'probe' : 'open';
   }
 
-  /** An attempt has ended. One that started before the target was disabled and enabled again is not counted. */
+  /** An attempt has ended. Never below zero: it may have started before the target was removed and added again. */
   left(): void {
     if (this.inFlight > 0) this.inFlight--;
   }
@@ -124,7 +124,7 @@ export class TargetHealth {
     this.probeAt = now + this.probeIntervalMs;
   }
 
-  /** What was acquired was not used. */
+  /** Returns a lease that was not used. */
   giveBack(): void {
     this.leaseUntil = 0;
   }

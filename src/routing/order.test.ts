@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { randomFrom } from '../../test/helpers/random-numbers.ts';
-import { type Decision, decide, type OrderQuestions, STRATEGIES } from './order.ts';
+import { type Decision, decide, type OrderCriteria, STRATEGIES } from './order.ts';
 
 interface Target {
   id: string;
@@ -9,7 +9,7 @@ interface Target {
 }
 
 const target = (id: string, priority = 0, weight = 1): Target => ({ id, priority, weight });
-const questions = (more: Partial<OrderQuestions<Target>> = {}): OrderQuestions<Target> => ({
+const questions = (more: Partial<OrderCriteria<Target>> = {}): OrderCriteria<Target> => ({
   strategy: 'weighted',
   bound: undefined,
   lacks: () => undefined,
@@ -22,7 +22,7 @@ const ids = ({ choices }: Decision<Target>) => choices.map(({ target: { id } }) 
 const reasons = ({ choices }: Decision<Target>) => choices.map(({ target: { id }, reason }) => `${id} ${reason}`);
 
 /** How often each target comes first. */
-function shares(targets: Target[], more: Partial<OrderQuestions<Target>>, times = 10_000): { [id: string]: number } {
+function shares(targets: Target[], more: Partial<OrderCriteria<Target>>, times = 10_000): { [id: string]: number } {
   const random = randomFrom(7);
   const counts: { [id: string]: number } = {};
   for (let i = 0; i < times; i++) {

@@ -15,7 +15,7 @@ export interface Ranked {
 }
 
 /** The data about targets that an order uses. */
-export interface OrderQuestions<T extends Ranked> {
+export interface OrderCriteria<T extends Ranked> {
   strategy: Strategy;
   /** The target that the conversation is bound to. */
   bound: string | undefined;
@@ -47,58 +47,58 @@ export interface Decision<T> {
 }
 
 /** `targets` is sorted by priority. No target is in the result twice, and each is in one of its lists. */
-export function decide<T extends Ranked>(targets: readonly T[], ask: OrderQuestions<T>): Decision<T> {
+export function decide<T extends Ranked>(targets: readonly T[], criteria: OrderCriteria<T>): Decision<T> {
   const decision: Decision<T> = { choices: [], ready: 0, excluded: [], limited: [] };
   const last: Choice<T>[] = [];
   let group: Choice<T>[] = [];
   let priority: number | undefined;
   for (const target of targets) {
     if (target.priority !== priority) {
-      settleGroup(decision, group, ask);
+      settleGroup(decision, group, criteria);
       group = [];
       ({ priority } = target);
     }
-    const lacking = ask.lacks(target);
+    const lacking = criteria.lacks(target);
     if (lacking !== undefined) {
       decision.excluded.push({ target, reason: `no ${lacking}` });
       continue;
     }
-    const standing = ask.standing(target);
+    const standing = criteria.standing(target);
     if (standing === 'limited') decision.limited.push(target);
     else if (standing === 'ready' || standing === 'probe') group.push({ target, reason: standing });
     // A target that recovers may take calls that have nowhere else to go; one that is open takes one at a time.
     else if (standing === 'ramp') last.unshift({ target, reason: 'recovering' });
     else last.push({ target, reason: 'open' });
   }
-  settleGroup(decision, group, ask);
+  settleGroup(decision, group, criteria);
   decision.ready = decision.choices.length;
   decision.choices.push(...last);
   return decision;
 }
 
 /** Targets of one priority: a probe that is due, the one that the conversation is bound to, then by strategy. */
-function settleGroup<T extends Ranked>(decision: Decision<T>, group: Choice<T>[], ask: OrderQuestions<T>): void {
+function settleGroup<T extends Ranked>(decision: Decision<T>, group: Choice<T>[], criteria: OrderCriteria<T>): void {
   const { choices } = decision;
   const left: T[] = [];
   for (const choice of group) {
     if (choice.reason === 'probe') choices.push(choice);
     else left.push(choice.target);
   }
-  const bound = ask.bound === undefined ? -1 : left.findIndex(({ id }) => id === ask.bound);
+  const bound = criteria.bound === undefined ? -1 : left.findIndex(({ id }) => id === criteria.bound);
   if (bound >= 0) choices.push(...left.splice(bound, 1).map((target) => ({ target, reason: 'affinity' })));
-  for (const target of byStrategy(left, ask)) choices.push({ target, reason: ask.strategy });
+  for (const target of byStrategy(left, criteria)) choices.push({ target, reason: criteria.strategy });
 }
 
-function byStrategy<T extends Ranked>(group: T[], ask: OrderQuestions<T>): T[] {
+function byStrategy<T extends Ranked>(group: T[], criteria: OrderCriteria<T>): T[] {
   if (group.length < 2) return group;
-  switch (ask.strategy) {
+  switch (criteria.strategy) {
     case 'weighted':
-      return byWeight(group, ask.random);
+      return byWeight(group, criteria.random);
     case 'price':
-      return ordered(byWeight(group, ask.random), ask.score);
+      return ordered(byWeight(group, criteria.random), criteria.score);
     case 'latency':
     case 'throughput':
-      return betterOfTwo(group, ask);
+      return betterOfTwo(group, criteria);
   }
 }
 
@@ -133,16 +133,16 @@ function ordered<T>(targets: readonly T[], score: (target: T) => number | undefi
 }
 
 /** The better of two random ones comes first, so that not all calls use the target that was best a moment ago. */
-function betterOfTwo<T extends Ranked>(group: readonly T[], ask: OrderQuestions<T>): T[] {
+function betterOfTwo<T extends Ranked>(group: readonly T[], criteria: OrderCriteria<T>): T[] {
   const weighed = group.filter(({ weight }) => weight > 0);
   const unweighed = group.filter(({ weight }) => weight === 0);
   if (weighed.length < 2) return [...weighed, ...unweighed];
-  const first = Math.floor(ask.random() * weighed.length);
-  const other = (first + 1 + Math.floor(ask.random() * (weighed.length - 1))) % weighed.length;
-  const [best] = ordered([weighed[first]!, weighed[other]!], ask.score);
+  const first = Math.floor(criteria.random() * weighed.length);
+  const other = (first + 1 + Math.floor(criteria.random() * (weighed.length - 1))) % weighed.length;
+  const [best] = ordered([weighed[first]!, weighed[other]!], criteria.score);
   const rest = ordered(
     weighed.filter((target) => target !== best),
-    ask.score,
+    criteria.score,
   );
   return [best!, ...rest, ...unweighed];
 }

@@ -21,7 +21,7 @@ export interface RoutingOptions {
   now?: (() => number) | undefined;
 }
 
-/** A provider that sends no such headers is looked at again after so many responses. */
+/** If a provider sends no headers about limits, this many responses are skipped before they are read again. */
 const RESPONSES_WITHOUT_LIMITS = 64;
 
 /** What this process has learned from its calls. Lost at a restart; `keepOnly` drops what the catalog does not have any more. */
@@ -38,7 +38,7 @@ export class RoutingState<T extends RoutedTarget> {
   private readonly hedges = new Map<string, RetryBudget>();
   /** How long whole responses of a model take, by its first target: of the names that a wildcard matches there are any number. */
   private readonly wholes = new Map<string, TimeHistogram>();
-  /** Responses of a target that are not looked at for rate limits. */
+  /** How many responses of a target are still to be skipped. */
   private readonly silent = new Map<string, number>();
 
   constructor({ credentialRefused, cooldown, lease, now = Date.now }: RoutingOptions) {
@@ -103,7 +103,7 @@ export class RoutingState<T extends RoutedTarget> {
     this.credentials.keepOnly(targets);
   }
 
-  /** What is left of the provider's limits, as the headers of a response say. */
+  /** Reads the provider's remaining limits from the headers of a response. */
   saw(target: T, credential: string | undefined, response: HasHeaders): void {
     const skips = this.silent.get(target.id) ?? 0;
     if (skips > 0) {

@@ -109,8 +109,8 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
       random,
     });
     const targets = decision.choices.map(({ target }) => target);
-    if (targets.length === 0) throw nowhere(model, decision.limited, decision.excluded, now);
-    if (decision.ready === 0 && !targets.some((target) => isFree(target, now))) throw allTried(model);
+    if (targets.length === 0) throw noTargetError(model, decision.limited, decision.excluded, now);
+    if (decision.ready === 0 && !targets.some((target) => isFree(target, now))) throw allOpenError(model);
     return { targets, ready: decision.ready, decision, key };
   }
 
@@ -135,7 +135,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
     };
   }
 
-  function nowhere(
+  function noTargetError(
     model: RoutedModel<T>,
     limited: readonly T[],
     excluded: readonly { reason: string }[],
@@ -149,7 +149,7 @@ export function createRouting<T extends RoutedTarget>(options: RoutingOptions = 
     }
     const ends = limited.map((target) => state.credentials.unusable(target, now)?.until ?? now);
     const retryAfterSeconds = Math.max(1, Math.ceil((Math.min(...ends) - now) / 1000));
-    const message = `Every upstream of the model "${model.name}" has reached its rate limit. ${again(retryAfterSeconds)}`;
+    const message = `Every upstream of the model "${model.name}" has reached its rate limit. ${tryAgainIn(retryAfterSeconds)}`;
     return new GatewayError('rate_limited', message, { retryAfterSeconds });
   }
 
@@ -198,9 +198,9 @@ function timesOf(call: Call | undefined, { firstToken, whole }: TargetHealth): T
   return call?.stream ? firstToken : whole;
 }
 
-function allTried({ name }: { name: string }): GatewayError {
-  const message = `No upstream of the model "${name}" is available after failures in a row. ${again(1)}`;
+function allOpenError({ name }: { name: string }): GatewayError {
+  const message = `No upstream of the model "${name}" is available after failures in a row. ${tryAgainIn(1)}`;
   return new GatewayError('upstream_unavailable', message, { retryAfterSeconds: 1 });
 }
 
-const again = (seconds: number) => `Please try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+const tryAgainIn = (seconds: number) => `Please try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;

@@ -17,7 +17,7 @@ export interface HourlyFileStore {
   renewHour(hour: number, owner: string, leaseUntil: number): Promise<void>;
   /** `false`: the hour belongs to another process, or has to be written again. */
   hourWritten(hour: number, owner: string, file: WrittenFile): Promise<boolean>;
-  /** The hour has to be written again, whoever has taken it or written it since: a failed write may have removed its file. */
+  /** Marks the hour as unwritten, even if another process has written it since: a failed write may have removed the file. */
   hourFailed(hour: number, error: string, retryAt: number): Promise<void>;
   /** Removes the rows of hours before this one. Resolves with those that were not written. */
   forgetHours(before: number): Promise<number[]>;

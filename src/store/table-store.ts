@@ -23,7 +23,7 @@ import { taskTable } from './tables/task-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
 /** What each engine implements itself. */
-type OwnWay =
+type OwnMethod =
   | 'migrate'
   | 'schema'
   | 'ready'
@@ -37,7 +37,7 @@ type OwnWay =
   | 'tidy'
   | keyof BackupStore;
 
-export function tableStore(db: Database, cipher: CredentialCipher | undefined): Omit<Store, OwnWay> {
+export function tableStore(db: Database, cipher: CredentialCipher | undefined): Omit<Store, OwnMethod> {
   return {
     async generation() {
       const [row] = await db.all<{ value: bigint }>({ text: 'SELECT value FROM generation', values: [] });

@@ -34,7 +34,7 @@ export interface Receipt extends ReceiptDetails {
   attempts: readonly ReceiptAttempt[];
 }
 
-/** What most calls have none of. */
+/** Members that most calls lack. */
 export interface ReceiptDetails {
   /** The `x-request-id` that the client gave. */
   clientRequestId?: string;
@@ -102,7 +102,7 @@ function attemptOf(attempt: AttemptRecord, at: number): ReceiptAttempt {
   return one;
 }
 
-/** For what is stored: the receipt needs no more of it. */
+/** For stored rows: all but the last four characters are replaced. */
 export function maskedCredential(credential: string | undefined): string | undefined {
   const last = lastFour(credential);
   return last === undefined ? undefined : `${'*'.repeat(8)}${last}`;
@@ -193,7 +193,7 @@ function writeHold(hold: Money): string {
   return Number.isSafeInteger(number) ? String(number) : `"${writeMoney(hold)}"`;
 }
 
-/** Most calls have none: those are recognised without making an object. */
+/** Most calls have none; this is cheaper than making the object to see that it is empty. */
 function hasDetails({ labels, warnings, route, limits, error }: CallTrace): boolean {
   if (warnings.length > 0 || route || limits || error) return true;
   const { clientRequestId, user, metadata, tags } = labels;

@@ -1,6 +1,6 @@
 /** The store over SQLite: one file that several processes may have open. */
 
-import { breath } from '../../canonical/breath.ts';
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import { requireCurrent } from '../backup/backup-tables.ts';
 import { SCHEMA_VERSIONS } from '../backup/schema-versions.ts';
 import type { CredentialCipher } from '../credential-cipher.ts';
@@ -99,7 +99,7 @@ export async function openSqliteStore(
     async tidy(now, keepFrom) {
       await db.transact(() => db.run(forgetRefused(now)));
       for (const [size, before] of mergesAt(now)) await db.transact(() => mergeSlots(db.file, size, before));
-      if (keepFrom !== undefined) while (await dropCalls(db, keepFrom)) await breath();
+      if (keepFrom !== undefined) while (await dropCalls(db, keepFrom)) await yieldToLoop();
       await sumDays(filed, now, { rowsOfEach });
     },
   };

@@ -8,7 +8,7 @@ import type { VerificationMessage, VerificationRequest } from './verify-worker.t
 /** Starting the thread takes 20 ms of processor time, verifying a small ledger 3 ms: the next verification soon after uses the same thread. */
 const IDLE_MS = 5000;
 
-const threads = createThreads();
+const threads = createThreadPool();
 
 export async function verifySqlite(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
@@ -34,7 +34,7 @@ export async function verifySqlite(path: string, options: VerifyOptions): Promis
 type EndMessage = Extract<VerificationMessage, { type: 'report' | 'failed' }>;
 
 /** Keeps one idle thread for a while. It does not keep the process alive. */
-function createThreads() {
+function createThreadPool() {
   let idle: Worker | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 

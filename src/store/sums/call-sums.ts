@@ -134,7 +134,7 @@ export const NO_FIGURES: UsageFigures = {
 };
 
 /** Adds the figures to the sum, or with -1 takes them from it. */
-export function addFigures(sum: UsageFigures, more: UsageFigures, sign: 1 | -1): void {
+export function addUsage(sum: UsageFigures, more: UsageFigures, sign: 1 | -1): void {
   const times = BigInt(sign);
   sum.calls += sign * more.calls;
   sum.cost += times * more.cost;

@@ -10,7 +10,7 @@ import { SLOT_MS, SLOTS_PER_DAY, SLOTS_PER_HOUR } from './overview-sums.ts';
 /** The maximum of single calls that one request reads: it takes some tens of milliseconds. */
 const MOST_CALLS = 20_000;
 
-interface LineColumns {
+interface OverviewLineColumns {
   account: string;
   key: string;
   calls: bigint;
@@ -40,7 +40,7 @@ export function overviewTable(db: Database): OverviewStore {
       const columns = raw(
         'CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(cost) AS BIGINT) AS cost, CAST(sum(tokens) AS BIGINT) AS tokens',
       );
-      const rows = await db.scan<LineColumns>(sql`WITH lines AS MATERIALIZED (
+      const rows = await db.scan<OverviewLineColumns>(sql`WITH lines AS MATERIALIZED (
           SELECT account, key, ${columns} FROM (${lines}) AS parts GROUP BY account, key HAVING sum(calls) > 0
         )
         SELECT * FROM (SELECT account, key, calls, cost, tokens FROM lines ORDER BY cost DESC, calls DESC, key LIMIT ${most}) AS keys
@@ -68,7 +68,7 @@ export function overviewTable(db: Database): OverviewStore {
   };
 }
 
-const toLine = ({ account, calls, cost, tokens }: LineColumns): OverviewLine => ({
+const toLine = ({ account, calls, cost, tokens }: OverviewLineColumns): OverviewLine => ({
   account,
   calls: Number(calls),
   cost,

@@ -1,5 +1,5 @@
 /** Sorts the lines of large reports in parts, between which calls go on. */
-import { breath } from '../../canonical/breath.ts';
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 
 /** Two thousand comparisons of names take about a millisecond. */
 const AT_ONCE = 2000;
@@ -12,7 +12,7 @@ export async function sortedInParts<Line>(
 ): Promise<Line[]> {
   let runs: Line[][] = [];
   for (let at = 0; at < lines.length; at += atOnce) {
-    if (at > 0) await breath();
+    if (at > 0) await yieldToLoop();
     runs.push(lines.slice(at, at + atOnce).sort(compare));
   }
   while (runs.length > 1) {
@@ -34,7 +34,7 @@ async function merged<Line>(
   for (let i = 0, j = 0; i < one.length || j < other.length; ) {
     const isOne = j === other.length || (i < one.length && compare(one[i]!, other[j]!) <= 0);
     all.push(isOne ? one[i++]! : other[j++]!);
-    if (all.length % atOnce === 0) await breath();
+    if (all.length % atOnce === 0) await yieldToLoop();
   }
   return all;
 }

@@ -49,7 +49,7 @@ const zeros = (names: readonly string[]) => names.map((name) => `0 AS ${name}`).
 const added = (names: readonly string[]) => names.map((name) => `CAST(sum(${name}) AS BIGINT) AS ${name}`).join(', ');
 
 /** Sums beside stored sums, added up instead of joined, because a join of the two has no index. `more`: columns that `made` alone has. */
-function besides(groups: string, made: Statement, stored: Statement, more: readonly string[] = []): Statement {
+function compared(groups: string, made: Statement, stored: Statement, more: readonly string[] = []): Statement {
   const ofMade = [...FIGURE_NAMES.map((name) => `${name} AS made_${name}`), zeros(KEPT), ...more].join(', ');
   const ofStored = [zeros(MADE), FIGURES, ...(more.length > 0 ? [zeros(more)] : [])].join(', ');
   return sql`SELECT ${raw(groups)}, ${raw(added([...COMPARED, ...more]))} FROM (
@@ -76,10 +76,10 @@ function hourLines(from: number, to: number): Statement {
         ${raw(sumOf(`NOT ((${IS_FREE}) OR (${IS_CHARGED}))`, 1))} AS doubtful
       FROM calls WHERE ${between(from, to)} GROUP BY 1, 2, 3, 4, 5
     ), by_provider AS MATERIALIZED (
-      ${besides(`${PLACE}, provider`, raw('made'), sql`usage_sums WHERE tag = '' AND ${inHours(from, to)}`, more)}
+      ${compared(`${PLACE}, provider`, raw('made'), sql`usage_sums WHERE tag = '' AND ${inHours(from, to)}`, more)}
     )
     SELECT 'model' AS kind, ${raw(PLACE)}, '' AS provider, ${BOTH}
-      FROM (${besides(PLACE, raw('made'), sql`call_sums WHERE ${inHours(from, to)}`)}) AS by_model WHERE ${raw(DIFFERS)}
+      FROM (${compared(PLACE, raw('made'), sql`call_sums WHERE ${inHours(from, to)}`)}) AS by_model WHERE ${raw(DIFFERS)}
     UNION ALL SELECT 'provider', ${raw(PLACE)}, provider, ${BOTH} FROM by_provider
       WHERE (${raw(DIFFERS)}) AND NOT (${raw(IS_EXPLAINED)})
     UNION ALL ${count('doubtful', 'doubtful')} FROM made
@@ -95,23 +95,23 @@ function tagLines(from: number, to: number): Statement {
       WHERE call_tags.at >= ${from * HOUR_MS} AND call_tags.at < ${to * HOUR_MS} AND ${between(from, to)}
       GROUP BY 1, 2, 3, 4, 5, 6
     ) AS made`;
-  const lines = besides(groups, made, sql`usage_sums WHERE tag <> '' AND ${inHours(from, to)}`);
+  const lines = compared(groups, made, sql`usage_sums WHERE tag <> '' AND ${inHours(from, to)}`);
   return sql`SELECT ${raw(groups)}, ${BOTH} FROM (${lines}) AS lines WHERE ${raw(DIFFERS)}`;
 }
 
 /** Whether the day is summed is read in the same snapshot. */
 function dayLines(day: number, rowsOfEach: DayEngine['rowsOfEach']): Statement {
   const groups = 'account, key, model, provider, tag';
-  const lines = besides(groups, sql`(${sumsOfHours(day, rowsOfEach)}) AS made`, sql`usage_days WHERE day = ${day}`);
+  const lines = compared(groups, sql`(${sumsOfHours(day, rowsOfEach)}) AS made`, sql`usage_days WHERE day = ${day}`);
   return sql`SELECT ${raw(groups)}, ${BOTH} FROM (${lines}) AS lines
     WHERE (${raw(DIFFERS)}) AND EXISTS (SELECT 1 FROM usage_days_done WHERE day = ${day} AND done = 1)`;
 }
 
 export function sumsReader(all: Database['all'], rowsOfEach: DayEngine['rowsOfEach']): SumsReader {
-  const lines = async (statement: Statement) => (await all<LineColumns>(statement)).map(toLine);
+  const lines = async (statement: Statement) => (await all<SumLineColumns>(statement)).map(toLine);
   return {
     async hours(from, to) {
-      const rows = await all<LineColumns & { kind: string }>(hourLines(from, to));
+      const rows = await all<SumLineColumns & { kind: string }>(hourLines(from, to));
       const linesOf = (kind: string) => rows.filter((row) => row.kind === kind);
       const countOf = (kind: string) => Number(linesOf(kind)[0]?.made_calls ?? 0n);
       return {
@@ -144,11 +144,18 @@ export function sumsReader(all: Database['all'], rowsOfEach: DayEngine['rowsOfEa
   };
 }
 
-type LineColumns = { account: string; key: string; model: string; hour?: bigint; provider?: string; tag?: string } & {
+type SumLineColumns = {
+  account: string;
+  key: string;
+  model: string;
+  hour?: bigint;
+  provider?: string;
+  tag?: string;
+} & {
   [figure in `${'made' | 'kept'}_${keyof FigureColumns}`]: bigint;
 };
 
-function toLine(row: LineColumns): SumLine {
+function toLine(row: SumLineColumns): SumLine {
   const { account, key, model, hour, provider, tag } = row;
   const wrong: { [figure: string]: { made: bigint; kept: bigint } } = {};
   for (const name of FIGURE_NAMES) {

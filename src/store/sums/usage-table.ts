@@ -1,11 +1,11 @@
 /** Reports of usage, from sums of hours and days. Only parts of an hour are summed from its calls. */
 
-import { breath } from '../../canonical/breath.ts';
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import { HOUR_MS } from '../../canonical/time.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { addFigures, NO_FIGURES } from './call-sums.ts';
+import { addUsage, NO_FIGURES } from './call-sums.ts';
 import { sortedInParts } from './sort-lines.ts';
 import { type FigureColumns, SUMS_OF_CALLS, SUMS_OF_SUMS } from './sum-columns.ts';
 import { doneDays, HOURS_PER_DAY } from './usage-days.ts';
@@ -123,13 +123,13 @@ async function addRest(lines: UsageSum[], whole: readonly UsageSum[]): Promise<v
     const place = placeOf(line);
     if (line.provider === '') ofNone.set(place, line);
     const rest = line.calls > 0 ? rests.get(place) : undefined;
-    if (rest) addFigures(rest, line, -1);
+    if (rest) addUsage(rest, line, -1);
   });
   await inParts([...rests], ([place, rest]) => {
     // As many calls may have to be taken as added.
     if (rest.calls === 0 && rest.cost === 0n && rest.inputTokens === 0 && rest.outputTokens === 0) return;
     const known = ofNone.get(place);
-    if (known) addFigures(known, rest, 1);
+    if (known) addUsage(known, rest, 1);
     else lines.push(rest);
   });
 }
@@ -139,7 +139,7 @@ const ROWS_AT_ONCE = 2000;
 
 async function inParts<Row>(rows: readonly Row[], handle: (row: Row) => unknown): Promise<void> {
   for (const [index, row] of rows.entries()) {
-    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await breath();
+    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await yieldToLoop();
     handle(row);
   }
 }
@@ -263,7 +263,7 @@ function addTo(
     sum = { ...of, ...NO_FIGURES };
     all.set(name, sum);
   }
-  addFigures(sum, figuresOf(row), sign);
+  addUsage(sum, figuresOf(row), sign);
 }
 
 const figuresOf = (row: FigureColumns): UsageFigures => ({

@@ -32,7 +32,7 @@ export const findersOf = (filter: CallFilter): readonly Finder[] =>
 export const MOST_COUNTED = 1000;
 
 /** How many calls the finder finds, up to a maximum. */
-export function countOf(filter: CallFilter, finder: Finder, most: number): Statement {
+export function countMatching(filter: CallFilter, finder: Finder, most: number): Statement {
   const { limit, from, to } = filter;
   const alone = { limit, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const picked: CallFilter = finder === 'time' ? alone : { ...alone, [finder]: filter[finder] };
@@ -46,7 +46,7 @@ function foundBy(finder: Finder, found: CallFilter, cursor: Cursor | undefined) 
   return { source: raw('call_tags AS tagged'), conditions: tagConditions(found, cursor) };
 }
 
-/** Calls that were not admitted may be among what is looked for. */
+/** Whether the filter may match calls that were not admitted. */
 export function includesRefused({ status, error, outcome, provider, tag, costAbove }: CallFilter): boolean {
   if (provider !== undefined || tag !== undefined || (costAbove ?? -1n) >= 0n) return false;
   if (outcome !== undefined && outcome !== 'refused') return false;

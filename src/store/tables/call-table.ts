@@ -10,7 +10,7 @@ import { type EntryColumns, toEntry } from './book-tables.ts';
 import {
   type Cursor,
   conditionsOf,
-  countOf,
+  countMatching,
   endOf,
   type Finder,
   findersOf,
@@ -107,7 +107,7 @@ export function callTable(
     if (others.length === 0 && !hasChecks(filter, first)) return { finder: first, isShort: true };
     let fewest = Number.POSITIVE_INFINITY;
     for (const finder of [first, ...others]) {
-      const [row] = await db.all<{ calls: bigint }>(countOf(filter, finder, most));
+      const [row] = await db.all<{ calls: bigint }>(countMatching(filter, finder, most));
       if (Number(row?.calls) >= fewest) continue;
       fewest = Number(row?.calls);
       best = finder;
@@ -182,7 +182,7 @@ export function callTable(
         const part = await page(ofTime, cursor, { finder, examined: left });
         rows.push(...part.rows);
         if (rows.length === filter.limit || part.end) return { rows, end: part.end };
-        const [found] = await db.scan<{ calls: bigint }>(countOf(ofTime, finder, left));
+        const [found] = await db.scan<{ calls: bigint }>(countMatching(ofTime, finder, left));
         left = Math.max(1, left - Number(found?.calls));
         to = time.from;
       }

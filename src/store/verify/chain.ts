@@ -21,9 +21,9 @@ export async function verifyAccount(verification: Verification, line: AccountLin
   const context = { state: NO_ENTRIES, count: 0 };
   if (isUsable && !full) Object.assign(context, { state: checkpoint, count: checkpoint.seq });
   // If everything is read again, the chain must still contain the verified checkpoint.
-  else if (isUsable) await walkTo(verification, line.id, context, checkpoint.seq);
+  else if (isUsable) await verifyTo(verification, line.id, context, checkpoint.seq);
   if (full && isUsable && context.state.hash !== checkpoint.hash) rewritten(findings, line.id, checkpoint);
-  await walkTo(verification, line.id, context, line.lastSeq);
+  await verifyTo(verification, line.id, context, line.lastSeq);
   const { state, count } = context;
   const wasClean = findings.count === before;
   for (const [name, sum] of Object.entries(state.counters)) counters[name] = (counters[name] ?? 0n) + sum;
@@ -60,7 +60,8 @@ interface ChainRead {
   count: number;
 }
 
-async function walkTo(verification: Verification, account: string, context: ChainRead, to: number): Promise<void> {
+/** Verifies the entries from where `context` is up to `to`, and moves it there. */
+async function verifyTo(verification: Verification, account: string, context: ChainRead, to: number): Promise<void> {
   const { books, findings, read } = verification;
   while (context.state.seq < to) {
     const { state } = context;

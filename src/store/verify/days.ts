@@ -61,7 +61,7 @@ async function olderCallsOf({ books, keptFrom }: Verification, day: number, line
   // What caches save may be below zero.
   if (Object.entries(wrong).some(([column, { made, kept }]) => column !== 'saved' && made < kept)) return 0;
   const lacking = Number(calls.made - calls.kept);
-  // Of removed calls nobody knows any more who has recorded them.
+  // The rows of removed calls are gone, and with them which release recorded them.
   if (day * HOURS_PER_DAY * HOUR_MS < keptFrom) return lacking;
   const older = await books.olderCalls(line, day * HOURS_PER_DAY, (day + 1) * HOURS_PER_DAY);
   return lacking <= older ? lacking : 0;

@@ -30,7 +30,7 @@ export interface CapturedCall {
 type ReplyEnd = 'complete' | 'broken' | 'left';
 
 /** Bytes with their hash, of which the first are kept. */
-class Gathered {
+class BoundedBytes {
   readonly #hash = new CryptoHasher('sha256');
   readonly #pieces: Uint8Array[] = [];
   readonly #most: number;
@@ -74,8 +74,8 @@ class Gathered {
 
 export class Capture {
   readonly call: CapturedCall;
-  readonly #request: Gathered;
-  readonly #reply: Gathered;
+  readonly #request: BoundedBytes;
+  readonly #reply: BoundedBytes;
   readonly #budget: CaptureBudget;
   readonly #finished: (capture: Capture) => void;
   #status = 0;
@@ -87,8 +87,8 @@ export class Capture {
   constructor(call: CapturedCall, most: number, budget: CaptureBudget, finished: (capture: Capture) => void) {
     this.call = call;
     const kept = call.mode === 'hash' ? 0 : most;
-    this.#request = new Gathered(kept);
-    this.#reply = new Gathered(kept);
+    this.#request = new BoundedBytes(kept);
+    this.#reply = new BoundedBytes(kept);
     this.#budget = budget;
     this.#finished = finished;
   }
@@ -148,7 +148,7 @@ export class Capture {
     if (this.#end === undefined) this.#add(this.#reply, bytes);
   }
 
-  #add(to: Gathered, bytes: Uint8Array): void {
+  #add(to: BoundedBytes, bytes: Uint8Array): void {
     if (this.isDropped || to.add(bytes, this.#budget)) return;
     this.isDropped = true;
     this.release();
@@ -185,7 +185,7 @@ export class Capture {
     };
   }
 
-  #written(gathered: Gathered): { [member: string]: Json } {
+  #written(gathered: BoundedBytes): { [member: string]: Json } {
     const { bytes, isWhole } = gathered;
     const known = { bytes, sha256: gathered.digest() };
     const { mode } = this.call;

@@ -140,7 +140,7 @@ export function createCaptures({
     };
     writing.then(over, over);
     try {
-      await before(writing, writeMs);
+      await within(writing, writeMs);
     } finally {
       if (!isOver) {
         hanging++;
@@ -180,7 +180,7 @@ export function createCaptures({
     async drain(boundMs) {
       const end = performance.now() + boundMs;
       while (writing.size > 0 && performance.now() < end) {
-        await before(Promise.race(writing), Math.max(1, end - performance.now())).catch(() => {});
+        await within(Promise.race(writing), Math.max(1, end - performance.now())).catch(() => {});
       }
     },
 
@@ -219,7 +219,7 @@ const dayOf = (at: number) => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.l
 /** By the day, so that a sweep needs the names alone. */
 const nameOf = (id: string, at: number) => `${PREFIX}${dayOf(at)}_${id}`;
 
-/** When what was captured on this day is kept no longer. */
+/** When the captures of this day are removed. */
 function endOf(day: string, keepDays: number): number {
   const begin = Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`);
   return begin + (keepDays + 1) * DAY_MS;
@@ -230,7 +230,7 @@ async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Rejects if the promise takes longer. */
-async function before<T>(promise: Promise<T>, ms: number): Promise<T> {
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('The storage of files does not answer.')), ms);

@@ -71,6 +71,6 @@ export class Counter {
   }
 }
 
-/** The label value for what is beyond a bound. */
+/** The label value for everything beyond the maximum number of series. */
 export const OTHER = 'other';
 const MOST_VALUES = 200;

@@ -76,7 +76,7 @@ function callSpan(call: CallTrace, record: CallRow, span: CallSpan): Span {
 
 function callAttributes(call: CallTrace, record: CallRow): AttributeList {
   const { firstByteMs, stream } = record;
-  const list = withUsage(opening(call), record.usage)
+  const list = withUsage(commonAttributes(call), record.usage)
     .string(ATTRIBUTES.provider, providerOf(call.attempts.at(-1), record.provider))
     .string(ATTRIBUTES.requestModel, record.model)
     .string(ATTRIBUTES.responseModel, record.targetModel || undefined)
@@ -94,7 +94,7 @@ function callAttributes(call: CallTrace, record: CallRow): AttributeList {
 }
 
 /** What the span of every call has, also of one that was not admitted. */
-function opening(call: CallTrace): AttributeList {
+function commonAttributes(call: CallTrace): AttributeList {
   return new AttributeList()
     .string(ATTRIBUTES.operation, operationOf(call.dialect))
     .string(ATTRIBUTES.requestId, call.id)
@@ -115,7 +115,7 @@ function refusedSpan(call: CallTrace, span: CallSpan, durationMs: number): Span 
     startMs: call.at,
     endMs: call.at + durationMs,
     error: error && error.status >= 500 ? error.message : undefined,
-    attributes: opening(call)
+    attributes: commonAttributes(call)
       .string(ATTRIBUTES.langfuseType, 'span')
       .string(ATTRIBUTES.errorType, error?.code)
       .integer(ATTRIBUTES.status, error?.status)

@@ -1,5 +1,5 @@
 /** All calls of a filter as CSV, lines of JSON or Parquet, read page by page while they are sent. */
-import { breath } from '../../../canonical/breath.ts';
+import { yieldToLoop } from '../../../canonical/yield-to-loop.ts';
 import type { Client } from '../../../http1/client-request.ts';
 import type { CallFilter, CallRow } from '../../../store/rows.ts';
 import type { Store } from '../../../store/store.ts';
@@ -66,7 +66,7 @@ export async function* callPieces(
   for (let left = limit; left > 0 && !client?.hasLeft; ) {
     const page = { ...filter, limit: Math.min(PAGE, left), ...(after !== undefined && { after }) };
     // On SQLite a page may be read, and sent to a quick client, without a turn of the event loop.
-    await breath();
+    await yieldToLoop();
     const { calls, next } = await store.callPage(page, EXAMINED);
     left -= calls.length;
     const bytes = await encoder.calls(calls);
@@ -89,7 +89,7 @@ function lines(format: 'csv' | 'ndjson', columns: readonly string[], write: Call
     async calls(calls) {
       const texts: string[] = [];
       for (const call of calls) {
-        if (texts.length % CALLS_AT_ONCE === 0) await breath();
+        if (texts.length % CALLS_AT_ONCE === 0) await yieldToLoop();
         const row = (await write(call)) as WrittenCall;
         texts.push(format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`);
       }
@@ -110,7 +110,7 @@ function parquet(): Encoder {
     async calls(calls) {
       for (const call of calls) {
         waiting.push(EXPORTED_COLUMNS.map((column) => column.of(call)));
-        if (waiting.length % CALLS_AT_ONCE === 0) await breath();
+        if (waiting.length % CALLS_AT_ONCE === 0) await yieldToLoop();
       }
       return waiting.length >= ROW_GROUP ? flush() : undefined;
     },

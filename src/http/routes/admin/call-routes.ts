@@ -123,7 +123,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       await deps.refusals.flush();
       const format = callFormatOf(headers.get('accept'));
       if (format !== 'json') {
-        const part = { ...query, client, mayGoOn: rightOf(deps, request) };
+        const part = { ...query, client, mayGoOn: readingRightOf(deps, request) };
         return await exportCalls(exportOf(deps.store, filter), format, part);
       }
       const { limit = PAGE_LIMIT, after } = query;
@@ -145,7 +145,16 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       const filter = await filterOf(deps, request.query);
       const write = (call: CallRow) => withDispute(store, call);
       const who = request.caller.key;
-      const body = streamCalls({ who, live, store, filter, write, now, reportError, mayGoOn: rightOf(deps, request) });
+      const body = streamCalls({
+        who,
+        live,
+        store,
+        filter,
+        write,
+        now,
+        reportError,
+        mayGoOn: readingRightOf(deps, request),
+      });
       if (!body) {
         const message =
           'Too many live lists are open, of yours or in this process. Close one, or read GET /admin/v1/calls.';
@@ -204,14 +213,14 @@ export const exportOf = (store: Store, filter: CallExport['filter']): CallExport
 });
 
 /** Whether the requester may still read calls: sessions and keys end at once. */
-function rightOf({ people, store, now }: HttpDeps, request: Pick<RouteRequest, 'caller' | 'signedIn'>) {
+function readingRightOf({ people, store, now }: HttpDeps, request: Pick<RouteRequest, 'caller' | 'signedIn'>) {
   const { caller } = request;
   if (caller.permissions) {
     const { session } = request.signedIn();
     return async () => (await people?.sessions.permissionsNow(session))?.has('calls:read') ?? false;
   }
   const { hash, priorUntil = 0 } = caller.row;
-  // It may be the key before a rotation that was presented: then the stream ends with it, and who has the new one opens another.
+  // If the request used the key before a rotation, the stream ends with it; a client with the new key opens another.
   const until = priorUntil > now() ? priorUntil : Number.POSITIVE_INFINITY;
   return async () => {
     const key = await store.keyById(caller.key);

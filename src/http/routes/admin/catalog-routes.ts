@@ -115,7 +115,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Lists the providers. Credentials are shown by their last four characters.',
     query: Type.Object(PAGE),
     reply: listOf(Provider),
-    answer: async ({ store }, { query }) => pageOf(query, among(await store.providers()), nameOf, writeProvider),
+    answer: async ({ store }, { query }) => pageOf(query, pagesOf(await store.providers()), nameOf, writeProvider),
   }),
   ...saving('/admin/v1/providers', 'a provider', Provider, async (deps, name, entry, actor) => {
     await applyEntry(deps, 'providers', entry, actor);
@@ -136,7 +136,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     reply: listOf(Model),
     answer: async ({ store, now }, { query }) => {
       const models = await Promise.all((await store.models()).map((model) => priced(store, model, now())));
-      return pageOf(query, among(models), nameOf, writeModel);
+      return pageOf(query, pagesOf(models), nameOf, writeModel);
     },
   }),
   ...saving('/admin/v1/models', 'a model', Model, async (deps, name, entry, actor) => {
@@ -245,7 +245,7 @@ async function removeProvider(deps: HttpDeps, { path, caller }: RouteRequest): P
 }
 
 /** Pages through a list that is already in memory. */
-function among<Row extends { name: string }>(rows: Row[]) {
+function pagesOf<Row extends { name: string }>(rows: Row[]) {
   return ({ limit, after }: { limit: number; after?: string }) => {
     const rest = after === undefined ? rows : rows.filter((row) => row.name > after);
     return Promise.resolve(rest.slice(0, limit));

@@ -272,7 +272,7 @@ async function rotateKey(deps: HttpDeps, request: RouteRequest<unknown, Static<t
   return { ...writeKey(row), key: issued };
 }
 
-/** The models may be configured later; what is none by then is not found. */
+/** The models need not exist yet: a call of one that does not is answered with `model_not_found`. */
 function aliasesOf(aliases: { [name: string]: string }): { [name: string]: string } {
   const names = Object.keys(aliases);
   if (names.length > MOST_ALIASES)

@@ -65,7 +65,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: TopUp,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, request) => move(deps, request, 'top-up', aboveZero(request.body.amount)),
+    answer: (deps, request) => enter(deps, request, 'top-up', aboveZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/refunds', {
     gate: 'admin',
@@ -74,7 +74,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: Refund,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, request) => move(deps, request, 'refund', aboveZero(request.body.amount)),
+    answer: (deps, request) => enter(deps, request, 'refund', aboveZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/adjustments', {
     gate: 'admin',
@@ -83,7 +83,7 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     body: Adjustment,
     takesNul: ['note'],
     reply: Entry,
-    answer: (deps, request) => move(deps, request, 'adjustment', notZero(request.body.amount)),
+    answer: (deps, request) => enter(deps, request, 'adjustment', notZero(request.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/redemptions', {
     gate: 'admin',
@@ -140,14 +140,14 @@ const codeRoutes: readonly AnsweredRoute[] = [
 
 export const MONEY_ROUTES: readonly AnsweredRoute[] = [...moneyRoutes, ...codeRoutes];
 
-interface Moved {
+interface EntryInput {
   note?: string;
   callId?: string;
 }
 
-async function move(
+async function enter(
   deps: HttpDeps,
-  { path, body, headers, caller }: RouteRequest<unknown, Moved>,
+  { path, body, headers, caller }: RouteRequest<unknown, EntryInput>,
   kind: MovingKind,
   amount: Money,
 ): Promise<object> {
@@ -190,7 +190,7 @@ async function makeCode(
   throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
 }
 
-/** Only who knows the secret can compute the code: an admin key, or the secret of a session. */
+/** The secret that the code is derived from: the admin key, or the secret of the session. */
 function secretOf(headers: Pick<Headers, 'get'>): string {
   const key = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim() || sessionSecret(headers, false);
   if (key) return key;

@@ -30,7 +30,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models that the key can call.',
     query: Paging,
-    answer: (deps, request) => list(deps, request, shapeOf(request)),
+    answer: (deps, request) => listModels(deps, request, shapeOf(request)),
   }),
   route('GET', '/v1/models/:id{.+}', {
     gate: 'caller',
@@ -39,7 +39,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model.',
     reading: modelPath('/v1/models'),
     query: Paging,
-    answer: (deps, request) => one(deps, request, shapeOf(request)),
+    answer: (deps, request) => showModel(deps, request, shapeOf(request)),
   }),
   route('GET', '/v1beta/models', {
     gate: 'caller',
@@ -47,7 +47,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models that the key can call, in the Google format.',
     query: Paging,
-    answer: (deps, request) => list(deps, request, 'google'),
+    answer: (deps, request) => listModels(deps, request, 'google'),
   }),
   route('GET', '/v1beta/models/:id{.+}', {
     gate: 'caller',
@@ -56,7 +56,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model in the Google format.',
     reading: modelPath('/v1beta/models'),
     query: Paging,
-    answer: (deps, request) => one(deps, request, 'google'),
+    answer: (deps, request) => showModel(deps, request, 'google'),
   }),
 ];
 
@@ -70,7 +70,7 @@ function shapeOf({ headers, query }: RouteRequest<Paging, unknown>): Shape {
   return 'openai';
 }
 
-function list(deps: HttpDeps, { caller, query }: RouteRequest<Paging, unknown>, shape: Shape): object {
+function listModels(deps: HttpDeps, { caller, query }: RouteRequest<Paging, unknown>, shape: Shape): object {
   const models = callable(deps.catalog, caller);
   switch (shape) {
     case 'openai':
@@ -84,7 +84,7 @@ function list(deps: HttpDeps, { caller, query }: RouteRequest<Paging, unknown>, 
   }
 }
 
-function one(deps: HttpDeps, { caller, path }: RouteRequest<Paging, unknown>, shape: Shape): object {
+function showModel(deps: HttpDeps, { caller, path }: RouteRequest<Paging, unknown>, shape: Shape): object {
   const id = path.id ?? '';
   const known = (name: string) => {
     const model = deps.catalog.find(nameFor(caller, name));

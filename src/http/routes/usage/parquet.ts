@@ -2,7 +2,7 @@
  * Writes Parquet files piece by piece: plain values, not compressed, one page per column and row group. The format:
  * https://parquet.apache.org/docs/file-format/
  */
-import { breath } from '../../../canonical/breath.ts';
+import { yieldToLoop } from '../../../canonical/yield-to-loop.ts';
 import { type Field, putVarint, writeStruct } from './thrift.ts';
 
 /** `amount`: a decimal with nine digits after the point, given as the integer without the point. `time`: milliseconds since 1970. */
@@ -65,7 +65,7 @@ export function createParquetWriter(columns: readonly ParquetColumn[]): ParquetW
       const chunks: Field[][] = [];
       for (const [index, column] of columns.entries()) {
         // A column of thousands of rows takes milliseconds.
-        await breath();
+        await yieldToLoop();
         const start = offset;
         const values = rows.map((row) => row[index]);
         const data = pageOf(column, values);

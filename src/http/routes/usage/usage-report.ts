@@ -1,12 +1,12 @@
 /** Reports of usage by groups, for one account or all. */
 
 import { type Static, Type } from 'typebox';
-import { breath } from '../../../canonical/breath.ts';
+import { yieldToLoop } from '../../../canonical/yield-to-loop.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/rows.ts';
-import { addFigures, NO_FIGURES } from '../../../store/sums/call-sums.ts';
+import { addUsage, NO_FIGURES } from '../../../store/sums/call-sums.ts';
 import { Time, TimeInput, timeOf, writeTime } from '../../fields/time.ts';
 import { Usd } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
@@ -172,8 +172,8 @@ function withMargin(sum: UsageFigures) {
 async function totalOf(sums: readonly UsageSum[]): Promise<UsageFigures> {
   const total = { ...NO_FIGURES };
   for (let at = 0; at < sums.length; at += LINES_AT_ONCE) {
-    if (at > 0) await breath();
-    for (const sum of sums.slice(at, at + LINES_AT_ONCE)) addFigures(total, sum, 1);
+    if (at > 0) await yieldToLoop();
+    for (const sum of sums.slice(at, at + LINES_AT_ONCE)) addUsage(total, sum, 1);
   }
   return total;
 }
@@ -191,7 +191,7 @@ async function* jsonPieces(
     const lines = sums.slice(at, at + LINES_AT_ONCE).map((sum) => JSON.stringify(lineOf(sum)));
     yield encoder.encode(`${text}${at > 0 ? ',' : ''}${lines.join(',')}`);
     text = '';
-    await breath();
+    await yieldToLoop();
   }
   yield encoder.encode(`],"total":${JSON.stringify(total)}}`);
 }
@@ -212,6 +212,6 @@ async function* textPieces(
     }
     yield encoder.encode(text);
     text = '';
-    await breath();
+    await yieldToLoop();
   }
 }
