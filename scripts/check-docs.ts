@@ -185,7 +185,7 @@ if (import.meta.main) {
   const faults = docFaults({
     documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),
     paths: [...present, ...decisions, ...code, ...web, ...rootFiles.filter((path) => existsSync(join(ROOT, path)))],
-    sources: readFiles(code.filter((path) => path.endsWith('.ts'))),
+    sources: readFiles([...code, ...web].filter((path) => /\.tsx?$/.test(path))),
   });
   report('docs', [...missing, ...faults]);
 }

@@ -20,22 +20,20 @@ const row = (status: number, retryable: boolean, openai: string, anthropic: stri
 
 const refused = (status: number, anthropic: string, google: string) =>
   row(status, false, 'invalid_request_error', anthropic, google);
-const locked = (status: number, openai: string, anthropic: string, google: string) =>
-  row(status, false, openai, anthropic, google);
 
 export const ERRORS = {
-  invalid_api_key: locked(401, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
-  key_disabled: locked(401, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
-  key_expired: locked(401, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
-  address_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
-  model_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
-  scope_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
-  routing_not_allowed: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
-  sign_in_required: locked(401, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
-  sign_in_failed: locked(401, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
-  permission_denied: locked(403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
-  insufficient_balance: locked(402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
-  budget_exhausted: locked(402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
+  invalid_api_key: row(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  key_disabled: row(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  key_expired: row(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  address_not_allowed: row(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  model_not_allowed: row(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  scope_not_allowed: row(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  routing_not_allowed: row(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  sign_in_required: row(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  sign_in_failed: row(401, false, 'authentication_error', 'authentication_error', 'UNAUTHENTICATED'),
+  permission_denied: row(403, false, 'permission_error', 'permission_error', 'PERMISSION_DENIED'),
+  insufficient_balance: row(402, false, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
+  budget_exhausted: row(402, false, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'),
   model_not_found: refused(404, 'not_found_error', 'NOT_FOUND'),
   not_found: refused(404, 'not_found_error', 'NOT_FOUND'),
   method_not_allowed: refused(405, 'invalid_request_error', 'INVALID_ARGUMENT'),

@@ -1,3 +1,4 @@
+/** Idempotency keys: a change that is sent again is made once. */
 import { useState } from 'react';
 
 const newIdempotencyKey = () =>

@@ -1,3 +1,4 @@
+/** A button that copies a text. */
 import { useEffect, useState } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Icon } from './icon.tsx';

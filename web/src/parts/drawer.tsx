@@ -1,3 +1,4 @@
+/** The drawer beside a list. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useWords } from '../i18n/words.ts';
 import { Icon } from './icon.tsx';

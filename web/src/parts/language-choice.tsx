@@ -1,3 +1,4 @@
+/** The choice of the language. */
 import { type Language, setLanguage } from '../i18n/language.ts';
 import { useLanguage } from '../i18n/words.ts';
 import { Segments } from './basic.tsx';

@@ -1,3 +1,4 @@
+/** The way through the pages of a list. */
 import type { ReactNode } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
 

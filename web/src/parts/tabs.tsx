@@ -1,3 +1,4 @@
+/** Tabs. */
 import type { KeyboardEvent } from 'react';
 
 interface Props<T extends string> {

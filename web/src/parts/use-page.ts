@@ -1,3 +1,4 @@
+/** Reads one page of a list. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask, type Query, withQuery } from '../api/client.ts';
 import type { Page } from '../api/types.ts';

@@ -1,3 +1,4 @@
+/** Pages for an unknown address and for a page that could not be shown. */
 import { Link } from '@tanstack/react-router';
 import { OfflineError } from '../api/client.ts';
 import { dictionary, useWords } from '../i18n/words.ts';

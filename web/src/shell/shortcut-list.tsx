@@ -1,3 +1,4 @@
+/** The dialog that lists the keyboard shortcuts. */
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Dialog } from '../parts/dialog.tsx';
 

@@ -1,3 +1,4 @@
+/** The drawer of an account: balance, entries, moving money, limits. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

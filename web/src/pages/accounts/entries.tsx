@@ -1,3 +1,4 @@
+/** The latest entries of an account. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask, withQuery } from '../../api/client.ts';

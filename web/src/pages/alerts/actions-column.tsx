@@ -1,3 +1,4 @@
+/** The column of buttons in the tables of alerts. */
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';

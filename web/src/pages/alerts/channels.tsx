@@ -1,3 +1,4 @@
+/** The channels that alerts are sent to: testing, removing and adding one. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

@@ -1,3 +1,4 @@
+/** The form for a new channel. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

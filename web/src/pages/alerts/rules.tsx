@@ -1,3 +1,4 @@
+/** The rules of alerts, each of which can be turned off. */
 import { useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { refresh, useRows } from '../../api/queries.ts';

@@ -1,3 +1,4 @@
+/** The attempts of a call on a time line, and the order of its targets. */
 import type { Attempt, Receipt } from '../../api/types.ts';
 import { duration } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';

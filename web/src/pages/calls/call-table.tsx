@@ -1,3 +1,4 @@
+/** The table of calls, complete or short. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CallRow } from '../../api/types.ts';

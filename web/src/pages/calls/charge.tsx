@@ -1,3 +1,4 @@
+/** What a call cost: usage times price, and the entries of its money. */
 import type { Entry, Receipt } from '../../api/types.ts';
 import { exactMoney, multiplyMoney, subtractMoney, sumMoney } from '../../format/money.ts';
 import { clockTime, count } from '../../format/numbers.ts';

@@ -1,3 +1,4 @@
+/** The decision about a disputed call. */
 import { useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';

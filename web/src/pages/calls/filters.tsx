@@ -1,3 +1,4 @@
+/** The filters of the list of calls. */
 import { useAccounts, useKeys, useModels, useProviders } from '../../api/queries.ts';
 import { isMember, useMay, useSession } from '../../api/session.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';

@@ -1,3 +1,4 @@
+/** The list of calls while new ones arrive. */
 import type { CallRow, Page } from '../../api/types.ts';
 
 /** The page with a call that has ended, in the place of its beginning. The oldest row gives way; "Older" begins after it again. */

@@ -1,3 +1,4 @@
+/** The warning about a balance that will soon be used up. */
 import type { Account } from '../../api/types.ts';
 import { compareMoney, shortMoney } from '../../format/money.ts';
 import { fullTime } from '../../format/numbers.ts';

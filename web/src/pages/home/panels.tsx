@@ -1,3 +1,4 @@
+/** The panels of a member's first page: keys, and usage by model. */
 import { Link } from '@tanstack/react-router';
 import { useKeys } from '../../api/queries.ts';
 import { sharePercent, shortMoney } from '../../format/money.ts';

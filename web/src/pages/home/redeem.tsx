@@ -1,3 +1,4 @@
+/** The dialog that redeems a code. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

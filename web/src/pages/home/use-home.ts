@@ -1,3 +1,4 @@
+/** The data of a member's first page. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask, withQuery } from '../../api/client.ts';
 import type { Account, CallRow, Page, UsageReport } from '../../api/types.ts';

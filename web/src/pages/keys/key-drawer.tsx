@@ -1,3 +1,4 @@
+/** The drawer of a key: state, limits, rotating, disabling, deleting. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,3 +1,4 @@
+/** The drawer for a new key. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

@@ -1,3 +1,4 @@
+/** The paths and data of keys: all for operators, own ones for members. */
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { useOwnPath } from '../../api/queries.ts';

@@ -1,3 +1,4 @@
+/** Verifies the ledger, and shows and enters corrections. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

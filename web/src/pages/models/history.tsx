@@ -1,3 +1,4 @@
+/** The history of a price. */
 import type { Price } from '../../api/types.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';

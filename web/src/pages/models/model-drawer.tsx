@@ -1,3 +1,4 @@
+/** The drawer of a model: targets, price, history, a new price. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

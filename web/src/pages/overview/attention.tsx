@@ -1,3 +1,4 @@
+/** What needs an operator now. */
 import { Link } from '@tanstack/react-router';
 import { useAccounts, useHealth } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';

@@ -1,3 +1,4 @@
+/** Kinds of tokens, for charts. */
 import type { OverviewFigures } from '../../api/types.ts';
 
 const KINDS = ['cachedInput', 'input', 'cacheWrite', 'output', 'reasoning'] as const;

@@ -1,3 +1,4 @@
+/** The tables of the overview: models, accounts, keys and tokens. */
 import { Link } from '@tanstack/react-router';
 import { useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';

@@ -1,3 +1,4 @@
+/** The drawer that invites a person, and the link that it makes. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

@@ -1,3 +1,4 @@
+/** The drawer of a person: name, role, accounts, links, disabling. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

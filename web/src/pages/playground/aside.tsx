@@ -1,3 +1,4 @@
+/** Beside the playground: the request as code, and the receipt of the last call. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

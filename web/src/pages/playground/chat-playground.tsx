@@ -1,3 +1,4 @@
+/** The playground of chat models. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay } from '../../api/session.ts';

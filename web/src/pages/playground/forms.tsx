@@ -1,3 +1,4 @@
+/** The fields of each endpoint, and the request that they make. */
 import { useWords } from '../../i18n/words.ts';
 import { Area, Field, Select } from '../../parts/form.tsx';
 import type { Sent } from './code.ts';

@@ -1,3 +1,4 @@
+/** The fields that all endpoints have: endpoint, model, account. */
 import type { ReactNode } from 'react';
 import { useModels } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';

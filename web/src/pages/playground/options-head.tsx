@@ -1,3 +1,4 @@
+/** The head of the options in narrow windows. */
 import { type ReactNode, useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,3 +1,4 @@
+/** Sends a request of the playground and shows its result. */
 import { useEffect, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { count } from '../../format/numbers.ts';

@@ -1,3 +1,4 @@
+/** The turns of a chat, and the field for the next one. */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Status } from '../../parts/basic.tsx';

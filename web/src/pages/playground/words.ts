@@ -1,3 +1,4 @@
+/** The words of these pages, in English and Chinese. */
 import { dictionary } from '../../i18n/words.ts';
 
 export const words = dictionary({

@@ -1,3 +1,4 @@
+/** Setting up and removing an authenticator app. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';

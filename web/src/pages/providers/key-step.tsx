@@ -1,3 +1,4 @@
+/** Adding a provider: its key. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ask } from '../../api/client.ts';

@@ -1,3 +1,4 @@
+/** Adding a provider: its models and their prices. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { ask } from '../../api/client.ts';

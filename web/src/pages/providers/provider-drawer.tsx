@@ -1,3 +1,4 @@
+/** The drawer of a provider: the health of its targets, its settings. */
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,3 +1,4 @@
+/** Adding a provider: a call that tests it. */
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ApiError, ask } from '../../api/client.ts';

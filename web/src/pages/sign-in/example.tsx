@@ -1,8 +1,9 @@
+/** The drawing beside the sign-in form: a call on its way to one of several targets. */
 import { useWords } from '../../i18n/words.ts';
 import { Status } from '../../parts/basic.tsx';
 import { words } from './words.ts';
 
-/** Where the lines of the picture end: nine targets, one of which takes the call. */
+/** Where the lines of the drawing end: nine targets, one of which takes the call. */
 const ENDS = [90, 180, 270, 360, 450, 540, 630, 720, 810];
 const TAKEN = 360;
 const LINES = [

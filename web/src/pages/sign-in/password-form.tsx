@@ -1,3 +1,4 @@
+/** Signing in by e-mail address and password. */
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/words.ts';
