@@ -1,7 +1,7 @@
 /** Reports of usage, from sums of hours and days. Only parts of an hour are summed from its calls. */
 
-import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import { HOUR_MS } from '../../canonical/time.ts';
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import { type Database, joined, raw, type Statement, sql, where } from '../database.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../rows.ts';
 import type { Store } from '../store.ts';

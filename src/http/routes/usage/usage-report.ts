@@ -1,10 +1,10 @@
 /** Reports of usage by groups, for one account or all. */
 
 import { type Static, Type } from 'typebox';
-import { yieldToLoop } from '../../../canonical/yield-to-loop.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { writeMoney } from '../../../canonical/money.ts';
 import { DAY_MS } from '../../../canonical/time.ts';
+import { yieldToLoop } from '../../../canonical/yield-to-loop.ts';
 import type { UsageFigures, UsageGroup, UsageSum } from '../../../store/rows.ts';
 import { addUsage, NO_FIGURES } from '../../../store/sums/call-sums.ts';
 import { Time, TimeInput, timeOf, writeTime } from '../../fields/time.ts';
