@@ -130,9 +130,18 @@ test('a server of this version without the admin API is reported with a hint to 
 });
 
 test('a response that is not JSON is reported', async () => {
-  const answer = other('1.2.3', () => new Response('bad gateway', { status: 502 }));
-  const { url, err } = await beside(answer, ['models']);
-  expect(err).toBe(`The response of the server at ${url} is not understood by this version (status 502).`);
+  const failing = await beside(
+    other('1.2.3', () => new Response('bad gateway', { status: 502 })),
+    ['models'],
+  );
+  expect(failing.err).toBe(`The server at ${failing.url} answered with status 502.`);
+  const refusing = await beside(
+    other('1.2.3', () => new Response('I am a teapot', { status: 418 })),
+    ['models'],
+  );
+  expect(refusing.err).toBe(
+    `The response of the server at ${refusing.url} is not understood by this version (status 418).`,
+  );
 });
 
 test('lists are read page by page to the end', async () => {
