@@ -1,41 +1,19 @@
-/** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that connects. */
-import type { Socket } from 'bun';
-import { sendTogether } from './bytes.ts';
-import type { HeaderLines } from './header-lines.ts';
-import { ReplyReader, type ReplySink } from './reply-reader.ts';
-import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
-import type { Address, StreamedBody } from './request-head.ts';
-import { receiverFor } from './unpacking.ts';
-
-/** A request ready to send. */
-export interface Request {
-  method: string;
-  head: string;
-  body: Uint8Array | undefined;
-  /** Sent instead of `body`. */
-  stream?: StreamedBody | undefined;
-  /** The request must not arrive twice. */
-  once?: boolean;
-}
+/** Connections to servers: opened, kept while idle, used again. */
+import type { ReplyTaker } from './reply-taker.ts';
+import type { Address } from './request-head.ts';
+import { type ConnectionPool, type Request, ServerConnection } from './server-connection.ts';
 
 export interface Connections {
   /** Sends the request and passes its reply to the exchange. Failures are reported to the exchange. */
   send(address: Address, request: Request, exchange: ReplyTaker): void;
 }
 
-/** Servers close idle connections after a minute or earlier, so the gateway closes them first. */
-const IDLE_MS = 30_000;
-/** Less than the idle time that a server announces, so that it does not close a connection that is about to be used. */
-const IDLE_MARGIN_MS = 1000;
 const SWEEP_MS = 5000;
 /** The maximum of idle connections per origin. */
 const MOST_IDLE = 1024;
-/** If a server closes a kept connection this soon after a request, it closed it for being idle and has not read the request. */
-const CROSSED_MS = 500;
-const NOTHING = new Uint8Array();
 
 export function createConnections(): Connections {
-  const idle = new Map<string, Connection[]>();
+  const idle = new Map<string, ServerConnection[]>();
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
   function send(address: Address, request: Request, exchange: ReplyTaker): void {
@@ -45,7 +23,7 @@ export function createConnections(): Connections {
     else void open(address, request, exchange);
   }
 
-  function takeIdle(origin: string, now: number): Connection | undefined {
+  function takeIdle(origin: string, now: number): ServerConnection | undefined {
     const list = idle.get(origin);
     for (let kept = list?.pop(); kept; kept = list?.pop()) {
       if (kept.idleUntil > now) return kept;
@@ -54,9 +32,11 @@ export function createConnections(): Connections {
     return undefined;
   }
 
+  const pool: ConnectionPool = { idle: keep, lost: forget, again: (...sending) => void open(...sending) };
+
   async function open(address: Address, request: Request, exchange: ReplyTaker): Promise<void> {
     exchange.connecting();
-    const connection = new Connection(address, pool);
+    const connection = new ServerConnection(address, pool);
     try {
       await connection.connect();
     } catch (thrown) {
@@ -67,7 +47,7 @@ export function createConnections(): Connections {
     else connection.exchange(request, exchange, performance.now());
   }
 
-  function keep(connection: Connection): void {
+  function keep(connection: ServerConnection): void {
     const { origin } = connection.address;
     let list = idle.get(origin);
     if (!list) {
@@ -84,7 +64,7 @@ export function createConnections(): Connections {
     sweeping.unref();
   }
 
-  function forget(connection: Connection): void {
+  function forget(connection: ServerConnection): void {
     const list = idle.get(connection.address.origin);
     const at = list?.indexOf(connection) ?? -1;
     if (at >= 0) list?.splice(at, 1);
@@ -103,251 +83,5 @@ export function createConnections(): Connections {
     sweeping = undefined;
   }
 
-  const pool: ConnectionPool = {
-    idle: keep,
-    lost: forget,
-    again: (address, request, exchange) => void open(address, request, exchange),
-  };
-
   return { send };
-}
-
-/** What a connection needs of its pool. */
-interface ConnectionPool {
-  idle(connection: Connection): void;
-  lost(connection: Connection): void;
-  /** A kept connection was closed while the request was sent, so it is sent over another one. */
-  again(address: Address, request: Request, exchange: ReplyTaker): void;
-}
-
-class Connection implements Source, ReplySink {
-  idleUntil = 0;
-  private socket: Socket<undefined> | undefined;
-  /** The current exchange, the receiver of its body, and the request. */
-  private current: ReplyTaker | undefined;
-  private receiver: BodyTaker | undefined;
-  private request: Request | undefined;
-  private sentAt = 0;
-  /** It has carried an exchange before. */
-  private isKept = false;
-  /** What the socket has not accepted yet. */
-  private unsent: Uint8Array | undefined;
-  /** A streamed body is not completely sent yet. */
-  private isPouring = false;
-  /** Called when the socket has accepted everything, or is closed. */
-  private taken = () => {};
-  private readonly reader = new ReplyReader(this);
-  /** Of the current bytes: body pieces, and whether the reply ends with them. */
-  private piece: Uint8Array | undefined;
-  private more: Uint8Array[] | undefined;
-  private hasEnded = false;
-  private isReusable = false;
-  private idleMs = 0;
-  private isPaused = false;
-  private isOpen = false;
-  readonly address: Address;
-  private readonly pool: ConnectionPool;
-
-  constructor(address: Address, pool: ConnectionPool) {
-    this.address = address;
-    this.pool = pool;
-  }
-
-  /** Rejects if the upstream refuses, or has no certificate for its name. */
-  connect(): Promise<void> {
-    const { hostname, port, serverName } = this.address;
-    return new Promise((resolve, reject) => {
-      const opened = (socket: Socket<undefined>) => {
-        socket.setNoDelay(true);
-        // A connection does not keep the process alive, idle or not: the timer that checks the limits of an exchange does.
-        socket.unref();
-        this.isOpen = true;
-        resolve();
-      };
-      const secured = (socket: Socket<undefined>, isVerified: boolean, error: Error | null) => {
-        if (isVerified) opened(socket);
-        else {
-          reject(error);
-          socket.terminate();
-        }
-      };
-      Bun.connect<undefined>({
-        hostname,
-        port,
-        ...(serverName !== undefined && { tls: { serverName } }),
-        socket: {
-          open: (socket) => {
-            this.socket = socket;
-            if (serverName === undefined) opened(socket);
-          },
-          ...(serverName !== undefined && { handshake: secured }),
-          data: (_, bytes) => this.received(bytes),
-          drain: () => this.sendRest(),
-          close: (_, error) => this.closed(error, reject),
-          error: (_, error) => this.closed(error, reject),
-          connectError: (_, error) => reject(error),
-        },
-      }).catch(reject);
-    });
-  }
-
-  exchange(request: Request, exchange: ReplyTaker, now: number): void {
-    this.current = exchange;
-    this.request = request;
-    this.sentAt = now;
-    this.reader.expect(request.method);
-    exchange.from(this);
-    // If it was cancelled meanwhile, this connection is closed.
-    if (!this.isOpen) return;
-    if (request.stream) void this.pour(request.head, request.stream, exchange);
-    else this.transmit(request);
-  }
-
-  /** The next piece is requested when the socket has accepted the previous one. */
-  private async pour(head: string, stream: StreamedBody, exchange: ReplyTaker): Promise<void> {
-    const isOver = () => this.current !== exchange || !this.isOpen;
-    this.isPouring = true;
-    try {
-      await this.sendWhole(Buffer.from(head, 'latin1'));
-      for await (const piece of stream.open()) {
-        if (isOver()) return;
-        await this.sendWhole(piece);
-        exchange.awaitAnswer();
-      }
-      if (!isOver()) this.isPouring = false;
-    } catch (thrown) {
-      if (!isOver()) this.broke(thrown);
-    }
-  }
-
-  private sendWhole(bytes: Uint8Array): Promise<void> {
-    this.unsent = bytes;
-    this.sendRest();
-    if (!this.unsent || !this.isOpen) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.taken = resolve;
-    });
-  }
-
-  private transmit({ head, body = NOTHING }: Request): void {
-    if (this.socket) this.unsent = sendTogether(this.socket, head, body, '');
-  }
-
-  private sendRest(): void {
-    if (!this.unsent || !this.socket) return;
-    const written = Math.max(0, this.socket.write(this.unsent));
-    this.unsent = written < this.unsent.length ? this.unsent.subarray(written) : undefined;
-    if (!this.unsent) this.taken();
-  }
-
-  private received(bytes: Buffer): void {
-    try {
-      this.reader.read(bytes);
-    } catch (thrown) {
-      // Bytes after the end: the reply is valid, but the connection is not reused.
-      if (!this.hasEnded) {
-        this.broke(thrown);
-        return;
-      }
-      this.isReusable = false;
-    }
-    this.deliver();
-  }
-
-  /** Passes on the body bytes of one arrival as one piece. */
-  private deliver(): void {
-    const { current, receiver, piece, more } = this;
-    if (piece) {
-      this.piece = undefined;
-      this.more = undefined;
-      receiver?.push(more ? Buffer.concat([piece, ...more]) : piece);
-      // The receiver may have cancelled the rest.
-      if (this.current !== current) return;
-    }
-    // A reply whose head was refused has closed the connection.
-    if (!this.hasEnded || !current) return;
-    this.hasEnded = false;
-    this.current = undefined;
-    this.receiver = undefined;
-    this.request = undefined;
-    receiver?.finish();
-    if (!this.isReusable || this.unsent || this.isPouring) {
-      this.drop();
-      return;
-    }
-    if (this.isPaused) this.resume();
-    this.isKept = true;
-    this.idleUntil = performance.now() + this.idleMs;
-    this.pool.idle(this);
-  }
-
-  head(status: number, headers: HeaderLines): void {
-    const { current } = this;
-    if (!current) return;
-    // Only a request without an answer is sent again.
-    this.request = undefined;
-    current.begin(status, headers);
-    this.receiver = headers.has('content-encoding') ? receiverFor(current, headers, this) : current;
-  }
-
-  body(bytes: Uint8Array): void {
-    if (!this.piece) this.piece = bytes;
-    else if (this.more) this.more.push(bytes);
-    else this.more = [bytes];
-  }
-
-  end(reusable: boolean, announcedIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {
-    this.hasEnded = true;
-    this.isReusable = reusable;
-    this.idleMs = Math.min(IDLE_MS, announcedIdleMs - IDLE_MARGIN_MS);
-  }
-
-  private closed(error: unknown, reject: (error: unknown) => void): void {
-    reject(error);
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    this.taken();
-    const { current, request } = this;
-    if (!current) this.pool.lost(this);
-    else if (this.reader.close()) this.deliver();
-    else if (request && this.isCrossed(current)) {
-      this.current = undefined;
-      this.pool.again(this.address, request, current);
-    } else this.broke(error ?? new Error('the connection was closed'));
-  }
-
-  private isCrossed({ status }: ReplyTaker): boolean {
-    return this.isKept && status === 0 && performance.now() - this.sentAt < CROSSED_MS;
-  }
-
-  private broke(cause: unknown): void {
-    const { current, receiver } = this;
-    this.deliver();
-    this.drop();
-    (receiver ?? current)?.broke(cause);
-  }
-
-  /** Closes the connection without a report to its exchange. */
-  drop(): void {
-    this.current = undefined;
-    this.receiver = undefined;
-    this.isOpen = false;
-    this.taken();
-    this.pool.lost(this);
-    this.socket?.terminate();
-  }
-
-  stop(): void {
-    this.drop();
-  }
-
-  pause(): void {
-    this.isPaused = true;
-    this.socket?.pause();
-  }
-
-  resume(): void {
-    this.isPaused = false;
-    this.socket?.resume();
-  }
 }

@@ -61,6 +61,32 @@ async function rest(exchange: Exchange): Promise<string> {
   return text;
 }
 
+const OPENED = 20;
+
+test('a kept connection does not keep the request that it was opened for', async () => {
+  const waiting: (() => void)[] = [];
+  const { url, counts } = await rawServer((socket) => {
+    // All at once, so that each request has a connection of its own.
+    if (waiting.push(() => socket.write(reply('ok'))) === OPENED) for (const answer of waiting) answer();
+  });
+  const { text } = client();
+  const bodies: WeakRef<Uint8Array>[] = [];
+  await Promise.all(
+    Array.from({ length: OPENED }, () => {
+      const body = Buffer.alloc(100, 120);
+      bodies.push(new WeakRef(body));
+      return text(url, { body });
+    }),
+  );
+  expect(counts).toMatchObject({ connections: OPENED, closed: 0 });
+  const kept = () => {
+    Bun.gc(true);
+    return bodies.filter((body) => body.deref()).length;
+  };
+  // The collector takes what looks like an address on the stack for one.
+  await until(() => kept() < OPENED / 4);
+});
+
 test('a process lives as long as it waits for a reply, and a kept connection does not keep it alive', async () => {
   // The pause is long enough for a process that waits for nothing to end.
   const { url } = await rawServer((socket) => void setTimeout(() => socket.write(reply('late')), 300));
