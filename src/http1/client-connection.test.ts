@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import type { Socket } from 'bun';
 import { answered, echo, GET, open, readAll, SHORT, serve, source, text } from '../../test/helpers/raw-client.ts';
 import type { Answer } from './answer.ts';
-import type { Timeouts } from './client-connection.ts';
+import { ClientConnection, type Keeper, PATIENCE, type Timeouts } from './client-connection.ts';
 import type { ClientRequest } from './client-request.ts';
+import type { Beginning } from './request-turns.ts';
 
 describe('connections', () => {
   const server = serve(echo);
@@ -169,4 +171,32 @@ describe('connections', () => {
     await pipeline(body, socket);
     expect({ sent, seen }).toMatchObject({ sent: 70, seen: expect.stringMatching(/^HTTP\/1.1 413[\s\S]*too large$/) });
   });
+});
+
+test('a request whose client leaves before its turn is not handled', () => {
+  const waiting: Beginning[] = [];
+  let handled = 0;
+  const keeper: Keeper = {
+    answer() {
+      handled++;
+      return text('too late');
+    },
+    refuse: () => text('refused'),
+    reportError(sentence, cause) {
+      throw new Error(`${sentence} ${String(cause)}`);
+    },
+    timeouts: PATIENCE,
+    turns: { add: (request) => waiting.push(request) },
+    isStopping: false,
+    lost() {},
+  };
+  const socket = { write: (all: Uint8Array) => all.length } as unknown as Socket<ClientConnection>;
+  for (const leaves of [true, false]) {
+    const connection = new ClientConnection(socket, keeper);
+    connection.received(Buffer.from(GET.replaceAll('\n', '\r\n')));
+    if (leaves) connection.closed();
+  }
+  expect(waiting).toHaveLength(2);
+  for (const request of waiting) request.begin();
+  expect(handled).toBe(1);
 });

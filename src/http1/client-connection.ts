@@ -5,6 +5,7 @@ import { CR, LF } from './ascii.ts';
 import { type BodySource, ClientRequest } from './client-request.ts';
 import { type BodyFraming, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import { RequestFault } from './request-fault.ts';
+import type { Beginning, RequestTurns } from './request-turns.ts';
 
 /** What a connection needs of the server. */
 export interface Keeper {
@@ -15,6 +16,8 @@ export interface Keeper {
   /** Reports an internal failure to the operator. */
   reportError(sentence: string, cause: unknown): void;
   readonly timeouts: Timeouts;
+  /** Says when a request is handled. */
+  readonly turns: Pick<RequestTurns, 'add'>;
   /** No more requests are accepted after the current ones. */
   isStopping: boolean;
   /** Called when the connection has closed. */
@@ -69,14 +72,14 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** The first byte of a TLS handshake, sent by clients that assume an encrypted port. */
 const TLS_HANDSHAKE = 22;
 
-export class ClientConnection implements MessageSink, BodySource, Outcome {
+export class ClientConnection implements MessageSink, BodySource, Outcome, Beginning {
   /** By `performance.now()`: the time limit for the client's next bytes. */
   private deadline = NEVER;
   private readonly socket: Socket<ClientConnection>;
   private readonly keeper: Keeper;
   private readonly reader = new MessageReader(this);
   private readonly writer: AnswerWriter;
-  /** The current request; `isEntered`: its handler has been called. */
+  /** The current request; `isEntered`: its handler has been called, or will be. */
   private request: ClientRequest | undefined;
   private isEntered = false;
   private isInHead = false;
@@ -135,7 +138,10 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       if (this.bodySince === NEVER && !request.body.isComplete) this.bodySince = performance.now();
       // While the body is not read, silence is not the client's fault.
       this.wait(request.body.isComplete || this.pausedAt !== undefined ? undefined : 'silenceMs');
-      if (!this.isEntered) void this.enter(request);
+      if (!this.isEntered) {
+        this.isEntered = true;
+        this.keeper.turns.add(this);
+      }
     } else if (!this.isInHead && !this.isSkipping && this.reader.isWithin) {
       this.isInHead = true;
       this.wait('headMs');
@@ -165,8 +171,13 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (this.isSkipping) this.turn();
   }
 
+  begin(): void {
+    const { request } = this;
+    // The client may have left meanwhile.
+    if (request && this.isOpen) void this.enter(request);
+  }
+
   private async enter(request: ClientRequest): Promise<void> {
-    this.isEntered = true;
     try {
       // Never synchronous: otherwise each of a thousand pipelined requests would be answered inside the previous one.
       this.respond(request, await this.keeper.answer(request));

@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TCPSocketListenOptions, TLSUpgradeOptions } from 'bun';
 import { ClientConnection, type Keeper, PATIENCE, type Timeouts } from './client-connection.ts';
+import { RequestTurns } from './request-turns.ts';
 
 export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'reportError'> {
   hostname: string;
@@ -43,6 +44,7 @@ export function listen(options: ServerOptions): Server {
     refuse,
     reportError,
     timeouts,
+    turns: new RequestTurns(),
     isStopping: false,
     lost(connection) {
       connections.delete(connection);

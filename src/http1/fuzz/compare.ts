@@ -5,6 +5,7 @@ import type { ClientRequest } from '../client-request.ts';
 import type { HeaderLines } from '../header-lines.ts';
 import { MalformedMessage } from '../message-reader.ts';
 import { ReplyReader } from '../reply-reader.ts';
+import { RequestTurns } from '../request-turns.ts';
 import type { Random, ReplyCase } from './messages.ts';
 
 /** A message as one side parsed it. */
@@ -86,6 +87,7 @@ export async function readRequests(bytes: Buffer, random: Random): Promise<Readi
       throw new Error(`${sentence} ${String(cause)}`);
     },
     timeouts: PATIENCE,
+    turns: new RequestTurns(),
     isStopping: false,
     lost() {},
   };
