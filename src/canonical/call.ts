@@ -17,9 +17,11 @@ export interface BaseCall {
   origin: {
     dialect: string;
     body: Uint8Array;
+    /** The size of the body, once it was released. */
+    bodyBytes?: number;
     framing?: 'sse' | 'json-array';
     /** Paths of nested members that this type cannot express. Computed on request. */
-    unsaid?: () => string[];
+    unsaid?: (() => string[]) | undefined;
     /** The call's messages, if each is one text and nothing else. A changed call has others. */
     plainTurns?: readonly Message[];
     /** What was removed from the body so that each billed member occurs once, one sentence each. */

@@ -6,6 +6,7 @@ import { type CaseSetup, FakeSink, type GatewayCase, startGatewayBench } from '.
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ByteSource } from '../../http1/answer.ts';
 import { charge } from '../../ledger/pricing/charge.ts';
+import { estimateTokens } from '../../ledger/tokens/estimate-tokens.ts';
 import { admit } from '../admit/admit.ts';
 import { attempt } from '../attempt/attempt.ts';
 import type { CallContext } from '../call-context.ts';
@@ -57,6 +58,28 @@ describe('a stream', () => {
     expect(at.calls.map(({ outcome, cost }) => [outcome, cost])).toEqual([['ok', COST]]);
     expect(await at.spent()).toBe(COST);
     expect(await at.held()).toBe(0n);
+  });
+
+  test("keeps of the client's body only its size, which estimates need", async () => {
+    const at = await bench.open();
+    const body = chatRequest(at.model, { stream: true });
+    const context = await admit(at.deps, at.pendingCall(body), at.underWay);
+    const estimate = estimateTokens(context.call);
+    const starting = attempt(at.deps, context);
+    const request = await at.transport.next();
+    request.beginStream();
+    request.pushEvents(role, hel);
+    const relay = new StreamRelay(at.deps, context, await starting, new IdleStreams(60_000));
+    const size = context.call.origin.body.length;
+    relay.start(new FakeSink());
+    expect(size).toBeGreaterThan(0);
+    expect(context.call.origin).toMatchObject({ body: new Uint8Array(), bodyBytes: size, unsaid: undefined });
+    expect(estimateTokens(context.call)).toEqual(estimate);
+  });
+
+  test("keeps the client's body where another target may be asked to go on", async () => {
+    const at = await streaming({ model: { continuation: 'prefill' } });
+    expect(at.context.call.origin.body.length).toBeGreaterThan(0);
   });
 
   test('that cannot be settled is not ended as if it were complete', async () => {

@@ -101,6 +101,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
     // A fallback model may answer: the reply has its name.
     if (this.context.chain) this.writer = this.context.dialect.writer(this.context.call);
     this.isSame = upstream.same;
+    releaseRequest(this.context);
     this.flow = flowOf(upstream, this);
     if (this.isBehind) this.flow.pause();
   }
@@ -289,6 +290,15 @@ export class StreamRelay implements ByteSource, FrameTaker {
       setTimeout(() => this.sink?.fail(), READING_MS);
     }, READING_MS);
   }
+}
+
+/** Once a reply has begun most calls send no further request: of the client's own only the size is still needed, for estimates. */
+function releaseRequest({ call, dialect, model, sendings, hasHedged }: CallContext): void {
+  if (call.kind !== 'chat' || dialect.keeping || model.continuation || sendings > 1 || hasHedged) return;
+  const { origin } = call;
+  origin.bodyBytes ??= origin.body.byteLength;
+  origin.body = NO_BYTES;
+  origin.unsaid = undefined;
 }
 
 /** The media type of bare audio, as the provider names it. */

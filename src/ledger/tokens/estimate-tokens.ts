@@ -83,7 +83,8 @@ function estimateConversation(call: ChatCall): InputEstimate {
   if (call.completion) seePrompts(seen, call.completion);
   // The client's own bytes contain everything except what the gateway added from earlier turns. Escapes and member names make up for what
   // the provider's template adds.
-  const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
+  const { body, bodyBytes = body.byteLength } = call.origin;
+  const bytes = Math.max(bodyBytes - seen.inlineBytes, seen.bytes);
   const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS.perWideByte + seen.document + promptTokens(call);
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
 }

@@ -18,7 +18,7 @@ interface ChoiceSeen {
   finished: boolean;
   slots: Slot[];
   /** The newest slot by the provider's index. */
-  byProviderIndex: Map<number, Slot>;
+  byProviderIndex: Map<number, Slot> | undefined;
   /** How many items of each list have been seen. */
   listed: { [list: string]: number };
 }
@@ -103,7 +103,7 @@ export class ChatNormalizer {
     this.#choices ??= new Map();
     let seen = this.#choices.get(index);
     if (!seen) {
-      seen = { hasRole: false, finished: false, slots: [], byProviderIndex: new Map(), listed: {} };
+      seen = { hasRole: false, finished: false, slots: [], byProviderIndex: undefined, listed: {} };
       this.#choices.set(index, seen);
     }
     return seen;
@@ -181,6 +181,7 @@ export class ChatNormalizer {
     const name = nameOf(call);
     const slot = { index, name, id: idOf(call) || mintId(`${this.#replyId}/${choice}/${index}/${name}`) };
     seen.slots.push(slot);
+    seen.byProviderIndex ??= new Map();
     seen.byProviderIndex.set(Number.isInteger(call.index) ? (call.index as number) : index, slot);
     return slot;
   }
@@ -229,7 +230,7 @@ export class ChatNormalizer {
 function knownSlot(seen: ChoiceSeen, call: JsonObject): Slot | undefined {
   const id = idOf(call);
   if (Number.isInteger(call.index)) {
-    const slot = seen.byProviderIndex.get(call.index as number);
+    const slot = seen.byProviderIndex?.get(call.index as number);
     // Some providers give every call the index 0. A different id together with a name is a new call.
     const isAnother = slot && id !== '' && id !== slot.id && nameOf(call) !== '';
     return isAnother ? undefined : slot;

@@ -183,6 +183,24 @@ describe('what a client is sent of chunks that are alike', () => {
     );
   });
 
+  test('a usage chunk of the gateway has their id and time', () => {
+    const streamCall = { ...call, model: 'public', wantsUsage: true };
+    const reader = openaiChat.reader(streamCall, 'text/event-stream', {});
+    const writer = openaiChat.writer(streamCall);
+    const frames = ['one', 'two', 'three'].flatMap((text) =>
+      reader.read(Buffer.from(`data: ${json('before', 'm', '', text)}\n\n`)),
+    );
+    expect(frames.at(-1)?.like).toBeDefined();
+    for (const frame of frames) writer.pass(frame);
+    writer.bill?.({ input: 3, output: 2, source: 'counted' });
+    const [usage = ''] = Buffer.from(writer.end()).toString().split('\n');
+    expect(JSON.parse(usage.slice('data: '.length))).toMatchObject({
+      id: 'a',
+      created: 1,
+      usage: { prompt_tokens: 3 },
+    });
+  });
+
   test('translated: the same chunks as from their events', () => {
     fc.assert(
       fc.property(

@@ -11,7 +11,7 @@ import { memberSpan, patchMembers, pickMembers, withText } from '../../wire/json
 import { OPENAI_CHAT } from '../names.ts';
 import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
 import { COMMENT, ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
-import { LikeFrame } from '../reply/repeat-event.ts';
+import { type Example, LikeFrame } from '../reply/repeat-event.ts';
 import { ChunkRewriter } from './chunk-rewriter.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame } from './read-reply.ts';
@@ -47,7 +47,8 @@ class ChatStreamWriter implements Writer {
   readonly #mark: ChunkRewriter;
   readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #done = false;
-  #lastPassed: ChatFrame | LikeFrame | undefined;
+  /** Of the last frame that was passed on; of one like an example the example, so that no frame is kept. */
+  #lastPassed: ChatFrame | Example | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
@@ -71,7 +72,7 @@ class ChatStreamWriter implements Writer {
 
   pass(frame: Frame): Uint8Array {
     if (frame instanceof LikeFrame) {
-      this.#lastPassed = frame;
+      this.#lastPassed = frame.like;
       return this.#mark.inLike(frame);
     }
     if (!(frame instanceof ChatFrame) || frame.kind === 'whole') return this.write(frame);
@@ -156,8 +157,9 @@ class ChatNonStreamingWriter extends JsonWriter {
 }
 
 /** The members that name the reply, of one of its chunks. */
-function namingIn(frame: ChatFrame | LikeFrame): JsonObject {
-  if (frame instanceof LikeFrame) return pickMembers(frame.bytes.subarray(frame.like.jsonStart), NAMING);
+function namingIn(frame: ChatFrame | Example): JsonObject {
+  if (!(frame instanceof ChatFrame))
+    return pickMembers(Buffer.concat([frame.before, frame.after]).subarray(frame.jsonStart), NAMING);
   return frame.normalized?.[0] ?? pickMembers(frame.bytes.subarray(frame.jsonStart), NAMING);
 }
 

@@ -57,6 +57,8 @@ const LINE_END = 10;
 const FIRST_NOT_ASCII = 128;
 
 const encoder = new TextEncoder();
+/** Shared, because most chunks bring one frame, and then an array of one: nothing is added to this one. */
+const NO_FRAMES: Frame[] = [];
 
 class RepeatMatcher {
   /** The text of the last match. */
@@ -152,16 +154,16 @@ export abstract class RepeatReader extends SseReader {
   protected abstract get isOver(): boolean;
 
   override read(chunk: Uint8Array): Frame[] {
-    let frames: Frame[] = [];
+    let frames = NO_FRAMES;
     let at = 0;
     if (this.#isAtEvent) {
       for (let end = this.#matcher.find(chunk, 0); end > 0; end = this.#matcher.find(chunk, at)) {
         const frame = this.#frame(sliceBytes(chunk, at, end));
-        if (at === 0) frames = [frame];
+        if (frames === NO_FRAMES) frames = [frame];
         else frames.push(frame);
         at = end;
       }
-      if (at === chunk.length) return frames;
+      if (at > 0 && at === chunk.length) return frames;
     }
     const others = this.frames(at === 0 ? chunk : chunk.subarray(at));
     this.#isAtEvent = this.cutter.isBetweenEvents && !this.isOver;
