@@ -93,9 +93,13 @@ function usageOf(raw: Json | undefined, images: number): Usage {
   return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
 }
 
+/** Usage is stored with the call. The longest known size has nine characters. */
+const LONGEST_WORD = 64;
+const isWord = (value: Json | undefined): value is string => typeof value === 'string' && value.length <= LONGEST_WORD;
+
 /** The size and quality that the provider reports. With `auto` the provider chooses them. */
 function madeWords({ size, quality }: JsonObject): Pick<Usage, 'size' | 'quality'> {
-  return { ...(typeof size === 'string' && { size }), ...(typeof quality === 'string' && { quality }) };
+  return { ...(isWord(size) && { size }), ...(isWord(quality) && { quality }) };
 }
 
 function streamReader(call: ImageCall): Reader {
