@@ -37,14 +37,16 @@ describe('connections', () => {
     const waited = new Promise<void>((resolve) => {
       release = resolve;
     });
+    const entered = Promise.withResolvers<void>();
     const stopping = serve(async () => {
+      entered.resolve();
       await waited;
       return text('done');
     });
     const idle = await open(stopping);
     const busy = await open(stopping);
     busy.say(GET);
-    await Bun.sleep(20);
+    await entered.promise;
     const stopped = stopping.stop();
     await idle.closed();
     release();
@@ -67,7 +69,7 @@ describe('connections', () => {
 
   test('data that a slow client has not read yet is delivered after the connection ends', async () => {
     const body = 'x'.repeat(500_000);
-    const server = serve(() => text(body), SHORT);
+    const server = serve(() => text(body), { ...SHORT, flushMs: 60_000 });
     const last = await open(server);
     const idle = await open(server);
     for (const { socket } of [last, idle]) socket.pause();
@@ -81,36 +83,49 @@ describe('connections', () => {
 
   test('a client that closes its sending side counts as disconnected', async () => {
     const log: string[] = [];
+    const left = Promise.withResolvers<void>();
+    const answering = Promise.withResolvers<void>();
     const server = serve(async (request) => {
-      request.onLeave = () => log.push('left');
-      await Bun.sleep(50);
+      request.onLeave = () => {
+        log.push('left');
+        left.resolve();
+      };
+      await left.promise;
       log.push(`${request.hasLeft} "${request.address}"`);
+      answering.resolve();
       return text('late');
     });
     const line = await open(server);
     line.socket.end('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(await line.closed()).toBe('');
-    await Bun.sleep(80);
+    await answering.promise;
     expect(log).toEqual(['left', 'true ""']);
   });
 
   test('time limits for an idle connection, an incomplete head, an incomplete body and an unread response', async () => {
-    const patient = serve(echo, SHORT);
-    const idle = await open(patient);
+    const idle = await open(serve(echo, SHORT));
     expect(await idle.closed()).toBe('');
-    const head = await open(patient);
+    const limits = { ...SHORT, idleMs: 60_000 };
+    const head = await open(serve(echo, limits));
     head.say('GET / HTTP/1.1\nho');
     expect(await head.closed()).toStartWith('HTTP/1.1 408 Request Timeout\n');
-    const slow = serve((request) => readAll(request).then(text, ({ status }) => text(String(status))), SHORT);
+    const slow = serve((request) => readAll(request).then(text, ({ status }) => text(String(status))), limits);
     const body = await open(slow);
     body.say('POST / HTTP/1.1\nhost: x\ncontent-length: 5\n\nhel');
     expect(await body.closed()).toBe(answered('408', 'connection: close\n'));
-    const deaf = await open(serve(() => ({ status: 200, headers: {}, body: Buffer.alloc(32 << 20) }), SHORT));
+    const entered = Promise.withResolvers<void>();
+    const stopping = serve(() => {
+      entered.resolve();
+      return { status: 200, headers: {}, body: Buffer.alloc(64 << 20) };
+    }, limits);
+    const deaf = await open(stopping);
     deaf.socket.pause();
     deaf.say(GET);
-    await Bun.sleep(600);
+    await entered.promise;
+    // It ends when the last connection has been closed.
+    await stopping.stop();
     deaf.socket.resume();
-    expect((await deaf.closed()).length).toBeLessThan(32 << 20);
+    expect((await deaf.closed()).length).toBeLessThan(64 << 20);
   });
 
   test('HTTP/1.0 keeps a connection on request if the length is known', async () => {
@@ -132,7 +147,7 @@ describe('connections', () => {
     const status = (request: ClientRequest) =>
       readAll(request).then(text, (fault) => text(`${fault.status}: ${fault.message}`));
     const trickle = async (timeouts: Partial<Timeouts>) => {
-      const line = await open(serve(status, { ...SHORT, silenceMs: 5000, ...timeouts }));
+      const line = await open(serve(status, { ...SHORT, idleMs: 60_000, silenceMs: 5000, ...timeouts }));
       line.say('POST / HTTP/1.1\nhost: x\ncontent-length: 1000\n\n');
       const drip = setInterval(() => line.say('x'), 20);
       const seen = await line.closed();
