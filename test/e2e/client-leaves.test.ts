@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, wholeAnswer } from '../helpers/chat-answers.ts';
+import { readUntil } from '../helpers/read-until.ts';
 import { nanoCost, type Stage } from '../helpers/scene.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 
@@ -27,7 +28,7 @@ async function leaving(stage: Stage, path: string, body: object, how: 'close' | 
     `content-length: ${Buffer.byteLength(text)}`,
   ];
   socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
-  for (const end = performance.now() + 5000; !when() && performance.now() < end; ) await Bun.sleep(5);
+  for (const end = performance.now() + 30_000; !when() && performance.now() < end; ) await Bun.sleep(5);
   if (how === 'close') socket.destroy();
   else socket.end();
   const call = await stage.settledCall();
@@ -133,7 +134,7 @@ test.each([false, true])(
         () => 499,
       );
       const isThere = status.then(() => true);
-      for (const end = performance.now() + 3000; stage.journal().length < i && performance.now() < end; ) {
+      for (const end = performance.now() + 30_000; stage.journal().length < i && performance.now() < end; ) {
         if (await Promise.race([isThere, Bun.sleep(5)])) break;
       }
       abort.abort();
@@ -177,19 +178,16 @@ describe.each(['abort', 'drain'] as const)(
       stage.script(answer('silence'));
       const started = performance.now();
       const settled = leaveAtFinish(stage);
-      while (!stage.journal()[0]?.aborted && performance.now() - started < 8000) await Bun.sleep(10);
+      while (!stage.journal()[0]?.aborted && performance.now() - started < 30_000) await Bun.sleep(10);
       expect(performance.now() - started).toBeGreaterThan(1900);
-      expect(performance.now() - started).toBeLessThan(5000);
+      expect(performance.now() - started).toBeLessThan(15_000);
       expect(await settled).toMatchObject({ outcome: 'aborted', usage: { source: 'counted' } });
     });
 
     async function leaveAtFinish(stage: Stage) {
       const abort = new AbortController();
       const response = await stage.post('/v1/chat/completions', ask(stage), abort.signal);
-      const reader = response.body?.getReader();
-      let seen = '';
-      while (reader && !seen.includes('"finish_reason":"stop"'))
-        seen += Buffer.from((await reader.read()).value ?? []).toString();
+      await readUntil(response, (seen) => seen.includes('"finish_reason":"stop"'));
       abort.abort();
       return stage.settledCall();
     }

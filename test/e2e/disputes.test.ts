@@ -56,7 +56,7 @@ const rowOf = async (stage: Stage): Promise<CallRow> => {
 
 /** Waits for a line of the log, which is written in batches. */
 async function logged(is: (line: string) => boolean): Promise<void> {
-  for (const end = performance.now() + 3000; performance.now() < end; await Bun.sleep(10)) {
+  for (const end = performance.now() + 30_000; performance.now() < end; await Bun.sleep(10)) {
     if (scene.gateway.log().split('\n').some(is)) return;
   }
   throw new Error('the log has no such line');

@@ -12,10 +12,10 @@ import { assertBroken, assertPartial, assertPublic, type ErrorBody } from './cal
 let scene: Scene;
 beforeAll(async () => {
   const environment = {
-    MODELPORT_HEADERS_TIMEOUT_MS: '1000',
-    MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '2500',
-    MODELPORT_SILENCE_TIMEOUT_MS: '1000',
-    MODELPORT_WHOLE_TIMEOUT_MS: '15000',
+    MODELPORT_HEADERS_TIMEOUT_MS: '2500',
+    MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '4500',
+    MODELPORT_SILENCE_TIMEOUT_MS: '2500',
+    MODELPORT_WHOLE_TIMEOUT_MS: '20000',
   };
   scene = await startScene({ environment });
 }, 60_000);
@@ -81,10 +81,10 @@ const FAULTS: readonly FaultCase[] = [
   },
   {
     name: 'a first token that comes too late',
-    answers: [{ ...GOOD, fault: { before: 0, does: 1200 } }],
+    answers: [{ ...GOOD, fault: { before: 0, does: 3000 } }],
     two: 'pass',
     one: 'pass',
-    setting: { firstTokenMs: 400 },
+    setting: { firstTokenMs: 1500 },
     most: 1,
   },
   {

@@ -11,6 +11,7 @@ import {
   whole,
 } from '../e2e/calls.ts';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../helpers/chat-answers.ts';
+import { readUntil } from '../helpers/read-until.ts';
 import { costOf, nanoCost, type StageSetup } from '../helpers/scene.ts';
 import { useScene } from '../helpers/scene-hooks.ts';
 import type { Answer } from '../upstream/answer.ts';
@@ -209,7 +210,7 @@ describe('during a stream: an error event, no terminator, the delivered output c
     const events = [sketch, 'data: {"type":"image_generation.completed"}\n'];
     stage.script({ events, withoutTerminator: true, paceMs: 50 });
     const request = { model: stage.model, prompt: 'A cat', stream: true, partial_images: 1 };
-    const response = await stage.post('/v1/images/generations', request, AbortSignal.timeout(5000));
+    const response = await stage.post('/v1/images/generations', request, AbortSignal.timeout(30_000));
     const text = await response.text();
     expect(text).toContain('event: error');
     assertPublic(text);
@@ -220,8 +221,8 @@ describe('during a stream: an error event, no terminator, the delivered output c
     const stage = await scene.stage();
     stage.script(
       streamAnswer(
-        Array.from({ length: 40 }, (_, n) => `word${n} `),
-        { paceMs: 100 },
+        Array.from({ length: 100 }, (_, n) => `word${n} `),
+        { paceMs: 200 },
       ),
     );
     const seen = await streamed(stage);
@@ -246,8 +247,8 @@ describe('unusual but complete replies are relayed and charged as reported', () 
     { name: 'one byte at a time', answer: { chunking: 'byte' } },
     { name: 'all at once', answer: { chunking: 'whole' } },
     { name: 'an end by closing', answer: { ending: 'close' } },
-    { name: 'a stall in the middle', answer: { fault: { before: 2, does: LIMITS.silenceMs / 2 } } },
-    { name: 'slow headers within the limit', answer: { fault: { before: 'headers', does: LIMITS.headersMs / 2 } } },
+    { name: 'a stall in the middle', answer: { fault: { before: 2, does: LIMITS.silenceMs / 4 } } },
+    { name: 'slow headers within the limit', answer: { fault: { before: 'headers', does: LIMITS.headersMs / 4 } } },
     { name: 'no terminator', answer: { withoutTerminator: true } },
     { name: 'garbage after the terminator', answer: { garbage: 'data: {oops\n\n' } },
   ];
@@ -267,13 +268,11 @@ describe('unusual but complete replies are relayed and charged as reported', () 
 
   test('an event is sent on as soon as it arrives', async () => {
     const stage = await scene.stage();
-    stage.script(streamAnswer(TEXTS, { fault: { before: 2, does: LIMITS.silenceMs - 100 } }));
+    stage.script(streamAnswer(TEXTS, { fault: { before: 2, does: LIMITS.silenceMs / 2 } }));
     const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
-    const reader = response.body?.getReader();
-    let text = '';
-    while (!text.includes(TEXTS[0] ?? '')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    const { reader } = await readUntil(response, (seen) => seen.includes(TEXTS[0] ?? ''));
     expect(stage.journal()[0]?.endedMs).toBeUndefined();
-    while (!(await reader?.read())?.done);
+    while (!(await reader.read()).done);
     expect((await stage.settledCall()).outcome).toBe('ok');
   });
 
