@@ -59,7 +59,7 @@ function startUpstream() {
 }
 
 async function until<T>(what: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (const end = performance.now() + 10_000; ; ) {
+  for (const end = performance.now() + 40_000; ; ) {
     const value = await what();
     if (holds(value)) return value;
     if (performance.now() > end) throw new Error(`never came: ${JSON.stringify(value)}`);
