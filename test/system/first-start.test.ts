@@ -38,7 +38,7 @@ function freshFolder(): string {
 
 function inShell(line: string): Promise<{ code: number | null; out: string }> {
   return new Promise((resolve) => {
-    const child = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'], timeout: 15_000 });
+    const child = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'], timeout: 50_000 });
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString();
