@@ -64,5 +64,5 @@ test('a program that is missing at the first start is an error', () => {
     onReload: () => {},
     stopRequested: () => new Promise(() => {}),
   });
-  expect(served).rejects.toThrow('missing');
+  return expect(served).rejects.toThrow('missing');
 });

@@ -34,7 +34,8 @@ describe('a body with content-length', () => {
     expect(log.length).toBeLessThan(BYTES.length / PIECE);
     socket.resume();
     const length = () => pieces.reduce((sum, piece) => sum + piece.length, 0);
-    for (const end = performance.now() + 30_000; length() < BYTES.length && performance.now() < end; ) await Bun.sleep(5);
+    for (const end = performance.now() + 30_000; length() < BYTES.length && performance.now() < end; )
+      await Bun.sleep(5);
     await Bun.sleep(20);
     const all = Buffer.concat(pieces);
     expect(all.subarray(all.indexOf('\r\n\r\n') + 4).equals(BYTES)).toBe(true);
@@ -59,7 +60,11 @@ describe('a body with content-length', () => {
     const heading = await open(server);
     heading.say('HEAD /a HTTP/1.1\nhost: x\n\n');
     expect(await heading.ends('\n\n')).toContain(`content-length: ${BYTES.length}`);
-    for (const end = performance.now() + 30_000; log.filter((one) => one === 'cancelled').length < 2; await Bun.sleep(5))
+    for (
+      const end = performance.now() + 30_000;
+      log.filter((one) => one === 'cancelled').length < 2;
+      await Bun.sleep(5)
+    )
       if (performance.now() > end) break;
     expect(log.filter((one) => one === 'cancelled')).toHaveLength(2);
     heading.socket.destroy();

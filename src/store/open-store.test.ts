@@ -28,8 +28,8 @@ test('a folder in which no file can be made is named with its setting', async ()
   const path = join(folder, 'file');
   writeFileSync(path, '');
   const dataDir = join(path, 'data');
-  expect(openStore({ dataDir })).rejects.toThrow(
+  await expect(openStore({ dataDir })).rejects.toThrow(
     `The database ${join(dataDir, 'modelport.db')} cannot be made (ENOTDIR): MODELPORT_DATA_DIR must be a folder`,
   );
-  expect(openStore({ dataDir: path })).rejects.toThrow('cannot be made (EEXIST)');
+  await expect(openStore({ dataDir: path })).rejects.toThrow('cannot be made (EEXIST)');
 });

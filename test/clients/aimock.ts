@@ -27,7 +27,7 @@ export interface Aimocks {
   stop(): Promise<void>;
 }
 
-const STARTED_WITHIN_MS = 10_000;
+const STARTED_WITHIN_MS = 60_000;
 const CHAOS = 0.12;
 
 export const CHAT_TEXT = 'Hello from aimock, with some words to stream.';

@@ -73,7 +73,7 @@ test('a client that disconnects while sending is not charged, and nothing stays 
   });
   await Bun.sleep(150);
   left.abort();
-  expect(sending).rejects.toThrow();
+  await expect(sending).rejects.toThrow();
   expect(await stage.settled()).toEqual([]);
   expect(stage.journal()).toEqual([]);
 });

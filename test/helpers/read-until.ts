@@ -4,7 +4,7 @@
 export async function readUntil(
   { body }: Response,
   isSo: (seen: string) => boolean,
-): Promise<{ seen: string; reader: ReadableStreamDefaultReader<Uint8Array> }> {
+): Promise<{ seen: string; reader: Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'> }> {
   const reader = body?.getReader();
   if (!reader) throw new Error('the response has no body');
   const decoder = new TextDecoder();

@@ -207,7 +207,7 @@ test.skipIf(!caddy)(
         expect.stringMatching(/^https:\/\/localhost/),
       ]);
       // Without the authority's certificate no server is trusted.
-      expect(fetch(`${address}/health`)).rejects.toThrow();
+      await expect(fetch(`${address}/health`)).rejects.toThrow();
     } finally {
       serving.kill();
       await serving.exited;

@@ -209,7 +209,7 @@ test('a failing stream is cut, and charged as delivered', async () => {
   stage.script({ ...streamed(), paceMs: 5, fault: { before: 1, does: 'cut' } });
   const response = await stage.post(PATH, speechRequest(stage, { response_format: 'pcm' }));
   expect(response.status).toBe(200);
-  expect(response.arrayBuffer()).rejects.toThrow();
+  await expect(response.arrayBuffer()).rejects.toThrow();
   const call = await stage.settledCall();
   expect(call.outcome).toBe('broken');
   expect(nanoOf(call.cost)).toBeGreaterThan(0n);

@@ -92,7 +92,8 @@ describe('faults of the scripted upstream as the library sees them', () => {
     const baseURL = `${upstream.url}${prefix}/v1`;
     const view = await client.run({ way: 'stream', baseURL, apiKey: 'sk-fake', request, abortAfter: 2 });
     expect(view.choices[0]?.text).toBe('Grüße 0 日本Grüße 1 日本');
-    await Bun.sleep(50);
+    const ended = () => upstream.journal(prefix)[0]?.endedMs !== undefined;
+    for (const end = performance.now() + 20_000; !ended() && performance.now() < end; ) await Bun.sleep(10);
     expect(upstream.journal(prefix)[0]?.aborted).toBe(true);
   });
 

@@ -8,7 +8,7 @@ import { costOf, nanoOf, PRICE } from '../helpers/scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const COUNT = 3;
-const WITHIN_MS = 15_000;
+const WITHIN_MS = 40_000;
 
 /** The workers of the gateway on this port, by their number. */
 function workersOf(url: string): Map<string, number> {

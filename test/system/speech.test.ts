@@ -66,7 +66,7 @@ describe('the sandbox', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted' });
     const cut = await stage.post(PATH, speechRequest(stage, { input: '[[cut]] some words that are never spoken' }));
     expect(cut.status).toBe(200);
-    expect(cut.arrayBuffer()).rejects.toThrow();
+    await expect(cut.arrayBuffer()).rejects.toThrow();
     expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['aborted', 'broken']);
   });
 });
@@ -179,7 +179,7 @@ describe('providers', () => {
     );
     const response = await stage.post(PATH, speechRequest(stage));
     expect(response.status).toBe(200);
-    expect(response.arrayBuffer()).rejects.toThrow();
+    await expect(response.arrayBuffer()).rejects.toThrow();
     const call = await stage.settledCall();
     expect(call).toMatchObject({ outcome: 'broken' });
     expect(nanoOf(call.cost)).toBe(15_000n * CHARACTERS);

@@ -60,6 +60,6 @@ describe('the scripted upstream', () => {
       expect(text.replace('\ufffd', '')).toStartWith(kept);
     }
     upstream.script('/cut/', { events, fault: { before: 1, does: 'cut' } });
-    expect((await post('/cut/x', '')).text()).rejects.toThrow();
+    await expect((await post('/cut/x', '')).text()).rejects.toThrow();
   });
 });

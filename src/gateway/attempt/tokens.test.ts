@@ -104,7 +104,7 @@ describe('tokens', () => {
     now += 58 * MINUTE;
     expect(await one.token(exchange)).toBe('token-1');
     now += 3 * MINUTE;
-    expect(one.token(exchange)).rejects.toMatchObject({ code: 'upstream_failed', retryable: true });
+    await expect(one.token(exchange)).rejects.toMatchObject({ code: 'upstream_failed', retryable: true });
   });
 
   test.each([

@@ -221,10 +221,10 @@ describe('vertex', () => {
       'grant_type=refresh_token&client_id=c&client_secret=s&refresh_token=r',
     );
     const other = JSON.stringify({ type: 'external_account', secret: 'hidden' });
-    expect(headersOf(vertex, { credential: other })).rejects.toThrow(
+    await expect(headersOf(vertex, { credential: other })).rejects.toThrow(
       /^The gateway's credential for the provider cannot be used\.$/,
     );
-    expect(headersOf(vertex, { credential: '{ broken' })).rejects.toThrow(/cannot be used/);
+    await expect(headersOf(vertex, { credential: '{ broken' })).rejects.toThrow(/cannot be used/);
   });
 
   test('without a project an attempt fails', () => {
@@ -272,6 +272,8 @@ describe('azure', () => {
       client_secret: 'secret',
       scope: 'https://cognitiveservices.azure.com/.default',
     });
-    expect(headersOf(azure, { credential: 'secret', settings: { tenantId: 't1' } })).rejects.toThrow(/cannot be used/);
+    await expect(headersOf(azure, { credential: 'secret', settings: { tenantId: 't1' } })).rejects.toThrow(
+      /cannot be used/,
+    );
   });
 });
