@@ -32,7 +32,7 @@ const server = Bun.serve({
       case '/bomb':
         return new Response(Bun.gzipSync(new Uint8Array(10_000_000)), { headers: { 'content-encoding': 'gzip' } });
       case '/slow':
-        await Bun.sleep(5000);
+        await Bun.sleep(60_000);
         return new Response(BYTES);
       default:
         return new Response('no', { status: 404 });
@@ -45,7 +45,7 @@ const at = (path: string, host = '127.0.0.1') => `http://${host}:${server.port}$
 const LOOPBACK: GuardOptions = {
   allows: (address) => address === '127.0.0.1',
   maxBytes: 1000,
-  timeoutMs: 2000,
+  timeoutMs: 30_000,
   resolve: async () => ['127.0.0.1'],
 };
 const guard = (options: Partial<GuardOptions> = {}) => createGuardedFetch({ ...LOOPBACK, ...options });
