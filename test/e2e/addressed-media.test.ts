@@ -28,7 +28,9 @@ const at = (path: string) => `http://127.0.0.1:${images.port}${path}`;
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.1', MODELPORT_FETCH_TIMEOUT_MS: '2000' } });
+  scene = await startScene({
+    environment: { MODELPORT_FETCH_ALLOW: '127.0.0.1', MODELPORT_FETCH_TIMEOUT_MS: '20000' },
+  });
 }, 60_000);
 afterEach(async () => {
   requested.length = 0;
