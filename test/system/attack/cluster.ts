@@ -69,7 +69,8 @@ export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Clust
   const setup = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
   const redis = hasRedis ? await startRedis() : undefined;
   const environment = {
-    ...(redis && { REDIS_URL: redis.url }),
+    // Processes that count alone while a busy machine's Redis does not answer may together let in more than the limit.
+    ...(redis && { REDIS_URL: redis.url, MODELPORT_REDIS_TIMEOUT_MS: '5000' }),
     MODELPORT_LEASE_MS: `${LEASE_MS}`,
     MODELPORT_DRAIN_MS: '500',
     ...setup.environment,
