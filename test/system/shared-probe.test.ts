@@ -43,7 +43,7 @@ describe.skipIf(!hasRedis)('two gateways', () => {
             targets: ['first', 'second'].map((provider, priority) => ({ provider, model: 'upstream-model', priority })),
           },
         ],
-        environment: { REDIS_URL: redis.url },
+        environment: { REDIS_URL: redis.url, MODELPORT_REDIS_TIMEOUT_MS: '5000' },
       });
     gateways = await Promise.all([start(), start()]);
   }, WITHIN_MS);
