@@ -125,8 +125,8 @@ describe('before the first byte: an HTTP error, nothing charged', () => {
   });
 
   for (const [form, value] of [
-    ['seconds', () => '7'],
-    ['date', () => new Date(Date.now() + 7000).toUTCString()],
+    ['seconds', () => '60'],
+    ['date', () => new Date(Date.now() + 60_000).toUTCString()],
   ] as const) {
     test(`429 with retry-after as ${form} is passed on, and the target cools down`, async () => {
       const stage = await scene.stage();
@@ -135,7 +135,7 @@ describe('before the first byte: an HTTP error, nothing charged', () => {
         const seen = await whole(stage);
         expect(seen.status).toBe(429);
         expect(seen.body.error?.code).toBe('rate_limited');
-        expect(Number(seen.headers.get('retry-after'))).toBeWithin(5, 9);
+        expect(Number(seen.headers.get('retry-after'))).toBeWithin(30, 62);
       }
       expect(stage.journal()).toHaveLength(1);
       for (const call of await stage.settled()) expect(call.cost).toBe('0');
