@@ -1,7 +1,7 @@
 /** The console of a real gateway: a short walk with a real browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { exactMoney } from '../../web/src/format/money.ts';
+import { exactMoney } from '../../web/src/format/amounts.ts';
 import { violationsOf } from '../helpers/axe.ts';
 import { CHROMIUM, openBrowser, openInside, openPage, signInByLink, type Visit } from '../helpers/browser.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';

@@ -9,7 +9,7 @@ import { CHROMIUM, openBrowser, openInside, openPage, signInByLink, type Visit }
 import { ENGINES } from '../helpers/engines.ts';
 import { type GatewayProcess, startGateway } from '../helpers/gateway-process.ts';
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts';
-import { answersAreLost, aProviderIsAdded } from './console-scenes.ts';
+import { answersAreLost, aProviderIsAdded, operationsArePressed } from './console-scenes.ts';
 
 if (!CHROMIUM) console.log('The pages of the console are skipped: there is no Chromium (set CHROMIUM to its path).');
 
@@ -263,9 +263,11 @@ test.skipIf(!CHROMIUM)(
 );
 
 test.skipIf(!CHROMIUM)(
-  'of a long list the first 100 rows are shown, and more when they are asked for',
+  'of a long list the first 100 rows are shown, and more when they are asked for; a long name leaves the other columns in sight',
   async () => {
     for (let n = 0; n < 120; n++) await english.admin('POST', '/accounts', { name: `many-${n}` });
+    const hostile = ['x'.repeat(200), '<img src=x onerror=alert(1)>', '\u202e\u0634\u0631\u0643\u0629'];
+    for (const name of hostile) await english.admin('POST', '/accounts', { name });
     const { page, complaints } = ownerInEnglish;
     // Loaded: inside the console a list may be five seconds old.
     await page.goto(`${english.url}/console/accounts`);
@@ -276,6 +278,10 @@ test.skipIf(!CHROMIUM)(
     await more.click();
     await more.waitFor({ state: 'detached' });
     expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(120);
+    await page.getByText(hostile[1] as string).waitFor();
+    const hidden =
+      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('main .scroll'))";
+    expect(await page.evaluate<number>(hidden)).toBe(0);
     expect(complaints).toEqual([]);
   },
   300_000,
@@ -290,6 +296,12 @@ test.skipIf(!CHROMIUM)(
 test.skipIf(!CHROMIUM)(
   'what a lost answer was about is done once, a new key is not left uncopied, and a form outlives its session',
   () => answersAreLost(english, ownerInEnglish),
+  300_000,
+);
+
+test.skipIf(!CHROMIUM)(
+  'a rule is turned off, a channel is tested and removed, and a finished video has a player',
+  () => operationsArePressed(english, ownerInEnglish, smtp),
   300_000,
 );
 

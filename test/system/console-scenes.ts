@@ -4,6 +4,7 @@ import { violationsOf } from '../helpers/axe.ts';
 import { openInside, type Visit } from '../helpers/browser.ts';
 import type { GatewayProcess } from '../helpers/gateway-process.ts';
 import { startListingProvider } from '../helpers/listing-provider.ts';
+import type { SmtpServer } from '../helpers/smtp-server.ts';
 
 /** Its key is checked, its models are listed, and a test call is made. */
 export async function aProviderIsAdded(gateway: GatewayProcess, { page, complaints }: Visit): Promise<void> {
@@ -105,4 +106,49 @@ export async function answersAreLost(gateway: GatewayProcess, { page, complaints
   await press('Create account');
   await page.getByRole('complementary', { name: 'outlived' }).waitFor();
   expect(complaints.splice(0).filter((line) => !/net::ERR_FAILED|401/.test(line))).toEqual([]);
+}
+
+/** Rules and channels of alerts, and the player of a video. */
+export async function operationsArePressed(gateway: GatewayProcess, visit: Visit, smtp: SmtpServer): Promise<void> {
+  const { page, complaints } = visit;
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const isOn = async () => {
+    const { data } = await gateway.admin<{ data: { rule: string; enabled: boolean }[] }>('GET', '/alerts/rules');
+    return data.find(({ rule }) => rule === 'budget')?.enabled;
+  };
+  await openInside(page, '/console/alerts?tab=rules');
+  await press('Disable budget');
+  await page.getByRole('button', { name: 'Enable budget' }).waitFor();
+  expect(await isOn()).toBe(false);
+  await press('Enable budget');
+  await page.getByRole('button', { name: 'Disable budget' }).waitFor();
+  expect(await isOn()).toBe(true);
+
+  const { account, key } = await gateway.newCaller();
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const asked = { model: 'sandbox-video', prompt: 'a lighthouse', seconds: '4' };
+  const body = JSON.stringify(asked);
+  const made = await fetch(`${gateway.url}/v1/videos`, { method: 'POST', headers, body });
+  const { id } = (await made.json()) as { id: string };
+  const statusOf = async () =>
+    ((await (await fetch(`${gateway.url}/v1/videos/${id}`, { headers })).json()) as { status: string }).status;
+  while ((await statusOf()) !== 'completed') await Bun.sleep(20);
+  const content = page.waitForResponse(`**/v1/videos/${id}/content`);
+  await openInside(page, `/console/tasks?account=${account}&open=${id}`);
+  expect((await content).status()).toBe(200);
+  expect(await page.locator('.drawer video[controls]').getAttribute('src')).toStartWith('blob:');
+
+  await openInside(page, '/console/alerts?tab=channels');
+  const before = smtp.mails.length;
+  await press('Send a test to mail');
+  await page.getByText('The test was sent.').waitFor();
+  expect(smtp.mails.slice(before).some(({ to }) => String(to).includes('ops@example.test'))).toBe(true);
+  await press('Remove mail');
+  const dialog = page.getByRole('dialog');
+  const remove = dialog.getByRole('button', { name: 'Remove', exact: true });
+  expect(await remove.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox').fill(' mail ');
+  await remove.click();
+  await page.getByText('No channels yet').waitFor();
+  expect(complaints).toEqual([]);
 }

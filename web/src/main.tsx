@@ -1,10 +1,10 @@
 /** The entry: who is here decides between the sign-in page, the first-run page and the console. */
 import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, StrictMode, Suspense, useState } from 'react';
+import { lazy, StrictMode, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError, OfflineError } from './api/client.ts';
 import { fetchSession, SESSION, type Session } from './api/session.ts';
-import { startAppearance } from './i18n/language.ts';
+import { startAppearance, takeLanguage } from './i18n/language.ts';
 import { Boundary } from './parts/boundary.tsx';
 import { Bones, Failed } from './parts/states.tsx';
 import { takeFragment } from './shell/fragment.ts';
@@ -70,6 +70,8 @@ function Console() {
     ...{ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 },
     refetchOnWindowFocus: 'always',
   });
+  const language = session.data?.person?.language ?? null;
+  useEffect(() => takeLanguage(language), [language]);
   if (!session.data)
     return session.error ? <Alone error={session.error} retry={() => void session.refetch()} /> : <Waiting />;
   const { person } = session.data;

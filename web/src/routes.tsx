@@ -2,10 +2,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { send } from './api/client.ts';
 import { CALL_FILTERS, LIST_FILTERS, readSearch, type Search } from './parts/filters.ts';
-import { NotFound, PageFailed } from './shell/not-found.tsx';
+import { PageFailed } from './shell/page-failed.tsx';
 import { Shell } from './shell/shell.tsx';
-
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
 
 /** A page whose code did not arrive: TanStack loads the document again, which helps after an upgrade of the gateway. Where nobody answers, it would lose it. */
 async function onLost(reason: unknown): Promise<never> {
@@ -16,6 +14,12 @@ async function onLost(reason: unknown): Promise<never> {
 // biome-ignore lint/suspicious/noExplicitAny: as TanStack declares it
 const page = <Module extends Record<string, any>, Name extends keyof Module>(load: () => Promise<Module>, name: Name) =>
   lazyRouteComponent(() => load().catch(onLost), name);
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: page(() => import('./shell/not-found.tsx'), 'NotFound'),
+  errorComponent: PageFailed,
+});
 
 const under = { getParentRoute: () => root };
 const list = {

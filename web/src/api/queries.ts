@@ -8,11 +8,11 @@ const PAGE = 1000;
 /** A list that a page needs complete (names behind ids). Beyond this the ids themselves are shown. */
 const MOST_PAGES = 10;
 
-/** All pages of a list, up to MOST_PAGES. */
-async function fetchAll<T>(path: string): Promise<T[]> {
+/** All pages of a list, up to `most`. */
+export async function fetchAll<T>(path: string, most = MOST_PAGES): Promise<T[]> {
   const rows: T[] = [];
   let after: string | undefined;
-  for (let at = 0; at < MOST_PAGES; at++) {
+  for (let at = 0; at < most; at++) {
     const page = await ask<Page<T>>(withQuery(path, { limit: PAGE, after }));
     rows.push(...page.data);
     if (!page.hasMore || !page.next) break;

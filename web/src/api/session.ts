@@ -72,5 +72,12 @@ export function useMay(): (permission: Permission) => boolean {
 
 export const isMember = ({ permissions }: SignedIn): boolean => !permissions.includes('overview:read');
 
+/** Keys of all accounts for operators, of the own account for members. */
+export const mayMakeKeys = (me: SignedIn): boolean => me.permissions.includes('keys:write') || isMember(me);
+
+/** Calls of the playground are charged to an account: one's own, or any where one may make keys. */
+export const maySpend = ({ permissions, accounts }: Pick<SignedIn, 'permissions' | 'accounts'>): boolean =>
+  permissions.includes('playground') && (permissions.includes('keys:write') || accounts.length > 0);
+
 /** The address that clients of this gateway use. */
 export const baseUrlOf = ({ publicUrl }: SignedIn): string => (publicUrl ?? location.origin).replace(/\/$/, '');

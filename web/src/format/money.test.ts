@@ -1,17 +1,6 @@
 import { expect, test } from 'bun:test';
-import {
-  changePercent,
-  compareMoney,
-  exactMoney,
-  listMoney,
-  multiplyMoney,
-  parseMoney,
-  readAmount,
-  sharePercent,
-  shortMoney,
-  subtractMoney,
-  sumMoney,
-} from './money.ts';
+import { exactMoney, listMoney, multiplyMoney, readAmount, subtractMoney, sumMoney } from './amounts.ts';
+import { changePercent, compareMoney, parseMoney, sharePercent, shortMoney } from './money.ts';
 
 test('sums are exact where floating-point numbers are not', () => {
   expect(sumMoney(['0.1', '0.2'])).toBe('0.3');

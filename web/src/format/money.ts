@@ -2,7 +2,7 @@
  * Money is decimal text of USD. It is never a floating-point number here: amounts are integers of a trillionth of a dollar (the unit of the
  * gateway's receipts), so that sums and comparisons are exact.
  */
-const DIGITS = 12;
+export const DIGITS = 12;
 const SCALE = 10n ** BigInt(DIGITS);
 const MINUS = '−';
 
@@ -16,37 +16,13 @@ export function parseMoney(text: string): Pico {
   return sign ? -amount : amount;
 }
 
-/** What a person typed: `1,000.50` or `$5`. Undefined where it is not an amount. */
-export function readAmount(typed: string): string | undefined {
-  const text = typed.trim().replace(/^\$/, '').replaceAll(',', '');
-  return /^\d{1,15}(\.\d{1,9})?$/.test(text) ? text : undefined;
-}
-
-export function sumMoney(amounts: readonly string[]): string {
-  return writeDecimal(amounts.reduce((sum, amount) => sum + parseMoney(amount), 0n));
-}
-
-export function multiplyMoney(amount: string, factor: number | bigint): string {
-  return writeDecimal(parseMoney(amount) * BigInt(factor));
-}
-
-export function subtractMoney(from: string, amount: string): string {
-  return writeDecimal(parseMoney(from) - parseMoney(amount));
-}
-
 export function compareMoney(a: string, b: string): number {
   const difference = parseMoney(a) - parseMoney(b);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-function writeDecimal(amount: Pico): string {
-  const digits = String(amount < 0n ? -amount : amount).padStart(DIGITS + 1, '0');
-  const fraction = digits.slice(-DIGITS).replace(/0+$/, '');
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, -DIGITS)}${fraction && `.${fraction}`}`;
-}
-
 /** The amount with so many decimals, half away from zero; `minimum` decimals stay even if they are zeros. */
-function rounded(amount: Pico, decimals: number, minimum: number): string {
+export function rounded(amount: Pico, decimals: number, minimum: number): string {
   const unit = 10n ** BigInt(DIGITS - decimals);
   const absolute = amount < 0n ? -amount : amount;
   const units = (absolute + unit / 2n) / unit;
@@ -60,19 +36,7 @@ function rounded(amount: Pico, decimals: number, minimum: number): string {
 
 const groupThousands = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ',');
 
-const isZero = (text: string) => /^-?0(\.0+)?$/.test(text);
-
-/** Exact, as on receipts: `$0.0225216`. At least two decimals. */
-export function exactMoney(text: string | undefined): string {
-  if (text === undefined) return '–';
-  return isZero(text) ? '$0' : rounded(parseMoney(text), DIGITS, 2);
-}
-
-/** Six decimals, as in lists of calls: `$0.022522`. */
-export function listMoney(text: string | undefined): string {
-  if (text === undefined) return '–';
-  return isZero(text) ? '$0' : rounded(parseMoney(text), 6, 6);
-}
+export const isZero = (text: string) => /^-?0(\.0+)?$/.test(text);
 
 /** Cents, as in figures and balances: `$1,284.51`; below a cent six decimals, so that a small amount is not shown as nothing. */
 export function shortMoney(text: string | undefined): string {

@@ -4,7 +4,7 @@ import { currentLanguage, localeOf } from '../i18n/language.ts';
 const formats = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
 
 /** Making a formatter costs more than using it, and a table uses it hundreds of times. */
-function cached<F extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
+export function cached<F extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
   name: string,
   make: (locale: string) => F,
 ): F {
@@ -123,18 +123,5 @@ export function utcDayOf(at: string | number): string {
   return cached(
     'utc day',
     (locale) => new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' }),
-  ).format(new Date(at));
-}
-
-/** The last second of a day that was chosen (`2026-11-30`), where the reader is: what expires on a day works on it. */
-export function endOfDay(day: string): Date {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date, 23, 59, 59);
-}
-
-export function dateOf(at: string | number): string {
-  return cached(
-    'date',
-    (locale) => new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' }),
   ).format(new Date(at));
 }

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 
 const NUMBERS = JSON.stringify(join(import.meta.dirname, 'numbers.ts'));
 const SUMS = JSON.stringify(join(import.meta.dirname, '../pages/overview/sums.ts'));
+const DATES = JSON.stringify(join(import.meta.dirname, 'dates.ts'));
+const BUCKETS_OF = JSON.stringify(join(import.meta.dirname, '../pages/home/buckets.ts'));
 
 /** What the expressions are in that zone. */
 function inZone(zone: string, expressions: readonly string[]): unknown[] {
   const script = `
-    import { dateOf, dayOf, endOfDay, utcDayOf, fullTime } from ${NUMBERS};
-    import { fillBuckets, writingOf } from ${SUMS};
+    import { dayOf, utcDayOf, fullTime } from ${NUMBERS};
+    import { dateOf, endOfDay } from ${DATES};
+    import { writingOf } from ${SUMS};
+    import { fillBuckets } from ${BUCKETS_OF};
     const day = 86_400_000;
     console.log(JSON.stringify([${expressions.join(', ')}]));`;
   const env = { ...process.env, TZ: zone, LANG: 'en_US.UTF-8' };

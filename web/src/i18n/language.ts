@@ -4,6 +4,7 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const LANGUAGE = 'modelport-language';
 const THEME = 'modelport-theme';
+const SHORTCUTS = 'modelport-shortcuts';
 
 const listeners = new Set<() => void>();
 let language: Language = 'en';
@@ -28,9 +29,14 @@ export function onLanguageChange(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** What the person chooses is kept in this browser. */
 export function setLanguage(next: Language): void {
-  language = next;
   write(LANGUAGE, next);
+  show(next);
+}
+
+function show(next: Language): void {
+  language = next;
   document.documentElement.lang = next === 'zh' ? 'zh-CN' : 'en';
   for (const listener of listeners) listener();
 }
@@ -46,9 +52,19 @@ export function setTheme(theme: Theme): void {
   else document.documentElement.dataset.theme = theme;
 }
 
+/** Whether single letters are commands: who speaks to the computer, or types by chance, can turn them off. */
+export const hasShortcuts = (): boolean => read(SHORTCUTS) !== 'off';
+
+export const setShortcuts = (isOn: boolean): void => write(SHORTCUTS, isOn ? 'on' : 'off');
+
+/** The language of somebody's profile, unless another one was chosen in this browser. */
+export function takeLanguage(own: Language | null): void {
+  if (own !== null && own !== language && read(LANGUAGE) === null) show(own);
+}
+
 /** Called once, before the first render. */
 export function startAppearance(): void {
-  setLanguage(chooseLanguage(read(LANGUAGE), navigator.languages));
+  show(chooseLanguage(read(LANGUAGE), navigator.languages));
   setTheme(currentTheme());
 }
 

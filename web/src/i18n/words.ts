@@ -9,6 +9,7 @@
  * in braces of both languages. A third text is the English singular, chosen by `n`: ['{n} calls', '{n} 次调用', '{n} call'].
  */
 import { useSyncExternalStore } from 'react';
+import { isolated } from '../parts/names.ts';
 import { currentLanguage, type Language, onLanguageChange } from './language.ts';
 
 type Entry = readonly [en: string, zh: string, one?: string];
@@ -29,8 +30,8 @@ export function dictionary<const D extends Entries>(entries: D): D {
   return entries;
 }
 
-function fill(text: string, values: { readonly [name: string]: string | number } = {}): string {
-  return text.replace(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
+export function fill(text: string, values: { readonly [name: string]: string | number } = {}): string {
+  return text.replace(/\{(\w+)\}/g, (hole, name: string) => isolated(String(values[name] ?? hole)));
 }
 
 export function translate<D extends Entries>(entries: D, language: Language): Translate<D> {

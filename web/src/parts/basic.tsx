@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { ago, fullTime } from '../format/numbers.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { useTitle } from './use-title.ts';
 
 export type State = 'ok' | 'warn' | 'bad' | 'idle' | 'live';
 
@@ -14,7 +15,8 @@ export function Status({ s, children }: { s: State; children: ReactNode }) {
   );
 }
 
-export function Head({ title, children, beside }: { title: ReactNode; children?: ReactNode; beside?: ReactNode }) {
+export function Head({ title, children, beside }: { title: string; children?: ReactNode; beside?: ReactNode }) {
+  useTitle(title);
   return (
     <div className="head">
       <h1>{title}</h1>
@@ -25,7 +27,7 @@ export function Head({ title, children, beside }: { title: ReactNode; children?:
 }
 
 interface PageProps {
-  title: ReactNode;
+  title: string;
   /** On the right of the title. */
   actions?: ReactNode;
   /** Right after the title. */

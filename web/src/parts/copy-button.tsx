@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Icon } from './icon.tsx';
+import { MoreIcon } from './more-icons.tsx';
 
 export const copyWords = dictionary({
   copied: ['Copied', '已复制'],
@@ -13,9 +14,12 @@ interface CopyProps {
   text: string;
   /** Above code, which the word would cover. */
   iconOnly?: boolean;
+  isPlain?: boolean;
+  /** What is copied, where that is not at hand. */
+  label?: string;
 }
 
-export function CopyButton({ text, iconOnly = false }: CopyProps) {
+export function CopyButton({ text, iconOnly = false, isPlain = false, label }: CopyProps) {
   const t = useWords(copyWords);
   const [word, setWord] = useState<keyof typeof copyWords>('copy');
   useEffect(() => {
@@ -25,10 +29,15 @@ export function CopyButton({ text, iconOnly = false }: CopyProps) {
   }, [word]);
   const copy = async () => setWord((await copyText(text)) ? 'copied' : 'notCopied');
   return (
-    <button type="button" className={iconOnly ? 'btn icon' : 'btn'} title={t('copy')} onClick={copy}>
-      <Icon name={word === 'copied' ? 'check' : 'copy'} />
+    <button
+      type="button"
+      className={['btn', isPlain && 'plain', iconOnly && 'icon'].filter(Boolean).join(' ')}
+      title={label ?? t('copy')}
+      onClick={copy}
+    >
+      {word === 'copied' ? <Icon name="check" /> : <MoreIcon name="copy" />}
       <span className={iconOnly ? 'off' : undefined} aria-live="polite">
-        {t(word)}
+        {word === 'copy' && label !== undefined ? label : t(word)}
       </span>
     </button>
   );

@@ -6,8 +6,9 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useSession } from '../api/session.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Field } from './form.tsx';
+import { FormError } from './form-error.tsx';
 import { Icon } from './icon.tsx';
-import { FormError } from './states.tsx';
+import { isSameName } from './same-name.ts';
 import { common } from './words.ts';
 
 const words = dictionary({
@@ -101,7 +102,7 @@ export function Confirm({ title, effect, action, name, mild, onConfirm, onClose 
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const { person, ways } = useSession();
-  const isNamed = name === undefined || typed.trim() === name;
+  const isNamed = name === undefined || isSameName(typed, name);
   const run = async (act: () => Promise<unknown>) => {
     setBusy(true);
     setError(undefined);

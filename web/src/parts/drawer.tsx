@@ -35,7 +35,9 @@ export function Drawer({
     >
       <header>
         <div className="cut">
-          <h2 className="cut">{title}</h2>
+          <h2 className="cut" title={title}>
+            {title}
+          </h2>
           {sub && <span className="mono dimmer">{sub}</span>}
         </div>
         <div className="acts">

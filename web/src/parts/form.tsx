@@ -42,6 +42,7 @@ export function Area({ label, hint, error, onText, ...input }: Around & Textarea
         className="in1"
         id={id}
         aria-invalid={error !== undefined || undefined}
+        aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
         {...textHandler(onText)}
         {...input}
       />
@@ -55,7 +56,13 @@ export function Select(props: Around & SelectHTMLAttributes<HTMLSelectElement>) 
   return (
     <Labelled id={id} label={label} hint={hint} error={error}>
       <span className="sel">
-        <select className="in1" id={id} {...textHandler(onText)} {...input}>
+        <select
+          className="in1"
+          id={id}
+          aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
+          {...textHandler(onText)}
+          {...input}
+        >
           {children}
         </select>
         <Icon name="down" />

@@ -1,9 +1,10 @@
 /** What the pages before the console share: sign-in, registration, first run. */
 import type { ReactNode } from 'react';
 import { Field } from './form.tsx';
+import { FormError } from './form-error.tsx';
 import { Mark } from './icon.tsx';
-import { FormError } from './states.tsx';
 import type { Saving } from './use-saving.ts';
+import { useTitle } from './use-title.ts';
 
 export function Brand() {
   return (
@@ -15,6 +16,7 @@ export function Brand() {
 }
 
 export function GateBox({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  useTitle(title);
   return (
     <div className="box">
       <div>

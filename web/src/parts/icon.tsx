@@ -19,7 +19,6 @@ const PATHS = {
     'M2.5 5h6M11.5 5h2M2.5 11h2M7.5 11h6M8.5 5a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0M4.5 11a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0',
   menu: 'M2.5 4.5h11M2.5 8h11M2.5 11.5h11',
   search: 'm10.3 10.3 3.2 3.2M2.7 7a4.3 4.3 0 1 0 8.6 0a4.3 4.3 0 1 0-8.6 0',
-  copy: 'M10.5 5.5v-2a1 1 0 0 0-1-1h-6a1 1 0 0 0-1 1v6a1 1 0 0 0 1 1h2M7 5.5h5a1.5 1.5 0 0 1 1.5 1.5v5a1.5 1.5 0 0 1 -1.5 1.5h-5a1.5 1.5 0 0 1 -1.5-1.5v-5a1.5 1.5 0 0 1 1.5-1.5z',
   plus: 'M8 3.5v9M3.5 8h9',
   close: 'm4 4 8 8M12 4l-8 8',
   up: 'm4.5 9.5 3.5-3.5 3.5 3.5',
@@ -29,18 +28,18 @@ const PATHS = {
   check: 'm3.5 8.5 3 3 6-7',
   info: 'M8 7.5v3M8 5.3v.1M2.5 8a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0',
   warn: 'M8 2.5 14 13H2zM8 6.5v3M8 11.2v.1',
-  tool: 'M10 2.5a3.5 3.5 0 0 0-3 5l-4.5 4.5 1.5 1.5L8.5 9a3.5 3.5 0 0 0 5-3l-2 1.5-2-.5-.5-2z',
-  stop: 'M5.5 4.5h5a1 1 0 0 1 1 1v5a1 1 0 0 1 -1 1h-5a1 1 0 0 1 -1-1v-5a1 1 0 0 1 1-1z',
-  export: 'M8 2.5v7M5 7l3 3 3-3M3 13.5h10',
-  out: 'M9.5 3h-6v10h6M6.5 8h7M11 5.5 13.5 8 11 10.5',
 } as const;
 
 export type IconName = keyof typeof PATHS;
 
 export function Icon({ name }: { name: IconName }) {
+  return <PathIcon path={PATHS[name]} />;
+}
+
+export function PathIcon({ path }: { path: string }) {
   return (
     <svg className="i" viewBox="0 0 16 16" aria-hidden="true">
-      <path d={PATHS[name]} />
+      <path d={path} />
     </svg>
   );
 }

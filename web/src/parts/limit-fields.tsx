@@ -1,7 +1,7 @@
 /** Budget and rate limits, the same for accounts and keys. */
 import { useState } from 'react';
 import type { Limits } from '../api/types.ts';
-import { readAmount } from '../format/money.ts';
+import { readAmount } from '../format/amounts.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Field } from './form.tsx';
 

@@ -3,13 +3,15 @@ import { lazy, Suspense, useState } from 'react';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Boundary } from './boundary.tsx';
 import type { PlotProps } from './plot-props.ts';
+import { Failed } from './states.tsx';
 
 const UPlotChart = lazy(() => import('./uplot-chart.tsx').then(({ UPlotChart }) => ({ default: UPlotChart })));
+
+const PlotTable = lazy(() => import('./plot-table.tsx').then(({ PlotTable }) => ({ default: PlotTable })));
 
 const words = dictionary({
   table: ['Show as table', '显示为表格'],
   chart: ['Show as chart', '显示为图表'],
-  time: ['Time', '时间'],
 });
 
 export function Plot(props: PlotProps) {
@@ -17,66 +19,25 @@ export function Plot(props: PlotProps) {
   const [asTable, setAsTable] = useState(false);
   return (
     <>
-      {asTable ? (
-        <PlotTable {...props} />
-      ) : (
-        <Boundary fallback={() => <PlotTable {...props} />}>
+      <Boundary fallback={(error) => <Failed error={error} />}>
+        {asTable ? (
+          <Suspense fallback={null}>
+            <PlotTable {...props} />
+          </Suspense>
+        ) : (
           <div className="chart" role="img" aria-label={props.label} style={{ '--h': props.height }}>
             <Suspense fallback={null}>
               <UPlotChart {...props} />
             </Suspense>
           </div>
-        </Boundary>
-      )}
+        )}
+      </Boundary>
       <p>
         <button type="button" className="link" onClick={() => setAsTable(!asTable)}>
           {asTable ? t('chart') : t('table')}
         </button>
       </p>
     </>
-  );
-}
-
-function PlotTable({ label, times, series, write, writeTime }: PlotProps) {
-  const t = useWords(words);
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be named by a legend inside the scrolling part
-    <div
-      className="scroll"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable from the keyboard
-      tabIndex={0}
-      role="group"
-      aria-label={label}
-      style={{ maxBlockSize: '20rem', overflowY: 'auto' }}
-    >
-      <table className="mini">
-        <thead>
-          <tr>
-            <th>{t('time')}</th>
-            {series.map(({ label }) => (
-              <th key={label} className="num">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((at, index) => (
-            <tr key={at}>
-              <td>{writeTime(at)}</td>
-              {series.map(({ label, values }) => {
-                const value = values[index];
-                return (
-                  <td key={label} className="num">
-                    {value === null || value === undefined ? '–' : write(value)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

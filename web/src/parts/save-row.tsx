@@ -1,6 +1,6 @@
 /** The buttons of a form, with what became of its change. */
 import { useWords } from '../i18n/words.ts';
-import { FormError } from './states.tsx';
+import { FormError } from './form-error.tsx';
 import type { Saving } from './use-saving.ts';
 import { common } from './words.ts';
 

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { ApiError, OfflineError } from '../api/client.ts';
-import { FormError, Loaded } from './states.tsx';
+import { FormError } from './form-error.tsx';
+import { Loaded } from './states.tsx';
 
 const textOf = (error: unknown, isOnce = false) => renderToStaticMarkup(createElement(FormError, { error, isOnce }));
 

@@ -5,8 +5,8 @@ import { ApiError, OfflineError } from '../api/client.ts';
 import { clockTime } from '../format/numbers.ts';
 import { useWords } from '../i18n/words.ts';
 import { Note } from './basic.tsx';
+import { firstWords } from './first-words.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { common } from './words.ts';
 
 const SKELETON_AFTER_MS = 150;
 
@@ -21,7 +21,7 @@ function useLate(): boolean {
 }
 
 export function Bones({ rows = 6 }: { rows?: number }) {
-  const t = useWords(common);
+  const t = useWords(firstWords);
   if (!useLate()) return null;
   return (
     <div className="in form" aria-busy="true" role="status">
@@ -45,9 +45,15 @@ export function Empty(props: { icon?: IconName; title: string; text?: ReactNode;
   );
 }
 
+/** What this role may not see. */
+export function Denied() {
+  const t = useWords(firstWords);
+  return <Empty icon="info" title={t('denied')} />;
+}
+
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
-  const t = useWords(common);
-  if (error instanceof ApiError && error.status === 403) return <Empty icon="info" title={t('denied')} />;
+  const t = useWords(firstWords);
+  if (error instanceof ApiError && error.status === 403) return <Denied />;
   const isOffline = error instanceof OfflineError;
   return (
     <div className="empty" role="alert">
@@ -70,36 +76,20 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The error of a form, above its buttons. `isOnce`: what is sent again is not done twice. */
-export function FormError({ error, isOnce = false }: { error: unknown; isOnce?: boolean | undefined }) {
-  const t = useWords(common);
-  if (!error) return null;
-  if (error instanceof OfflineError) {
-    const word = error.isChange ? (isOnce ? 'lostOnce' : 'lost') : error.isLate ? 'noAnswer' : 'offlineNow';
-    return <Note s="bad">{t(word)}</Note>;
-  }
-  if (error instanceof ApiError && error.status === 401 && error.code !== 'sign_in_failed') {
-    return (
-      <Note s="bad">
-        {t('signedOut')}{' '}
-        <a href="/console/" target="_blank" rel="noreferrer">
-          {t('signIn')}
-        </a>
-      </Note>
-    );
-  }
-  return <Note s="bad">{messageOf(error)}</Note>;
-}
-
-/** Shows what a read has: old data stays while it is read again, and when that fails. */
+/** Shows what a read has: old data stays while it is read again, and when that fails. What belongs to another question is shown as such. */
 export function Loaded<T>(props: { of: UseQueryResult<T>; bones?: number; children: (data: T) => ReactNode }) {
-  const t = useWords(common);
-  const { data, error, refetch, dataUpdatedAt } = props.of;
+  const t = useWords(firstWords);
+  const { data, error, refetch, dataUpdatedAt, isPlaceholderData } = props.of;
   if (data === undefined) {
     return error ? <Failed error={error} retry={() => void refetch()} /> : <Bones rows={props.bones ?? 6} />;
   }
   return (
     <>
+      {isPlaceholderData && (
+        <span className="before-this" role="status" aria-busy="true">
+          <span className="off">{t('loading')}</span>
+        </span>
+      )}
       {error instanceof OfflineError && <Note s="warn">{t('offline', { time: clockTime(dataUpdatedAt) })}</Note>}
       {error !== null && !(error instanceof OfflineError) && (
         <Note s="warn">{t('stale', { reason: messageOf(error), time: clockTime(dataUpdatedAt) })}</Note>

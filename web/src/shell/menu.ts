@@ -1,5 +1,5 @@
 /** The menu: its groups, and the permission that each page needs. */
-import type { Permission } from '../api/session.ts';
+import { maySpend, type Permission, type SignedIn } from '../api/session.ts';
 import { dictionary } from '../i18n/words.ts';
 import type { IconName } from '../parts/icon.tsx';
 
@@ -108,10 +108,15 @@ const MEMBERS: readonly MenuGroup[] = [
   ]),
 ];
 
+/** Pages that work with a key of an account. */
+const CHARGED: ReadonlySet<string> = new Set(['/playground', '/tasks']);
+
 /** What this person may read; groups without an item are left out. */
-export function menuFor(permissions: readonly Permission[]): readonly MenuGroup[] {
-  const groups = permissions.includes('overview:read') ? OPERATORS : MEMBERS;
+export function menuFor(me: Pick<SignedIn, 'permissions' | 'accounts'>): readonly MenuGroup[] {
+  const groups = me.permissions.includes('overview:read') ? OPERATORS : MEMBERS;
+  const isShown = ({ to, needs }: MenuGroup['items'][number]) =>
+    me.permissions.includes(needs) && (!CHARGED.has(to) || maySpend(me));
   return groups
-    .map((group) => ({ ...group, items: group.items.filter(({ needs }) => permissions.includes(needs)) }))
+    .map((group) => ({ ...group, items: group.items.filter(isShown) }))
     .filter(({ items }) => items.length > 0);
 }

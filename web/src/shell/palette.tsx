@@ -1,8 +1,8 @@
 /** The command palette: pages, accounts, keys and models by name, a call by its id, and actions. */
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useAccounts, useModels } from '../api/queries.ts';
-import { useMay, useSession } from '../api/session.ts';
+import { mayMakeKeys, useMay, useSession } from '../api/session.ts';
 import { currentLanguage, setLanguage, setTheme } from '../i18n/language.ts';
 import { dictionary, useWords } from '../i18n/words.ts';
 import { Modal } from '../parts/dialog.tsx';
@@ -40,10 +40,10 @@ function useOptions(typed: string): readonly Option[] {
   const m = useWords(menuWords);
   const may = useMay();
   const navigate = useNavigate();
-  const { permissions } = useSession();
+  const me = useSession();
   const accounts = useAccounts(may('accounts:read'));
   const models = useModels(may('supply:read'));
-  const options: Option[] = menuFor(permissions)
+  const options: Option[] = menuFor(me)
     .flatMap(({ items }) => items)
     .map(({ to, word, icon }) => ({ group: 'pages', text: m(word), icon, run: () => navigate({ to }) }));
   for (const { id, name } of accounts.data ?? []) {
@@ -62,12 +62,14 @@ function useOptions(typed: string): readonly Option[] {
       run: () => navigate({ to: '/calls', search: { model: name } }),
     });
   }
-  options.push({
-    group: 'actions',
-    text: t('createKey'),
-    icon: 'plus',
-    run: () => navigate({ to: '/keys', search: { open: 'new' } }),
-  });
+  if (mayMakeKeys(me)) {
+    options.push({
+      group: 'actions',
+      text: t('createKey'),
+      icon: 'plus',
+      run: () => navigate({ to: '/keys', search: { open: 'new' } }),
+    });
+  }
   for (const theme of ['light', 'dark', 'system'] as const) {
     options.push({ group: 'actions', text: t(theme), icon: 'settings', run: () => setTheme(theme) });
   }
@@ -98,6 +100,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const options = useOptions(typed);
+  useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }), [id, at]);
   const run = (option: Option | undefined) => {
     if (!option) return;
     onClose();
@@ -133,7 +136,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
             // biome-ignore lint/a11y/useFocusableInteractive: as above
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
             <div
-              key={`${option.group} ${option.text}`}
+              // biome-ignore lint/suspicious/noArrayIndexKey: names of accounts may be equal, and the options have no state
+              key={index}
               role="option"
               id={`${id}-${index}`}
               aria-selected={index === at}

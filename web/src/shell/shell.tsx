@@ -72,10 +72,14 @@ export function Shell() {
   );
 }
 
+/** The first letter as it is written: an emoji has several characters. */
+const initialOf = (name: string) => [...name.trim()][0]?.toUpperCase();
+
 function Side({ find }: { find: () => void }) {
   const t = useWords(words);
   const m = useWords(menuWords);
-  const { permissions, person } = useSession();
+  const me = useSession();
+  const { person } = me;
   const shown = person.email ?? person.name;
   return (
     <nav className="side" id="menu" popover="auto" aria-label={t('main')}>
@@ -88,7 +92,7 @@ function Side({ find }: { find: () => void }) {
         <span>{t('find')}</span>
         <kbd>⌘K</kbd>
       </button>
-      {menuFor(permissions).map(({ word, items }) => (
+      {menuFor(me).map(({ word, items }) => (
         <div className="menu" key={word ?? 'top'}>
           {word && <h2>{m(word)}</h2>}
           {items.map((item) => (
@@ -101,7 +105,7 @@ function Side({ find }: { find: () => void }) {
       ))}
       <div className="who">
         <span className="face" aria-hidden="true">
-          {shown.slice(0, 1).toUpperCase()}
+          {initialOf(shown)}
         </span>
         <span className="cut">
           {shown}

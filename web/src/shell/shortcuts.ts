@@ -1,6 +1,7 @@
 /** Keys: ⌘K or Ctrl+K opens the palette, `/` goes to the filters, `g` then a letter goes to a page, `?` lists the keys. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { hasShortcuts } from '../i18n/language.ts';
 
 const GO = { o: '/', c: '/calls', k: '/keys', p: '/playground' } as const;
 
@@ -24,6 +25,7 @@ export function useShortcuts({ palette, list }: { palette: () => void; list: () 
         return;
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isDialogOpen()) return;
+      if (!hasShortcuts()) return;
       const goes = afterG.current;
       afterG.current = event.key === 'g';
       if (goes && event.key in GO) void navigate({ to: GO[event.key as keyof typeof GO] });

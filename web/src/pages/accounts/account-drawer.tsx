@@ -6,15 +6,16 @@ import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Account } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
 import { changedOf } from '../../parts/changed.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
-import { FormError, Loaded } from '../../parts/states.tsx';
-import { useSaving } from '../../parts/use-saving.ts';
+import { Loaded } from '../../parts/states.tsx';
+import { type Saving, useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { AccountStatus } from './account-status.tsx';
 import { Entries } from './entries.tsx';
@@ -40,7 +41,7 @@ function Body({ of }: { of: Account }) {
   const may = useMay();
   const client = useQueryClient();
   const [asking, setAsking] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const acting = useSaving();
   const path = `/admin/v1/accounts/${of.id}`;
   const change = async (action: 'disable' | 'enable') => {
     await ask(`${path}/${action}`, { method: 'POST', body: {} });
@@ -52,7 +53,11 @@ function Body({ of }: { of: Account }) {
         <dl className="facts">
           <div>
             <dt>{c('balance')}</dt>
-            <dd style={{ font: 'var(--t-20)', letterSpacing: 'var(--tight)' }}>{exactMoney(of.available)}</dd>
+            <dd
+              style={{ font: 'var(--t-20)', letterSpacing: 'var(--tight)', whiteSpace: 'nowrap', overflow: 'visible' }}
+            >
+              {exactMoney(of.available)}
+            </dd>
           </div>
           <div>
             <dt>{t('held')}</dt>
@@ -82,16 +87,11 @@ function Body({ of }: { of: Account }) {
       {may('money:read') && <Entries path={path} />}
       {may('accounts:write') && <EditLimits of={of} path={path} />}
       {may('accounts:write') && (
-        <section>
-          <button
-            type="button"
-            className="btn"
-            onClick={() => (of.disabledAt ? change('enable').catch(setError) : setAsking(true))}
-          >
-            {of.disabledAt ? c('enable') : c('disable')}
-          </button>
-          <FormError error={error} />
-        </section>
+        <Switch
+          of={of}
+          acting={acting}
+          onPress={() => (of.disabledAt ? void acting.run(() => change('enable')) : setAsking(true))}
+        />
       )}
       {asking && (
         <Confirm
@@ -104,6 +104,24 @@ function Body({ of }: { of: Account }) {
         />
       )}
     </>
+  );
+}
+
+interface SwitchProps {
+  of: Account;
+  acting: Saving;
+  onPress: () => void;
+}
+
+function Switch({ of, acting, onPress }: SwitchProps) {
+  const c = useWords(common);
+  return (
+    <section>
+      <button type="button" className="btn" disabled={acting.busy} onClick={onPress}>
+        {of.disabledAt ? c('enable') : c('disable')}
+      </button>
+      <FormError error={acting.error} isOnce />
+    </section>
   );
 }
 

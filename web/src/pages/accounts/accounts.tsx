@@ -21,13 +21,13 @@ export function AccountsPage() {
   const columns = useColumns();
   const address = useListAddress('/accounts');
   const { opened, open, close } = address;
-  const drawer = opened !== undefined && <AccountDrawer key={opened} id={opened} onClose={close} />;
+  const drawer = opened !== undefined && opened !== 'new' && <AccountDrawer key={opened} id={opened} onClose={close} />;
   return (
     <ListPage
       title={t('title')}
       label={t('list')}
       actions={may('accounts:write') && <AddButton text={t('create')} onClick={() => open('new')} />}
-      drawer={opened === 'new' ? <NewAccount onClose={close} onCreated={open} /> : drawer}
+      drawer={opened === 'new' && may('accounts:write') ? <NewAccount onClose={close} onCreated={open} /> : drawer}
     >
       <Rows
         of={accounts}

@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask, withQuery } from '../../api/client.ts';
 import type { Entry, Page } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
+import { useEntryKind } from '../../parts/entry-kind.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
@@ -15,6 +16,7 @@ const SHOWN = 12;
 export function Entries({ path }: { path: string }) {
   const t = useWords(words);
   const c = useWords(common);
+  const kindOf = useEntryKind();
   const entries = useQuery({
     queryKey: ['entries', path],
     queryFn: () => ask<Page<Entry>>(withQuery(`${path}/entries`, { order: 'desc', limit: SHOWN })),
@@ -41,10 +43,10 @@ export function Entries({ path }: { path: string }) {
                     <td>
                       {entry.callId ? (
                         <Link to="/calls" search={{ call: entry.callId }}>
-                          {entry.kind}
+                          {kindOf(entry.kind)}
                         </Link>
                       ) : (
-                        entry.kind
+                        kindOf(entry.kind)
                       )}{' '}
                       <span className="dimmer">{entry.note}</span>
                       <br />

@@ -2,10 +2,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ask } from '../../api/client.ts';
 import { refresh, useRows } from '../../api/queries.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
-import { FormError, Loaded } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CallRow } from '../../api/types.ts';
-import { listMoney } from '../../format/money.ts';
+import { listMoney } from '../../format/amounts.ts';
 import { count, duration } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Ago, Status, useNow } from '../../parts/basic.tsx';

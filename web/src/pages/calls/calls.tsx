@@ -4,12 +4,15 @@ import { useEffect, useState } from 'react';
 import { useOwnPath } from '../../api/queries.ts';
 import { isMember, useSession } from '../../api/session.ts';
 import type { CallRow, Page } from '../../api/types.ts';
+import { hasShortcuts } from '../../i18n/language.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Head, Status } from '../../parts/basic.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { CALL_FILTERS } from '../../parts/filters.ts';
-import { Icon } from '../../parts/icon.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { Pager } from '../../parts/pager.tsx';
-import { Empty, FormError, Loaded } from '../../parts/states.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { isTyping } from '../../shell/shortcuts.ts';
 import { CallTable } from './call-table.tsx';
@@ -28,7 +31,7 @@ export function CallsPage() {
   const calls = useCalls(search, isLive);
   const path = useOwnPath('/admin/v1/calls', '/calls');
   const member = isMember(useSession());
-  const [error, setError] = useState<unknown>();
+  const exporting = useSaving();
   const go = (next: CallSearch) => void navigate({ to: '/calls', search: next });
   const open = (id: string | undefined) =>
     go({ ...search, ...(id ? { call: id } : { call: undefined }) } as CallSearch);
@@ -39,18 +42,11 @@ export function CallsPage() {
       <main className="page" id="main">
         <Head title={t('title')} beside={isLive && calls.data && <Status s="live">{t('live')}</Status>}>
           {!member && (
-            <button
-              type="button"
-              className="btn"
-              onClick={() => exportCalls(path, search).then(() => setError(undefined), setError)}
-            >
-              <Icon name="export" />
-              {t('exportCsv')}
-            </button>
+            <ExportButton busy={exporting.busy} onClick={() => void exporting.run(() => exportCalls(path, search))} />
           )}
         </Head>
         <CallFilters search={search} onChange={go} />
-        <FormError error={error} />
+        <FormError error={exporting.error} />
         <section className="panel" aria-label={t('list')}>
           <Loaded of={calls} bones={10}>
             {(page) => <List page={page} search={search} onOpen={({ id }) => open(id)} onSearch={go} />}
@@ -140,7 +136,7 @@ function useRowKeys(
       )
         return;
       if (event.key === 'Escape' && current !== undefined) open(undefined);
-      if (event.key !== 'j' && event.key !== 'k') return;
+      if ((event.key !== 'j' && event.key !== 'k') || !hasShortcuts()) return;
       const step = event.key === 'j' ? 1 : -1;
       if (current !== undefined) {
         const next = rows[rows.findIndex(({ id }) => id === current) + step];

@@ -1,8 +1,9 @@
 /** What a call cost: usage times price, and the entries of its money. */
-import type { Entry, Receipt } from '../../api/types.ts';
-import { exactMoney, multiplyMoney, subtractMoney, sumMoney } from '../../format/money.ts';
+import type { Receipt } from '../../api/types.ts';
+import { exactMoney, multiplyMoney, subtractMoney, sumMoney } from '../../format/amounts.ts';
 import { clockTime, count } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
+import { useEntryKind } from '../../parts/entry-kind.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
@@ -86,6 +87,7 @@ const signed = (amount: string) =>
 export function Money({ receipt }: { receipt: Receipt }) {
   const t = useWords(words);
   const c = useWords(common);
+  const kindOf = useEntryKind();
   const { hold, cost, entries = [] } = receipt;
   if (hold === undefined && entries.length === 0) return null;
   return (
@@ -104,7 +106,7 @@ export function Money({ receipt }: { receipt: Receipt }) {
           {entries.map((entry) => (
             <Step
               key={entry.seq}
-              name={`${kindName(entry, t)} · ${t('entry', { n: count(entry.seq) })}`}
+              name={`${kindOf(entry.kind)} · ${t('entry', { n: count(entry.seq) })}`}
               at={entry.at}
               amount={signed(entry.amount)}
               balance={exactMoney(entry.balanceAfter)}
@@ -135,9 +137,4 @@ function Step({ name, at, amount, balance }: { name: string; at?: string; amount
       <td className="num dim">{balance}</td>
     </tr>
   );
-}
-
-function kindName({ kind }: Pick<Entry, 'kind'>, t: Translate<typeof words>): string {
-  if (kind === 'charge' || kind === 'refund' || kind === 'adjustment') return t(kind);
-  return kind === 'top-up' ? t('topup') : kind;
 }

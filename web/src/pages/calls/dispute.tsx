@@ -4,9 +4,9 @@ import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Receipt } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 

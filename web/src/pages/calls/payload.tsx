@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { ApiError, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/words.ts';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
 import { translate } from '../../i18n/words.ts';
 import { readMoved } from '../accounts/move-money.tsx';
+import { fillBuckets } from '../home/buckets.ts';
 import { lastsUntil } from '../home/lasts.ts';
 import { stateOf } from '../keys/state.ts';
-import { fillBuckets, stepsOf } from '../overview/sums.ts';
+import { stepsOf } from '../overview/sums.ts';
 import { barsOf } from './attempts.tsx';
 import { statusOf } from './status.ts';
 import { words } from './words.ts';

@@ -5,10 +5,11 @@ import { ask } from '../../api/client.ts';
 import { useOwnPath } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Receipt } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { duration, fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Status } from '../../parts/basic.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
@@ -39,21 +40,23 @@ interface Props {
 export function ReceiptDrawer({ id, onClose, newer, older }: Props) {
   const t = useWords(words);
   const receipt = useReceipt(id);
+  // The receipt before stays while the next one is read, but nothing is decided on it.
+  const isBefore = receipt.isPlaceholderData;
   return (
     <aside className="drawer" aria-label={t('receipt')}>
       <header>
         <div className="cut">
-          <h2 className="cut">{receipt.data?.model ?? t('receipt')}</h2>
+          <h2 className="cut">{(!isBefore && receipt.data?.model) || t('receipt')}</h2>
           <span className="mono dimmer">{id}</span>
         </div>
         <div className="acts">
-          <Act icon="copy" label={t('copyLink')} run={() => void navigator.clipboard?.writeText(location.href)} />
+          <CopyButton text={location.href} label={t('copyLink')} iconOnly isPlain />
           <Act icon="up" label={t('newerCall')} run={newer} />
           <Act icon="down" label={t('olderCall')} run={older} />
           <Act icon="close" label={t('closeReceipt')} run={onClose} />
         </div>
       </header>
-      <Loaded of={receipt}>{(data) => <Body receipt={data} />}</Loaded>
+      <Loaded of={receipt}>{(data) => <Body receipt={data} isBefore={isBefore} />}</Loaded>
     </aside>
   );
 }
@@ -66,7 +69,7 @@ function Act({ icon, label, run }: { icon: IconName; label: string; run: (() => 
   );
 }
 
-function Body({ receipt }: { receipt: Receipt }) {
+function Body({ receipt, isBefore }: { receipt: Receipt; isBefore: boolean }) {
   const may = useMay();
   return (
     <>
@@ -75,9 +78,9 @@ function Body({ receipt }: { receipt: Receipt }) {
       {receipt.route && receipt.route.length > 0 && <Why route={receipt.route} />}
       <UsageTimesPrice receipt={receipt} />
       <Money receipt={receipt} />
-      {receipt.dispute && <Dispute receipt={receipt} />}
+      {receipt.dispute && !isBefore && <Dispute receipt={receipt} />}
       {receipt.losses && receipt.losses.length > 0 && <Losses losses={receipt.losses} />}
-      {may('payloads:read') && <Payload key={receipt.id} call={receipt.id} />}
+      {may('payloads:read') && !isBefore && <Payload key={receipt.id} call={receipt.id} />}
     </>
   );
 }

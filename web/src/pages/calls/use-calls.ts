@@ -2,9 +2,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { ask, withQuery } from '../../api/client.ts';
+import { ask, send, withQuery } from '../../api/client.ts';
 import { useOwnPath } from '../../api/queries.ts';
 import type { CallRow, Page } from '../../api/types.ts';
+import { download } from '../../parts/csv.ts';
 import { type Period, readPeriod, spanOf } from '../../parts/filters.ts';
 import { withCall } from './live.ts';
 
@@ -70,14 +71,9 @@ function useStream(path: string, listed: CallSearch, isLive: boolean, queryKey: 
   return isOpen;
 }
 
-/** All calls that match, as a file. The browser downloads it; nothing of it is held in memory. */
+/** All calls that match, as a file. The browser holds it while it arrives. */
 export async function exportCalls(path: string, search: CallSearch): Promise<void> {
   const { after: _, ...rest } = queryOf(search, Date.now());
-  const response = await fetch(withQuery(path, rest), { headers: { accept: 'text/csv' }, credentials: 'same-origin' });
-  if (!response.ok) throw new Error(response.statusText);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = 'calls.csv';
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const response = await send(withQuery(path, rest), { headers: { accept: 'text/csv' } });
+  download('calls.csv', await response.blob());
 }

@@ -74,10 +74,6 @@ export const words = dictionary({
   release: ['Release of the rest', '释放余额'],
   entry: ['entry {n}', '账目 {n}'],
   notChanged: ['not changed', '不变'],
-  charge: ['Charge', '扣费'],
-  topup: ['Top-up', '充值'],
-  refund: ['Refund', '退款'],
-  adjustment: ['Adjustment', '调整'],
   lost: ['Lost in translation', '转换损失'],
   lostText: [
     '{name} was dropped or approximated. Send {header} to refuse such calls instead.',
@@ -96,5 +92,4 @@ export const words = dictionary({
   cacheWrite: ['Cache write', '缓存写入'],
   output: ['Output', '输出'],
   reasoning: ['Reasoning', '推理'],
-  exportCsv: ['Export CSV', '导出 CSV'],
 });

@@ -5,8 +5,9 @@ import { ask } from '../../api/client.ts';
 import { useOnce } from '../../api/once.ts';
 import { refresh, useAccounts } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { exactMoney, readAmount } from '../../format/money.ts';
-import { dateOf, endOfDay, fullTime } from '../../format/numbers.ts';
+import { exactMoney, readAmount } from '../../format/amounts.ts';
+import { dateOf, endOfDay } from '../../format/dates.ts';
+import { fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Ago, Note, Status, useNow } from '../../parts/basic.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -44,7 +45,7 @@ export function CodesPage() {
       title={t('title')}
       label={t('list')}
       actions={may('money:write') && <AddButton text={t('create')} onClick={() => go({ open: 'new' })} />}
-      drawer={opened === 'new' && <NewCode onClose={() => go({})} />}
+      drawer={opened === 'new' && may('money:write') && <NewCode onClose={() => go({})} />}
     >
       <PagedRows
         of={codes}

@@ -9,7 +9,7 @@ import type { Period } from '../../parts/filters.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { common } from '../../parts/words.ts';
 import { KeyStatus } from '../keys/key-status.tsx';
-import { topGroups } from '../overview/sums.ts';
+import { topGroups } from './buckets.ts';
 import { useOwnUsage } from './use-home.ts';
 import { words } from './words.ts';
 

@@ -3,23 +3,25 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, withQuery } from '../../api/client.ts';
-import { useOwnPath } from '../../api/queries.ts';
-import { baseUrlOf, useSession } from '../../api/session.ts';
+import { useModels, useOwnPath } from '../../api/queries.ts';
+import { baseUrlOf, isMember, maySpend, useSession } from '../../api/session.ts';
 import type { CallRow, Key, Page } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Status } from '../../parts/basic.tsx';
 import { copyText, copyWords } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { MoreIcon } from '../../parts/more-icons.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { common } from '../../parts/words.ts';
-import { CLIENTS, type Client, linesFor, shortKey } from './lines.ts';
+import { isChatName } from '../playground/kinds.ts';
+import { useCallable, usePlaygroundKey } from '../playground/use-playground.ts';
+import { CLIENTS, type Client, linesFor, modelFor, shortKey } from './lines.ts';
 import { words } from './words.ts';
 
 export type CreatedKey = Key & { key: string };
 
 const POLL_MS = 2000;
-const MODEL = 'sandbox-chat';
 
 export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
   const t = useWords(words);
@@ -29,7 +31,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
   const [client, setClient] = useState<Client>('curl');
   const [copied, setCopied] = useState(false);
   const [warned, setWarned] = useState(false);
-  const model = created.models?.[0] ?? MODEL;
+  const model = modelFor(created.models, useChatModels());
   const call = useFirstCall(created.id);
   // Whoever calls with it has it.
   const isKept = copied || call !== undefined;
@@ -67,7 +69,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
       <div className="secret">
         <code>{created.key}</code>
         <button type="button" className="btn go" onClick={() => void copy(created.key)}>
-          <Icon name={copied ? 'check' : 'copy'} />
+          {copied ? <Icon name="check" /> : <MoreIcon name="copy" />}
           <span aria-live="polite">{copied ? copyWord('copied') : t('copyKey')}</span>
         </button>
       </div>
@@ -84,7 +86,7 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
           className="btn"
           onClick={() => void copy(linesFor(client, created.key, baseUrlOf(session), model))}
         >
-          <Icon name="copy" />
+          <MoreIcon name="copy" />
           {copyWord('copy')}
         </button>
       </div>
@@ -93,6 +95,17 @@ export function CreatedDialog({ created, onClose }: { created: CreatedKey; onClo
       </p>
     </Dialog>
   );
+}
+
+/** Members may not read the catalogue: they ask what their account may call. */
+function useChatModels(): readonly string[] {
+  const me = useSession();
+  const member = isMember(me);
+  const models = useModels(me.permissions.includes('supply:read'));
+  const key = usePlaygroundKey(me.account?.id, member && maySpend(me));
+  const callable = useCallable(key.data?.key);
+  if (member) return (callable.data ?? []).filter(isChatName);
+  return (models.data ?? []).filter(({ kind }) => kind === 'chat').map(({ name }) => name);
 }
 
 function useFirstCall(keyId: string): CallRow | undefined {

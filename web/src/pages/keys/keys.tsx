@@ -1,7 +1,7 @@
 /** Keys: the list, creating one, and a drawer for its limits. */
 import { useState } from 'react';
 import { useAccounts, useKeys } from '../../api/queries.ts';
-import { isMember, useMay, useSession } from '../../api/session.ts';
+import { isMember, mayMakeKeys, useMay, useSession } from '../../api/session.ts';
 import type { Key } from '../../api/types.ts';
 import { shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
@@ -30,7 +30,7 @@ export function KeysPage() {
   const accounts = useAccounts(may('accounts:read')).data ?? session.accounts;
   const columns = useColumns((id) => accounts.find((account) => account.id === id)?.name ?? id);
   const [created, setCreated] = useState<CreatedKey>();
-  const mayWrite = may('keys:write') || may('own:write');
+  const mayWrite = mayMakeKeys(session);
   const states = [
     ['active', t('active')],
     ['disabled', c('disabled')],
@@ -50,7 +50,9 @@ export function KeysPage() {
   ) : (
     <Empty icon="keys" title={t('emptyTitle')} text={t('emptyText')} />
   );
-  const drawer = opened !== undefined && <KeyDrawer key={opened} id={opened} onClose={close} onRotated={setCreated} />;
+  const drawer = opened !== undefined && opened !== 'new' && (
+    <KeyDrawer key={opened} id={opened} onClose={close} onRotated={setCreated} />
+  );
   const closeCreated = () => {
     setCreated(undefined);
     close();
@@ -62,7 +64,9 @@ export function KeysPage() {
         label={t('list')}
         actions={mayWrite && <AddButton text={t('create')} onClick={() => open('new')} />}
         filters={filters}
-        drawer={opened === 'new' ? <NewKey accounts={accounts} onClose={close} onCreated={setCreated} /> : drawer}
+        drawer={
+          opened === 'new' && mayWrite ? <NewKey accounts={accounts} onClose={close} onCreated={setCreated} /> : drawer
+        }
       >
         <Rows
           of={keys}

@@ -69,5 +69,11 @@ gemini -m ${model}`;
   }
 }
 
+/** The model that the lines name: one that this key may call, and of a real provider where there is one. */
+export function modelFor(allowed: readonly string[] | undefined, chatModels: readonly string[]): string {
+  const own = allowed?.find((name) => !name.includes('*'));
+  return own ?? chatModels.find((name) => !name.startsWith('sandbox-')) ?? chatModels[0] ?? 'sandbox-chat';
+}
+
 /** `sk-5mWc…qYn0` */
 export const shortKey = (key: string): string => (key.length <= 12 ? key : `${key.slice(0, 7)}…${key.slice(-4)}`);

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { isMember, type Named, useMay, useSession } from '../../api/session.ts';
-import { endOfDay } from '../../format/numbers.ts';
+import { endOfDay } from '../../format/dates.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { NamedSelect } from '../../parts/fields.tsx';

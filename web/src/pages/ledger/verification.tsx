@@ -8,7 +8,7 @@ import { count } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Panel } from '../../parts/basic.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 

@@ -29,5 +29,6 @@ export const words = dictionary({
   entered: ['The corrections are entered.', '更正已入账。'],
   verification: ['Verification', '校验'],
   confirmName: ['repair', 'repair'],
+  disputes: ['Disputed calls', '有争议的调用'],
   emptyTitle: ['No entries yet', '暂无账目'],
 });

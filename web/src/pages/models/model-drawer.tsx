@@ -6,7 +6,7 @@ import { ApiError, ask } from '../../api/client.ts';
 import { refresh } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Model } from '../../api/types.ts';
-import { exactMoney, readAmount } from '../../format/money.ts';
+import { exactMoney, readAmount } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
 import { ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';

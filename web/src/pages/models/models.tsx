@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useModels } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
 import type { Model } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { count } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
@@ -24,7 +24,7 @@ export function ModelsPage() {
   const current = models.data?.find(({ name }) => name === opened);
   const add = (
     <Link className="btn" to="/providers/add">
-      {t('emptyText')}
+      {t('add')}
     </Link>
   );
   return (

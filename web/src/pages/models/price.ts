@@ -1,6 +1,7 @@
 /** Prices as the API writes them: components with an amount each, some with tiers. Pure. */
 import type { Model, Price } from '../../api/types.ts';
-import { parseMoney, sumMoney } from '../../format/money.ts';
+import { sumMoney } from '../../format/amounts.ts';
+import { parseMoney } from '../../format/money.ts';
 
 /** The components with a plain amount, in the order of the API. */
 export function plainComponents(price: Price): readonly (readonly [component: string, amount: string])[] {

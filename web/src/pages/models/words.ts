@@ -10,6 +10,7 @@ export const words = dictionary({
   input: ['Input', '输入'],
   output: ['Output', '输出'],
   unit: ['USD per million tokens, unless another unit is named.', '未注明单位时，价格为 USD / 百万 Token。'],
+  add: ['Add models', '添加模型'],
   emptyTitle: ['No models yet', '暂无模型'],
   emptyText: ['Add a provider, then enable its models.', '先添加渠道，再启用其模型。'],
   ladder: ['Targets, in the order tried', '上游（按尝试顺序）'],

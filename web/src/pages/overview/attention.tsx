@@ -7,7 +7,7 @@ import { compareMoney, shortMoney } from '../../format/money.ts';
 import { ago, count, percent } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
-import { common } from '../../parts/words.ts';
+import { firstWords } from '../../parts/first-words.ts';
 import { isCooling } from '../providers/health.ts';
 import { words } from './words.ts';
 
@@ -17,7 +17,7 @@ const MOST = 5;
 /** Targets in cooldown, accounts that run dry, holds that are open. */
 export function Attention({ holds }: { holds: Overview['holds'] }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const may = useMay();
   const health = useHealth(may('supply:read')).data ?? [];
   const accounts = useAccounts(may('accounts:read')).data ?? [];

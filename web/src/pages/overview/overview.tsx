@@ -6,9 +6,9 @@ import { change, count, duration, percent } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
 import { type Fact, Figures, Page, Panel, Segments, Status } from '../../parts/basic.tsx';
 import { PERIODS, type Period, readPeriod } from '../../parts/filters.ts';
+import { firstWords } from '../../parts/first-words.ts';
 import { Plot, Spark } from '../../parts/plot.tsx';
 import { Loaded } from '../../parts/states.tsx';
-import { common } from '../../parts/words.ts';
 import { Attention } from './attention.tsx';
 import { type Step, stepsOf, type TimeWriting, writingOf } from './sums.ts';
 import { AccountsPanel, KeysPanel, ModelsPanel, TokensPanel } from './tables.tsx';
@@ -44,7 +44,7 @@ export function OverviewPage() {
 
 function Body({ data, period }: { data: Overview; period: Period }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const steps = stepsOf(data);
   const times = steps.map(({ at }) => at);
   const writing = writingOf(data.stepSeconds, period);
@@ -131,7 +131,7 @@ function factsOf(
   { current, previous }: Overview,
   steps: readonly Step[],
   t: Translate<typeof words>,
-  c: Translate<typeof common>,
+  c: Translate<typeof firstWords>,
 ): readonly Fact[] {
   const callChange = previous.calls === 0 ? undefined : ((current.calls - previous.calls) / previous.calls) * 100;
   const flat = (value: number | undefined) => <small className="flat">{change(value)}</small>;

@@ -1,6 +1,6 @@
 /** The steps of a chart. Pure. */
-import type { Overview, UsageGroup, UsageReport } from '../../api/types.ts';
-import { chartValue, compareMoney } from '../../format/money.ts';
+import type { Overview } from '../../api/types.ts';
+import { chartValue } from '../../format/money.ts';
 import { dayOf, fullTime, shortTime, utcDayOf } from '../../format/numbers.ts';
 import type { Period } from '../../parts/filters.ts';
 
@@ -11,22 +11,6 @@ export interface Bucket {
 }
 
 const HOUR = 3_600_000;
-
-/** The groups of a report by hour or day, with zeros where nothing was. */
-export function fillBuckets(
-  groups: readonly UsageGroup[],
-  from: number,
-  to: number,
-  stepMs: number,
-): readonly Bucket[] {
-  const byTime = new Map(groups.map((group) => [Date.parse(group.hour ?? group.day ?? group.group), group]));
-  const buckets: Bucket[] = [];
-  for (let at = Math.floor(from / stepMs) * stepMs; at <= to; at += stepMs) {
-    const group = byTime.get(at);
-    buckets.push({ at, spend: group ? chartValue(group.cost) : 0, calls: group?.calls ?? 0 });
-  }
-  return buckets;
-}
 
 /** How the times of a chart read. */
 export interface TimeWriting {
@@ -43,12 +27,6 @@ export function writingOf(stepSeconds: number, period: Period): TimeWriting {
 }
 
 export const STEPS = { hour: HOUR, day: 24 * HOUR } as const;
-
-const SHOWN = 6;
-
-/** The groups with the highest spending first. */
-export const topGroups = ({ data }: UsageReport): readonly UsageGroup[] =>
-  [...data].sort((a, b) => compareMoney(b.cost, a.cost)).slice(0, SHOWN);
 
 /** A step of the overview beside the same step of the period before. Times are null where no call has one. */
 export interface Step extends Bucket {

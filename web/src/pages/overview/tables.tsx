@@ -7,8 +7,8 @@ import { sharePercent, shortMoney } from '../../format/money.ts';
 import { count, duration, percent, tokens } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel, Share } from '../../parts/basic.tsx';
+import { firstWords } from '../../parts/first-words.ts';
 import { type Column, Table } from '../../parts/table.tsx';
-import { common } from '../../parts/words.ts';
 import { kindsOf } from './kinds.ts';
 import { words } from './words.ts';
 
@@ -16,9 +16,9 @@ type ModelLine = Overview['models'][number];
 type AccountLine = Overview['accounts'][number];
 type KeyLine = Overview['keys'][number];
 
-/** What keys and accounts have in common: calls, the bar, the money. */
+/** What keys and accounts have in firstWords: calls, the bar, the money. */
 function useSpendColumns<Row extends { calls: number; spend: string }>(rows: readonly Row[]) {
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const most = rows[0]?.spend ?? '0';
   const calls: Column<Row> = {
     id: 'calls',
@@ -45,7 +45,7 @@ function useSpendColumns<Row extends { calls: number; spend: string }>(rows: rea
 
 export function ModelsPanel({ models }: { models: readonly ModelLine[] }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const { calls, share, spend } = useSpendColumns(models);
   const columns: Column<ModelLine>[] = [
     {
@@ -93,7 +93,7 @@ export function ModelsPanel({ models }: { models: readonly ModelLine[] }) {
 
 export function AccountsPanel({ accounts }: { accounts: readonly AccountLine[] }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const may = useMay();
   const known = new Map(useAccounts(may('accounts:read')).data?.map((account) => [account.id, account]));
   const { calls, share, spend } = useSpendColumns(accounts);
@@ -131,7 +131,7 @@ export function AccountsPanel({ accounts }: { accounts: readonly AccountLine[] }
 
 export function KeysPanel({ keys }: { keys: readonly KeyLine[] }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const { calls, share, spend } = useSpendColumns(keys);
   const columns: Column<KeyLine>[] = [
     {
@@ -172,7 +172,7 @@ const COLOURS = { cachedInput: '--c1', input: '--c2', cacheWrite: '--c3', output
 
 export function TokensPanel({ figures }: { figures: OverviewFigures }) {
   const t = useWords(words);
-  const c = useWords(common);
+  const c = useWords(firstWords);
   const { kinds, total } = kindsOf(figures);
   const names = {
     cachedInput: t('cachedInput'),

@@ -25,7 +25,7 @@ export function PeoplePage() {
       title={t('title')}
       label={t('list')}
       actions={may('people:write') && <AddButton text={t('invite')} onClick={() => open('new')} />}
-      drawer={opened === 'new' ? <Invite onClose={close} /> : drawer}
+      drawer={opened === 'new' && may('people:write') ? <Invite onClose={close} /> : drawer}
     >
       <PagedRows
         of={people}

@@ -6,7 +6,7 @@ import { ApiError, ask } from '../../api/client.ts';
 import { useOwnPath } from '../../api/queries.ts';
 import { baseUrlOf, useSession } from '../../api/session.ts';
 import type { Receipt } from '../../api/types.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { count, duration } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
@@ -120,7 +120,7 @@ function ChargeTable({ receipt }: { receipt: Receipt }) {
       <thead>
         <tr>
           <th>{t('kind')}</th>
-          <th className="num">{c('tokens')}</th>
+          <th className="num">{t('quantity')}</th>
           <th className="num">{c('cost')}</th>
         </tr>
       </thead>

@@ -1,7 +1,7 @@
 /** The playground of chat models. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMay } from '../../api/session.ts';
+import { mayMakeKeys, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Area, Field, Select } from '../../parts/form.tsx';
 import { Aside } from './aside.tsx';
@@ -70,7 +70,7 @@ function NextSteps() {
   const may = useMay();
   return (
     <p className="row" style={{ justifyContent: 'center' }}>
-      {(may('keys:write') || may('own:write')) && (
+      {mayMakeKeys(useSession()) && (
         <Link to="/keys" search={{ open: 'new' }}>
           {t('nextKey')}
         </Link>

@@ -84,3 +84,13 @@ test('code for the shell and for Python keeps quotes and values as they are', ()
   expect(codeFor('Python', sent, 'http://a')).toContain('stream=True,');
   expect(pythonValue({ a: [null, false, 'true'] })).toBe('{"a": [None, False, "true"]}');
 });
+
+test('code for a transcription sends a file, and speech is written to one', () => {
+  const sent = { path: '/v1/audio/transcriptions', body: { model: 'm' } };
+  expect(codeFor('curl', sent, 'http://a')).toContain("-F file=@speech.mp3 \\\n  -F 'model=m'");
+  for (const language of ['curl', 'TypeScript', 'Python'] as const)
+    expect(codeFor(language, sent, 'http://a')).not.toContain('application/json');
+  expect(codeFor('Python', sent, 'http://a')).toContain('file=open("speech.mp3", "rb")');
+  const speech = { path: '/v1/audio/speech', body: { model: 'm', input: 'Hi', voice: 'alloy' } };
+  expect(codeFor('curl', speech, 'http://a')).toContain('--output speech.mp3');
+});

@@ -9,6 +9,8 @@ export interface Frame {
   /** The id of the playground's key, until it is known undefined. */
   playgroundKey: string | undefined;
   models: readonly string[];
+  /** Whether the models are known. */
+  hasModels: boolean;
   account: string | undefined;
   accounts: readonly { id: string; name: string; available?: string }[];
   setAccount: (id: string) => void;

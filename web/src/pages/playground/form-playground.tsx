@@ -1,7 +1,8 @@
 /** The endpoints that take one request and give one result. */
 import { useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
-import { Empty, FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { Empty } from '../../parts/states.tsx';
 import { Aside } from './aside.tsx';
 import type { Frame } from './endpoints.ts';
 import { FormFields, type FormValues, requestFor, START_VALUES } from './forms.tsx';
@@ -44,7 +45,7 @@ export function FormPlayground({ frame }: { frame: Frame }) {
         <OptionsHead model={model} fields={fields} />
         <div className="turns" aria-live="polite">
           <h2 className="off">{t('result')}</h2>
-          {model === '' && <Empty title={t('noModels')} />}
+          {model === '' && frame.hasModels && <Empty title={t('noModels')} />}
           <FormError error={error} />
           {outcome ? (
             <ResultView outcome={outcome} values={values} />

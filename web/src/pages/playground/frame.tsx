@@ -2,12 +2,14 @@
 import type { ReactNode } from 'react';
 import { useModels } from '../../api/queries.ts';
 import { useMay } from '../../api/session.ts';
-import { exactMoney, shortMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
+import { shortMoney } from '../../format/money.ts';
 import { useWords } from '../../i18n/words.ts';
 import { NamedSelect } from '../../parts/fields.tsx';
 import { Select } from '../../parts/form.tsx';
 import { common } from '../../parts/words.ts';
 import { ENDPOINTS, type Endpoint, type Frame } from './endpoints.ts';
+import { isNamedFor } from './kinds.ts';
 import { words } from './words.ts';
 
 interface Props {
@@ -67,16 +69,6 @@ function PriceHint({ model }: { model: string }) {
   return t('price', { input: exactMoney(input), output: exactMoney(output) });
 }
 
-const BY_NAME: { readonly [E in Endpoint]: RegExp } = {
-  chat: /./,
-  images: /image|dall|flux|seedream|imagen/i,
-  speech: /speech|tts|voice/i,
-  transcription: /transcri|whisper|stt/i,
-  embeddings: /embed/i,
-  rerank: /rerank/i,
-  video: /video|sora|veo|kling|seedance|jimeng/i,
-};
-
 const KINDS: { readonly [E in Endpoint]: string } = {
   chat: 'chat',
   images: 'image',
@@ -95,8 +87,5 @@ export function useModelsFor({ models, endpoint }: Frame): readonly string[] {
     const kinds = new Map(catalogue.map(({ name, kind }) => [name, kind]));
     return models.filter((name) => kinds.get(name) === KINDS[endpoint]);
   }
-  const others = ENDPOINTS.filter((other) => other !== 'chat').map((other) => BY_NAME[other]);
-  if (endpoint === 'chat')
-    return models.filter((name) => !/moderation/.test(name) && !others.some((pattern) => pattern.test(name)));
-  return models.filter((name) => BY_NAME[endpoint].test(name));
+  return models.filter((name) => isNamedFor(endpoint, name));
 }

@@ -3,11 +3,13 @@ import { type ReactNode, useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { useTitle } from '../../parts/use-title.ts';
 import { words } from './words.ts';
 
 /** The head of the middle column. In narrow windows the options open from it. */
 export function OptionsHead({ model, fields, children }: { model: string; fields: ReactNode; children?: ReactNode }) {
   const t = useWords(words);
+  useTitle(t('title'));
   const [open, setOpen] = useState(false);
   return (
     <div className="head bar">

@@ -1,9 +1,10 @@
 /** The playground: every endpoint, with the request as code and the receipt of the last call. */
 import { useState } from 'react';
 import { useAccounts } from '../../api/queries.ts';
-import { useMay, useSession } from '../../api/session.ts';
+import { maySpend, useMay, useSession } from '../../api/session.ts';
 import { useWords } from '../../i18n/words.ts';
-import { Failed } from '../../parts/states.tsx';
+import { Head } from '../../parts/basic.tsx';
+import { Empty, Failed } from '../../parts/states.tsx';
 import { ChatPlayground } from './chat-playground.tsx';
 import type { Endpoint, Frame } from './endpoints.ts';
 import { FormPlayground } from './form-playground.tsx';
@@ -16,15 +17,25 @@ export function PlaygroundPage() {
   const may = useMay();
   const [endpoint, setEndpoint] = useState<Endpoint>('chat');
   const [chosen, setAccount] = useState<string>();
-  const accounts = useAccounts(may('accounts:read')).data ?? session.accounts;
+  // Who may not make keys of other accounts has the own ones alone.
+  const isAny = may('keys:write');
+  const accounts = useAccounts(isAny && may('accounts:read')).data ?? session.accounts;
   const account = chosen ?? session.account?.id ?? accounts[0]?.id;
-  const key = usePlaygroundKey(account);
+  const key = usePlaygroundKey(account, maySpend(session));
   const models = useCallable(key.data?.key);
+  if (!maySpend(session)) {
+    return (
+      <main className="page" id="main">
+        <Head title={t('title')} />
+        <Empty icon="playground" title={t('noAccount')} />
+      </main>
+    );
+  }
   const error = key.error ?? models.error;
   if (error) {
     return (
       <main className="page" id="main">
-        <h1>{t('title')}</h1>
+        <Head title={t('title')} />
         <Failed error={error} retry={() => void key.refetch()} />
       </main>
     );
@@ -34,6 +45,7 @@ export function PlaygroundPage() {
     setEndpoint,
     playgroundKey: key.data?.key,
     models: models.data ?? [],
+    hasModels: models.data !== undefined,
     account,
     accounts,
     setAccount,

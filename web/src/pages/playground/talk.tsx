@@ -3,6 +3,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useWords } from '../../i18n/words.ts';
 import { Note, Status } from '../../parts/basic.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { MoreIcon } from '../../parts/more-icons.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { type ToolCall, type Turn, waitingTools } from './chat.ts';
 import type { Chat } from './use-chat.ts';
@@ -85,7 +86,7 @@ function Tool({ call, answer, isRunning }: { call: ToolCall; answer: (result: st
   return (
     <details className="fold" open>
       <summary>
-        <Icon name="tool" />
+        <MoreIcon name="tool" />
         <code>{call.name}</code>
         <Status s={isAnswered ? 'ok' : 'warn'}>{isAnswered ? t('answered') : t('waitingTool')}</Status>
       </summary>
@@ -144,7 +145,7 @@ export function Ask({ chat, isReady }: { chat: Chat; isReady: boolean }) {
         <div className="bar">
           {chat.isRunning ? (
             <button className="btn go" type="button" onClick={chat.stop}>
-              <Icon name="stop" />
+              <MoreIcon name="stop" />
               {t('stop')}
             </button>
           ) : (

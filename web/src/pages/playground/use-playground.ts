@@ -8,8 +8,9 @@ export interface PlaygroundKey {
   account: Named;
 }
 
-export function usePlaygroundKey(account: string | undefined) {
+export function usePlaygroundKey(account: string | undefined, enabled = true) {
   return useQuery({
+    enabled,
     queryKey: ['playground', account],
     queryFn: () => ask<PlaygroundKey>('/console/api/playground', { method: 'POST', body: account ? { account } : {} }),
     staleTime: Number.POSITIVE_INFINITY,

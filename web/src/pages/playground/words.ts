@@ -32,6 +32,11 @@ export const words = dictionary({
     'The connection was lost before the end of this answer. Its receipt shows what it cost.',
     '连接在回答结束前中断，费用请见调用明细。',
   ],
+  noAccount: [
+    'You have no account to charge calls to. Ask an owner for one.',
+    '您没有可用于计费的账户，请联系所有者。',
+  ],
+  quantity: ['Quantity', '数量'],
   stop: ['Stop', '停止'],
   clear: ['Clear', '清空'],
   options: ['Options', '选项'],

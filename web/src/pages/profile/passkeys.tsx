@@ -5,11 +5,12 @@ import { ask } from '../../api/client.ts';
 import type { Passkey } from '../../api/passkeys.ts';
 import { SESSION, useSession } from '../../api/session.ts';
 import type { Page } from '../../api/types.ts';
-import { dateOf } from '../../format/numbers.ts';
+import { dateOf } from '../../format/dates.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Panel } from '../../parts/basic.tsx';
 import { Confirm } from '../../parts/dialog.tsx';
-import { FormError, Loaded } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { Loaded } from '../../parts/states.tsx';
 import { type Saving, useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 

@@ -3,12 +3,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { SESSION, useSession } from '../../api/session.ts';
-import { currentTheme, type Language, setTheme, type Theme } from '../../i18n/language.ts';
+import { currentTheme, hasShortcuts, type Language, setShortcuts, setTheme, type Theme } from '../../i18n/language.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Head, Panel, Segments } from '../../parts/basic.tsx';
 import { Field } from '../../parts/form.tsx';
-import { Icon } from '../../parts/icon.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { LanguageChoice } from '../../parts/language-choice.tsx';
+import { MoreIcon } from '../../parts/more-icons.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
@@ -21,6 +22,7 @@ export function ProfilePage() {
   const t = useWords(words);
   const client = useQueryClient();
   const { ways } = useSession();
+  const leaving = useSaving();
   const signOut = async () => {
     await ask('/console/api/sign-out', { method: 'POST', body: {} });
     client.clear();
@@ -30,11 +32,12 @@ export function ProfilePage() {
   return (
     <main className="page narrow" id="main">
       <Head title={t('title')}>
-        <button type="button" className="btn" onClick={() => void signOut()}>
-          <Icon name="out" />
+        <button type="button" className="btn" disabled={leaving.busy} onClick={() => void leaving.run(signOut)}>
+          <MoreIcon name="out" />
           {t('signOut')}
         </button>
       </Head>
+      <FormError error={leaving.error} isOnce />
       <Appearance />
       <You />
       {ways.password && <Password />}
@@ -50,6 +53,7 @@ function Appearance() {
   const save = (language: Language) =>
     void ask('/console/api/profile', { method: 'PATCH', body: { language } }).catch(() => {});
   const [theme, choose] = useState<Theme>(currentTheme);
+  const [shortcuts, setOn] = useState(hasShortcuts);
   return (
     <Panel title={t('look')} id="p-look">
       <div className="in row">
@@ -65,6 +69,18 @@ function Appearance() {
           onChange={(next) => {
             setTheme(next);
             choose(next);
+          }}
+        />
+        <Segments<'on' | 'off'>
+          label={t('shortcuts')}
+          value={shortcuts ? 'on' : 'off'}
+          options={[
+            ['on', t('shortcutsOn')],
+            ['off', t('shortcutsOff')],
+          ]}
+          onChange={(next) => {
+            setShortcuts(next === 'on');
+            setOn(next === 'on');
           }}
         />
       </div>

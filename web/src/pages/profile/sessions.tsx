@@ -1,13 +1,14 @@
 /** One's own sessions. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import type { Page } from '../../api/types.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Ago, Panel, Status, useNow } from '../../parts/basic.tsx';
-import { FormError, Loaded } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
+import { Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { words } from './words.ts';
 
@@ -27,10 +28,13 @@ export function Sessions() {
   const c = useWords(common);
   const client = useQueryClient();
   const now = useNow();
-  const [error, setError] = useState<unknown>();
+  const ending = useSaving();
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => ask<Page<SessionRow>>('/console/api/sessions') });
   const end = (path: string) =>
-    ask(path, { method: 'DELETE' }).then(() => client.invalidateQueries({ queryKey: ['sessions'] }), setError);
+    ending.run(async () => {
+      await ask(path, { method: 'DELETE' });
+      await client.invalidateQueries({ queryKey: ['sessions'] });
+    });
   const columns: Column<SessionRow>[] = [
     {
       id: 'way',
@@ -76,7 +80,7 @@ export function Sessions() {
       <Loaded of={sessions} bones={3}>
         {({ data }) => <Table label={t('sessions')} columns={columns} rows={data} rowKey={({ id }) => id} />}
       </Loaded>
-      <FormError error={error} />
+      <FormError error={ending.error} isOnce />
     </Panel>
   );
 }

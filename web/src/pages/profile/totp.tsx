@@ -7,7 +7,7 @@ import { useWords } from '../../i18n/words.ts';
 import { Panel, Status } from '../../parts/basic.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { CodeField } from '../../parts/fields.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
 import { words } from './words.ts';
 

@@ -2,14 +2,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useProviders } from '../../api/queries.ts';
+import { useMay } from '../../api/session.ts';
 import type { Provider } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded } from '../../parts/states.tsx';
+import { Denied, Loaded } from '../../parts/states.tsx';
+import { useTitle } from '../../parts/use-title.ts';
 import { KeyStep, type SavedProvider } from './key-step.tsx';
 import { ModelStep } from './model-step.tsx';
 import { TestStep } from './test-step.tsx';
-import { type ProviderType, TYPES, typeNamed } from './types.ts';
+import { type ProviderType, TYPES, typeNamed, USUAL } from './types.ts';
 import { words } from './words.ts';
 
 const route = getRouteApi('/providers/add');
@@ -18,6 +20,8 @@ const route = getRouteApi('/providers/add');
 export function AddProviderPage() {
   const t = useWords(words);
   const { provider: named } = route.useSearch();
+  useTitle(`${t('title')} / ${t('addTitle')}`);
+  const may = useMay();
   const providers = useProviders(named !== undefined);
   return (
     <main className="page narrow" id="main">
@@ -32,7 +36,9 @@ export function AddProviderPage() {
           {t('addTitle')}
         </h1>
       </div>
-      {named === undefined ? (
+      {!may('supply:write') ? (
+        <Denied />
+      ) : named === undefined ? (
         <Steps />
       ) : (
         <Loaded of={providers}>
@@ -53,11 +59,12 @@ function Steps({ known }: { known?: Provider | undefined }) {
   const [type, setType] = useState<ProviderType | undefined>(known && typeNamed(known.type));
   const [saved, setSaved] = useState<SavedProvider | undefined>(known && savedOf(known));
   const [model, setModel] = useState<string>();
+  const [isAll, setAll] = useState(false);
   return (
     <ol className="steps">
       <Step no={1} title={t('stepType')} result={type?.name} {...(!saved && { onChange: () => setType(undefined) })}>
         <div className="pick" role="radiogroup" aria-label={t('pick')}>
-          {TYPES.map((row) => (
+          {(isAll ? TYPES : TYPES.slice(0, USUAL)).map((row) => (
             // biome-ignore lint/a11y/useSemanticElements: the design's picker is made of buttons
             <button
               key={row.type}
@@ -73,6 +80,13 @@ function Steps({ known }: { known?: Provider | undefined }) {
             </button>
           ))}
         </div>
+        {!isAll && (
+          <div className="row">
+            <button type="button" className="btn plain" onClick={() => setAll(true)}>
+              {t('moreTypes', { n: TYPES.length - USUAL })}
+            </button>
+          </div>
+        )}
       </Step>
       <Step
         no={2}

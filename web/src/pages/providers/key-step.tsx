@@ -7,7 +7,7 @@ import type { FoundList, Provider } from '../../api/types.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Note } from '../../parts/basic.tsx';
 import { Field } from '../../parts/form.tsx';
-import { FormError } from '../../parts/states.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import type { ProviderType } from './types.ts';
 import { words } from './words.ts';
 
@@ -25,11 +25,17 @@ export function KeyStep({ type, onSaved }: { type: ProviderType; onSaved: (saved
   const [name, setName] = useState(type.type);
   const [credential, setCredential] = useState('');
   const [baseUrl, setBaseUrl] = useState('');
+  const [settings, setSettings] = useState<Record<string, string>>({});
   const [refused, setRefused] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const save = async () => {
-    const body = { type: type.type, ...(credential !== '' && { credential }), ...(baseUrl !== '' && { baseUrl }) };
+    const body = {
+      type: type.type,
+      ...(credential !== '' && { credential }),
+      ...(baseUrl !== '' && { baseUrl }),
+      ...(Object.values(settings).some(Boolean) && { settings }),
+    };
     const list = refused === undefined ? await ask<FoundList>(LISTS, { method: 'POST', body }) : undefined;
     if (list?.problem?.code === 'credential_refused') return setRefused(list.problem.message);
     await ask<Provider>(`/admin/v1/providers/${encodeURIComponent(name)}`, { method: 'PUT', body });
@@ -55,15 +61,27 @@ export function KeyStep({ type, onSaved }: { type: ProviderType; onSaved: (saved
         <Field
           label={t('baseUrl')}
           type="url"
-          required={type.type === 'openai-compatible'}
+          required={type.isUrlYours}
           placeholder="http://127.0.0.1:8000/v1"
           value={baseUrl}
           onText={setBaseUrl}
         />
       )}
+      {type.settings?.map((setting) => {
+        const name = setting.replace('?', '') as 'region' | 'project' | 'location';
+        return (
+          <Field
+            key={name}
+            label={t(name)}
+            required={name === setting}
+            value={settings[name] ?? ''}
+            onText={(text) => setSettings({ ...settings, [name]: text })}
+          />
+        );
+      })}
       <Field
         label={t('key')}
-        hint={type.isKeyless ? t('keyless') : t('keyHint')}
+        hint={type.keyHint ? t(type.keyHint) : type.isKeyless ? t('keyless') : t('keyHint')}
         type="password"
         autoComplete="off"
         required={!type.isKeyless}

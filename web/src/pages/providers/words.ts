@@ -4,6 +4,19 @@ import { dictionary } from '../../i18n/words.ts';
 export const words = dictionary({
   title: ['Providers', '渠道'],
   add: ['Add provider', '添加渠道'],
+  moreTypes: ['{n} more types', '其他 {n} 种类型'],
+  sArn: [
+    'AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY, or a Bedrock API key.',
+    'AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY，或 Bedrock API 密钥。',
+  ],
+  sPair: [
+    'Access key and secret key with a colon between them, or an API key.',
+    '访问密钥与私有密钥，中间用冒号分隔；或一个 API 密钥。',
+  ],
+  sAccount: ['The JSON of a service account.', '服务账号的 JSON 内容。'],
+  region: ['Region', '区域'],
+  project: ['Project', '项目'],
+  location: ['Location', '位置'],
   addTitle: ['Add', '添加'],
   list: ['List of providers', '渠道列表'],
   type: ['Type', '类型'],

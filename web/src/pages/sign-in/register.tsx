@@ -1,7 +1,7 @@
 /** Registering oneself: an address, then a link by mail, then name and password. */
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
-import { exactMoney } from '../../format/money.ts';
+import { exactMoney } from '../../format/amounts.ts';
 import { currentLanguage } from '../../i18n/language.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Note } from '../../parts/basic.tsx';

@@ -5,9 +5,9 @@ import { ask } from '../../api/client.ts';
 import { SESSION, useSession, type Ways } from '../../api/session.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Field } from '../../parts/form.tsx';
+import { FormError } from '../../parts/form-error.tsx';
 import { Brand, GateBox, GateForm, NewPassword } from '../../parts/gate.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { FormError } from '../../parts/states.tsx';
 import { type Saving, useSaving } from '../../parts/use-saving.ts';
 
 const words = dictionary({

@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useAccounts } from '../../api/queries.ts';
-import { type Named, useMay, useSession } from '../../api/session.ts';
+import { maySpend, type Named, useMay, useSession } from '../../api/session.ts';
 import { fullTime } from '../../format/numbers.ts';
 import { type Translate, useWords } from '../../i18n/words.ts';
 import { Ago, type State, Status, useNow } from '../../parts/basic.tsx';
 import { Chips, NamedChip } from '../../parts/chips.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { ListPage, Rows, useListAddress } from '../../parts/list-page.tsx';
-import { Empty, Failed } from '../../parts/states.tsx';
+import { Denied, Empty, Failed } from '../../parts/states.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { common } from '../../parts/words.ts';
 import { sendAs, usePlaygroundKey } from '../playground/use-playground.ts';
@@ -40,9 +40,9 @@ export function TasksPage() {
   const session = useSession();
   const address = useListAddress('/tasks');
   const { opened, listed, go, close } = address;
-  const accounts = useAccounts(may('accounts:read')).data ?? [];
+  const accounts = useAccounts(may('accounts:read') && may('keys:write')).data ?? session.accounts;
   const account = listed.account ?? session.account?.id ?? accounts[0]?.id;
-  const playground = usePlaygroundKey(account);
+  const playground = usePlaygroundKey(account, maySpend(session));
   const key = playground.data?.key;
   const tasks = useQuery({
     queryKey: ['tasks', key],
@@ -61,7 +61,9 @@ export function TasksPage() {
   );
   return (
     <ListPage title={t('title')} label={t('list')} filters={filters} drawer={drawer}>
-      {playground.error ? (
+      {!maySpend(session) ? (
+        <Denied />
+      ) : playground.error ? (
         <Failed error={playground.error} retry={() => void playground.refetch()} />
       ) : (
         <Rows

@@ -5,6 +5,8 @@ import { shortMoney } from '../../format/money.ts';
 import { count, tokens } from '../../format/numbers.ts';
 import { dictionary, useWords } from '../../i18n/words.ts';
 import { Page, Segments } from '../../parts/basic.tsx';
+import { downloadCsv } from '../../parts/csv.ts';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { readPeriod } from '../../parts/filters.ts';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -32,6 +34,12 @@ const CHOICES = ['7d', '30d', '90d'] as const;
 type Choice = (typeof CHOICES)[number];
 
 const route = getRouteApi('/usage');
+
+function exportUsage(group: Group, rows: readonly UsageGroup[]): void {
+  const head = [group, 'calls', 'input_tokens', 'output_tokens', 'cost'];
+  const lines = rows.map((row) => [row.group, row.calls, row.input_tokens, row.output_tokens, row.cost]);
+  downloadCsv('usage.csv', [head, ...lines]);
+}
 
 export function UsagePage() {
   const t = useWords(words);
@@ -85,6 +93,11 @@ export function UsagePage() {
         </>
       }
     >
+      {usage.data && (
+        <p className="row">
+          <ExportButton onClick={() => exportUsage(group, usage.data.data)} />
+        </p>
+      )}
       <section className="panel" aria-label={t('list')}>
         <Loaded of={usage}>
           {({ data, total }) =>
