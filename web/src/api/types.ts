@@ -1,6 +1,7 @@
 /** The shapes of the admin API that the console reads. Money is decimal text, times are ISO text. */
 import type { Static } from 'typebox';
 import type { ATTEMPT } from '../../../src/http/receipt-shape.ts';
+import type { Account as AccountSchema } from '../../../src/http/routes/admin/account-shape.ts';
 
 export interface Page<T> {
   data: T[];
@@ -27,15 +28,8 @@ export interface Spent {
   month: string;
 }
 
-export interface Account extends Limits {
-  id: string;
-  name: string;
-  available: string;
-  held: string;
-  createdAt: string;
-  disabledAt?: string;
-  spent?: Spent;
-}
+/** Only a single account has what it spent. */
+export type Account = Static<typeof AccountSchema> & { spent?: Spent };
 
 export interface Key extends Limits {
   id: string;

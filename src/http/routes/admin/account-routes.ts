@@ -2,31 +2,16 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
-import { writeMoney } from '../../../canonical/money.ts';
 import type { AccountChange, AccountRow } from '../../../store/rows.ts';
-import { named } from '../../fields/named.ts';
 import { listOf, PAGE, pageOf } from '../../fields/page.ts';
-import { Time, writeTime } from '../../fields/time.ts';
-import { Usd } from '../../fields/usd.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type RouteRequest, route } from '../../route.ts';
 import { accountNamed } from './account-named.ts';
+import { Account, writeAccount } from './account-shape.ts';
 import { audited } from './audit-routes.ts';
 import { changeable, LIMITS, limitChangesOf, limitsOf, Spent, writeBudget } from './limit-fields.ts';
 import { Entry, writeEntry } from './money-routes.ts';
 import { requirePriceGroup } from './price-routes.ts';
-
-const Account = named('Account', {
-  id: Type.String(),
-  name: Type.String(),
-  available: Usd,
-  held: Usd,
-  createdAt: Time,
-  disabledAt: Type.Optional(Time),
-  priceGroup: Type.Optional(Type.String()),
-  priceFactor: Type.Optional(Type.String({ description: 'the factor of the price group' })),
-  ...LIMITS.shown,
-});
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const PriceGroup = Type.String({ description: 'the name of a price group' });
@@ -166,15 +151,4 @@ async function changeAccount<Body>(
   deps.access.forget();
   // The statement that changes an account does not read its price group.
   return writeAccount(after?.priceGroup === undefined ? (after ?? before) : await accountNamed(deps.store, before.id));
-}
-
-function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {
-  return {
-    ...account,
-    available: writeMoney(balance - held),
-    held: writeMoney(held),
-    createdAt: writeTime(createdAt),
-    disabledAt: disabledAt === undefined ? undefined : writeTime(disabledAt),
-    budget: budget && writeBudget(budget),
-  };
 }
