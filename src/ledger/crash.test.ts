@@ -4,14 +4,21 @@ import { LEDGER_ENGINES } from '../../test/helpers/engines.ts';
 import type { StoreSettings } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
-import { INPUT_COST, openAccount, openTestLedger } from './random-load.ts';
+import { INPUT_COST, LOAD_ACCOUNTS, openAccount, openTestLedger, TWO_BATCHES } from './random-load.ts';
 
 /** For a longer run set, for example, MODELPORT_KILLS=50. */
 const KILLS = Number(process.env.MODELPORT_KILLS ?? 6);
 const gone = () => 'gone' as const;
 
-/** Runs the load in a process of its own and kills it. Returns what the process reported before, by call. */
-async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: number): Promise<Map<string, string[]>> {
+interface Load {
+  /** What the process reported before it was killed, by call. */
+  calls: Map<string, string[]>;
+  /** Whether two of its batches ran at the same time. */
+  hadTwoBatches: boolean;
+}
+
+/** Runs the load in a process of its own and kills it. */
+async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: number): Promise<Load> {
   const script = join(import.meta.dir, 'random-load.ts');
   const child = Bun.spawn([process.execPath, script, JSON.stringify(settings), owner], {
     stdout: 'pipe',
@@ -21,28 +28,33 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
   const decoder = new TextDecoder();
   let output = '';
   // The time starts with the first call, not with the process.
+  let isTimed = false;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    if (output === '') setTimeout(() => child.kill('SIGKILL'), lifeMs);
     output += decoder.decode(chunk.value, { stream: true });
+    if (isTimed || !output.includes('sent ')) continue;
+    isTimed = true;
+    setTimeout(() => child.kill('SIGKILL'), lifeMs);
   }
   await child.exited;
   expect(child.signalCode).toBe('SIGKILL');
   const calls = new Map<string, string[]>();
-  for (const line of output.split('\n').slice(0, -1)) {
+  const lines = output.split('\n').slice(0, -1);
+  for (const line of lines) {
     const [word = '', id = '', cost = ''] = line.split(' ');
-    calls.set(id, [word, cost]);
+    if (word !== TWO_BATCHES) calls.set(id, [word, cost]);
   }
-  return calls;
+  return { calls, hadTwoBatches: lines.includes(TWO_BATCHES) };
 }
 
 describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test(`after ${KILLS} kills at random times the ledger is consistent, and no call is charged twice or without being sent`, async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openTestLedger(settings, 'own_parent');
-    await openAccount({ store, ledger }, 1_000_000_000n);
+    for (const account of LOAD_ACCOUNTS) await openAccount({ store, ledger }, 1_000_000_000n, account);
     let interrupted = 0;
     for (let round = 0; round < KILLS; round++) {
-      const calls = await loadUntilKilled(settings, `own_${round}`, 20 + Math.random() * 120);
+      const { calls, hadTwoBatches } = await loadUntilKilled(settings, `own_${round}`, 20 + Math.random() * 120);
+      expect(hadTwoBatches).toBe(store.batchesAtOnce > 1);
       interrupted += await sweepAll(ledger, store);
       expect(await store.holds()).toEqual([]);
       for (const [id, [word, cost]] of calls) {
@@ -59,13 +71,13 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test('several processes on one database at the same time lose no step', async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openTestLedger(settings, 'own_parent');
-    await openAccount({ store, ledger }, 1_000_000_000n);
+    for (const account of LOAD_ACCOUNTS) await openAccount({ store, ledger }, 1_000_000_000n, account);
     const loads = ['own_a', 'own_b', 'own_c'].map((owner) => loadUntilKilled(settings, owner, 300));
     for (let i = 0; i < 20; i++) {
       await ledger.topUp('acc_test', 1n, { at: i });
       await Bun.sleep(10);
     }
-    const calls = (await Promise.all(loads)).flatMap((calls) => [...calls]);
+    const calls = (await Promise.all(loads)).flatMap(({ calls }) => [...calls]);
     await sweepAll(ledger, store);
     for (const [id] of calls) expect(await store.call(id)).toBeDefined();
     expect((await ledger.verify()).faults).toEqual([]);

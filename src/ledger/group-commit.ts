@@ -1,6 +1,7 @@
 /**
- * Commits the ledger steps of concurrent calls in batches: one batch runs while the next is collected. Accounts that another process has
- * locked wait in a batch of their own, so that they do not delay others.
+ * Commits the ledger steps of concurrent calls in batches: while batches run, the next is collected. No two running batches have an account
+ * in common, so that the steps of an account stay in order. Accounts that another process has locked wait in a batch of their own, so that
+ * they do not delay others.
  */
 import { GatewayError } from '../canonical/errors.ts';
 import { accountOfStep } from '../store/ledger/step-account.ts';
@@ -39,6 +40,10 @@ export type Commit = (steps: readonly LedgerStep[], waits: boolean) => Promise<L
 
 /** A larger batch would block the event loop for more than about 10 ms. */
 const MAX_BATCH = 512;
+/** How many batches run at the same time, besides those that wait for a lock. Measured on two cores: three are slower than two. */
+const MOST_RUNNING = 2;
+/** No batch is made smaller than this to run beside another one: a batch costs as much as some thirty of its steps. */
+const LEAST_PART = 16;
 /** A stream notes a checkpoint with every chunk. Written more often than this, they cost more than a crash would lose. */
 const NOTE_PAUSE_MS = 250;
 /** After an account was found locked, this number of its batches wait for the lock directly: Postgres grants it in the order of waiting. */
@@ -51,7 +56,23 @@ const NO_ACCOUNTS: ReadonlySet<string> = new Set();
 
 const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause.code === 'database_unavailable';
 
-/** `atOnce`: batches of different accounts that may run at the same time; all but one of them may wait for a lock. */
+/** Marks that do not name their account count as those of one account. */
+const accountOf = ({ step }: PendingStep): string => accountOfStep(step) ?? '';
+
+/** Accounts that together have about half of the steps, if enough is left for another batch; otherwise all accounts. */
+function partOf(sizes: ReadonlyMap<string, number>, steps: number): Set<string> {
+  const part = new Set<string>();
+  let size = 0;
+  for (const [account, own] of sizes) {
+    if (size * 2 >= steps) break;
+    if (steps - size - own < LEAST_PART) continue;
+    part.add(account);
+    size += own;
+  }
+  return size < LEAST_PART ? new Set(sizes.keys()) : part;
+}
+
+/** `atOnce`: the maximum of batches that run at the same time, waiting for a lock or not; all but one of them may wait. */
 export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   let queue: PendingStep[] = [];
   const notes = new Map<string, LedgerMark>();
@@ -62,7 +83,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   const underWay = new Set<Promise<void>>();
   let noteTimer: ReturnType<typeof setTimeout> | undefined;
   let scheduled = false;
-  let isCommitting = false;
+  let running = 0;
   let waiting = 0;
 
   function submit(step: LedgerStep): Promise<LedgerOutcome> {
@@ -71,7 +92,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
 
   function add(pending: PendingStep): void {
     queue.push(pending);
-    if (scheduled || (isCommitting && waiting === 0 && contended.size === 0)) return;
+    if (scheduled || (!mayRun() && waiting === 0 && contended.size === 0)) return;
     scheduled = true;
     // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
     // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
@@ -81,27 +102,53 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   function start(): void {
     scheduled = false;
     if (contended.size > 0) startWaiting();
-    if (isCommitting || queue.length === 0) return;
-    const batch = taken.size === 0 ? queue.splice(0, MAX_BATCH) : takeFrom((account) => !taken.has(account));
-    if (batch.length === 0) return;
-    isCommitting = true;
-    run(batch, atOnce === 1, () => {
-      isCommitting = false;
-    });
+    while (mayRun()) {
+      const batch = nextBatch();
+      if (batch.length === 0) return;
+      running++;
+      run(batch, atOnce === 1, () => {
+        running--;
+      });
+    }
+  }
+
+  /** How many more batches may run without waiting for a lock. */
+  const places = () => Math.min(MOST_RUNNING, atOnce - waiting) - running;
+
+  const mayRun = () => (running === 0 ? queue.length > 0 : queue.length >= LEAST_PART && places() > 0);
+
+  /** Steps of accounts without a running batch: all of them, or half if the rest is enough for another batch at the same time. */
+  function nextBatch(): PendingStep[] {
+    const mayDivide = queue.length >= 2 * LEAST_PART && places() > 1;
+    if (taken.size === 0 && !mayDivide) return queue.splice(0, MAX_BATCH);
+    const sizes = new Map<string, number>();
+    let steps = 0;
+    for (const pending of queue) {
+      const account = accountOf(pending);
+      if (taken.has(account)) continue;
+      sizes.set(account, (sizes.get(account) ?? 0) + 1);
+      steps++;
+    }
+    if (running > 0 && steps < LEAST_PART) return [];
+    const part = mayDivide ? partOf(sizes, steps) : sizes;
+    return takeFrom((account) => part.has(account));
   }
 
   /** Accounts that others have locked get batches of their own, as many as may wait. */
   function startWaiting(): void {
-    for (const { step } of queue) {
-      if (waiting >= atOnce - 1) return;
-      const account = accountOfStep(step);
-      const left = account === undefined ? undefined : contended.get(account);
-      if (account === undefined || left === undefined || taken.has(account)) continue;
+    for (const pending of queue) {
+      if (!mayWait()) return;
+      const account = accountOf(pending);
+      const left = contended.get(account);
+      if (left === undefined || taken.has(account)) continue;
       if (left > 1) contended.set(account, left - 1);
       else contended.delete(account);
       waitFor(takeFrom((one) => one === account));
     }
   }
+
+  /** One place is always left for a batch that does not wait. */
+  const mayWait = () => waiting + Math.max(running, 1) < atOnce;
 
   function waitFor(batch: readonly PendingStep[]): void {
     waiting++;
@@ -115,8 +162,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     const batch: PendingStep[] = [];
     const rest: PendingStep[] = [];
     for (const pending of queue) {
-      const account = accountOfStep(pending.step);
-      const isIn = batch.length < MAX_BATCH && (account === undefined ? isWanted('') : isWanted(account));
+      const isIn = batch.length < MAX_BATCH && isWanted(accountOf(pending));
       (isIn ? batch : rest).push(pending);
     }
     queue = rest;
@@ -125,16 +171,16 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
 
   function run(batch: readonly PendingStep[], waits: boolean, ended: () => void): void {
     // One batch at a time shares its accounts with no other.
-    const accounts = atOnce === 1 ? NO_ACCOUNTS : accountsOf(batch);
+    const accounts = atOnce === 1 ? NO_ACCOUNTS : new Set(batch.map(accountOf));
     for (const account of accounts) taken.add(account);
-    const running = commitBatch(batch, waits).then((busy) => {
-      underWay.delete(running);
+    const committed = commitBatch(batch, waits).then((busy) => {
+      underWay.delete(committed);
       ended();
       for (const account of accounts) taken.delete(account);
       if (busy.length > 0) putOff(busy);
       start();
     });
-    underWay.add(running);
+    underWay.add(committed);
   }
 
   /** Returns the steps whose accounts are locked. */
@@ -164,16 +210,16 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     const kept: PendingStep[] = [];
     for (const pending of busy) {
       pending.busySince ??= now;
-      const account = accountOfStep(pending.step);
+      const account = accountOf(pending);
       if (now - pending.busySince > BUSY_FOR_MS) {
         pending.failed(databaseUnavailable(new Error(`Account ${account} has been locked for ${BUSY_FOR_MS} ms.`)));
       } else kept.push(pending);
-      if (account !== undefined) contended.set(account, WAITED_FOR);
+      contended.set(account, WAITED_FOR);
     }
     queue = [...kept, ...queue];
-    if (waiting < atOnce - 1) return;
+    if (mayWait()) return;
     // Other steps of these accounts already wait, so they are not tried repeatedly meanwhile.
-    const accounts = new Set(kept.map(({ step }) => accountOfStep(step) ?? ''));
+    const accounts = new Set(kept.map(accountOf));
     for (const account of accounts) taken.add(account);
     const pause = Bun.sleep(BUSY_PAUSE_MS).then(() => {
       underWay.delete(pause);
@@ -214,13 +260,4 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   }
 
   return { submit, add, note, forget: (callId) => void notes.delete(callId), flush };
-}
-
-function accountsOf(batch: readonly PendingStep[]): ReadonlySet<string> {
-  const accounts = new Set<string>();
-  for (const { step } of batch) {
-    const account = accountOfStep(step);
-    if (account !== undefined) accounts.add(account);
-  }
-  return accounts;
 }

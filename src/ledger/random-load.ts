@@ -64,15 +64,25 @@ export function callRecord(callId: string, cost: Money, more: Partial<CallRow> =
 const HELD = 1000n;
 /** The number of keys that make calls. */
 const KEYS = 3;
+/** With the callers of each account, enough for two batches at the same time. */
+const CALLERS_EACH = 10;
+export const LOAD_ACCOUNTS = [ACCOUNT, `${ACCOUNT}_2`, `${ACCOUNT}_3`, `${ACCOUNT}_4`];
 /** The cost of the crash test's calls once they are sent. */
 export const INPUT_COST = 10n;
 
+/** Reported once by the child process when two of its batches run at the same time. */
+export const TWO_BATCHES = 'two-batches';
+
 /** One call as the gateway makes it, sometimes hedged, settled twice or abandoned. Reports each finished step. */
-async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
+async function makeCall(
+  ledger: Ledger,
+  account: string,
+  tell: (word: string, callId: string, cost: Money) => void,
+): Promise<void> {
   const callId = newId('call_');
-  const key = `${KEY}_${Math.floor(Math.random() * KEYS)}`;
-  let hold = await ledger.hold(loadHold(callId, HELD, { key }));
-  if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { key, outcome: 'failed' }));
+  const of = { account, key: `${account}_key_${Math.floor(Math.random() * KEYS)}` };
+  let hold = await ledger.hold(loadHold(callId, HELD, of));
+  if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { ...of, outcome: 'failed' }));
   await ledger.sent(hold, Date.now(), INPUT_COST);
   tell('sent', callId, INPUT_COST);
   if (Math.random() < 0.3) {
@@ -81,8 +91,8 @@ async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cos
   await Bun.sleep(Math.random() * 4);
   ledger.checkpoint(hold, INPUT_COST + 5n);
   const cost = INPUT_COST + BigInt(Math.ceil(Math.random() * 1200));
-  const settled = ledger.settle(hold, callRecord(callId, cost, { key }));
-  if (Math.random() < 0.2) await ledger.settle(hold, callRecord(callId, cost + 1n, { key }));
+  const settled = ledger.settle(hold, callRecord(callId, cost, of));
+  if (Math.random() < 0.2) await ledger.settle(hold, callRecord(callId, cost + 1n, of));
   await settled;
   tell('settled', callId, cost);
 }
@@ -90,10 +100,22 @@ async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cos
 if (import.meta.main) {
   const [settings, owner] = process.argv.slice(2);
   if (!settings || !owner) throw new Error('Say the database and the owner.');
-  const { ledger } = await openTestLedger(JSON.parse(settings) as StoreSettings, owner);
-  const tell = (word: string, callId: string, cost: Money) => void writeSync(1, `${word} ${callId} ${cost}\n`);
-  const endless = async () => {
-    for (;;) await makeCall(ledger, tell);
+  const { store } = await openTestLedger(JSON.parse(settings) as StoreSettings, owner);
+  let batches = 0;
+  let most = 0;
+  const watched: Store = {
+    ...store,
+    ledger(steps, waits) {
+      batches++;
+      if (batches === 2 && most < 2) writeSync(1, `${TWO_BATCHES}\n`);
+      most = Math.max(most, batches);
+      return store.ledger(steps, waits).finally(() => batches--);
+    },
   };
-  await Promise.all(Array.from({ length: 12 }, endless));
+  const ledger = createLedger({ store: watched, owner, now: Date.now });
+  const tell = (word: string, callId: string, cost: Money) => void writeSync(1, `${word} ${callId} ${cost}\n`);
+  const endless = async (account: string) => {
+    for (;;) await makeCall(ledger, account, tell);
+  };
+  await Promise.all(LOAD_ACCOUNTS.flatMap((account) => Array.from({ length: CALLERS_EACH }, () => endless(account))));
 }
