@@ -1,5 +1,6 @@
 /** Commands that back up and restore the database. */
 import { dirname, resolve } from 'node:path';
+import type { Files } from '../files/files.ts';
 import { syncFolder } from '../files/sync-folder.ts';
 import { checkBackup, rowBatches, storedFiles, writeBackup } from '../store/backup/backup-file.ts';
 import type { CliDeps } from './cli-deps.ts';
@@ -23,9 +24,8 @@ const backup: Command = {
       if (!given.flag('files')) return;
       const files = open.files();
       for await (const name of files.names('')) {
-        const size = await files.size(name);
-        // Removed meanwhile, or not complete.
-        if (size !== undefined) await sink.file(name, files.read(name, { start: 0, end: size }));
+        const pieces = await piecesOf(files, name);
+        if (pieces) await sink.file(name, pieces);
       }
     });
     await syncFolder(dirname(path));
@@ -33,6 +33,25 @@ const backup: Command = {
     return 0;
   },
 };
+
+/** `undefined`: it was removed meanwhile, or is not complete. */
+async function piecesOf(files: Files, name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+  const size = await files.size(name);
+  if (size === undefined) return undefined;
+  const reading = files.read(name, { start: 0, end: size })[Symbol.asyncIterator]();
+  try {
+    const first = await reading.next();
+    return rejoined(first, reading);
+  } catch (thrown) {
+    // The retention of files goes on while a backup of hours is made.
+    if ((await files.size(name)) === undefined) return undefined;
+    throw thrown;
+  }
+}
+
+async function* rejoined<Piece>(first: IteratorResult<Piece>, others: AsyncIterator<Piece>): AsyncGenerator<Piece> {
+  for (let piece = first; !piece.done; piece = await others.next()) yield piece.value;
+}
 
 const restore: Command = {
   name: 'restore',

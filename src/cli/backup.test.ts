@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { ENGINES, type Engine, LEDGER_ENGINES, type TestDatabase } from '../../test/helpers/engines.ts';
 import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
+import type { Files } from '../files/files.ts';
 import { openFiles } from '../files/open-files.ts';
 import { ACCOUNT, openAccount, openTestLedger } from '../ledger/random-load.ts';
 import type { RowBatch } from '../store/backup/backup-store.ts';
@@ -178,6 +179,32 @@ test('stored files are in the backup on request', async () => {
     new Uint8Array(video),
   );
   expect(await restored.size('image_2')).toBe(0);
+});
+
+test('a file that is removed while it is backed up is left out, and one that cannot be read is an error', async () => {
+  const [engine] = ENGINES;
+  const source = await engine!.freshDatabase();
+  await (await openTestLedger(source.settings, 'own')).store.close();
+  const stored = openFiles({ folder: join(source.settings.dataDir, 'files') });
+  for (const name of ['video_1', 'video_2']) await stored.write(name, new Blob(['film']).stream(), 100);
+  let isRemoved = true;
+  const files: Files = {
+    ...stored,
+    read(name, range) {
+      if (name === 'video_2') return stored.read(name, range);
+      const gone = async () => {
+        if (isRemoved) await stored.remove(name);
+        throw new Error('NoSuchKey');
+      };
+      return new ReadableStream({ pull: gone });
+    },
+  };
+  const edge = { address: '', adminKey: '', settings: source.settings };
+  const backUp = () => runAsProcess(edge, { files: () => files }, ['backup', newPath(), '--files', '--json']);
+  isRemoved = false;
+  expect(await backUp()).toMatchObject({ code: 1, err: 'NoSuchKey' });
+  isRemoved = true;
+  expect(JSON.parse((await backUp()).out)).toMatchObject({ files: 1 });
 });
 
 test('an older backup is migrated with its rows', async () => {
