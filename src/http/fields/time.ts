@@ -18,8 +18,14 @@ export function timeOf(value: TimeInput, param: string): number {
   const number = typeof value === 'number' ? value : /^\d+$/.test(value) ? Number(value) : undefined;
   const given = number === undefined ? Date.parse(String(value)) : number < FIRST_MILLISECONDS ? number * 1000 : number;
   const time = Math.round(given);
-  if (time >= 0 && time <= LAST_TIME) return time;
+  if (time >= 0 && time <= LAST_TIME && !isNoDay(value)) return time;
   throw new GatewayError('invalid_request', `"${param}" must be ${A_TIME}.`, { param });
+}
+
+/** The 30th of February would be read as the 2nd of March. */
+function isNoDay(value: TimeInput): boolean {
+  const [date] = /^\d{4}-\d\d-\d\d/.exec(String(value)) ?? [];
+  return date !== undefined && new Date(Date.parse(date)).toISOString().slice(0, date.length) !== date;
 }
 
 export const writeTime = (time: number): string => new Date(time).toISOString();

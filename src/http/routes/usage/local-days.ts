@@ -9,6 +9,8 @@ export interface TimeZone {
   dateOf(time: number): string;
   /** A time with its offset: `2026-05-05T13:00:00+02:00`. */
   write(time: number): string;
+  /** The beginning of the day of this date. */
+  startOf(date: string): number;
   /** The beginnings of the days after `from` and before `to`; `undefined` if there are more than `limit`. */
   daysWithin(from: number, to: number, limit: number): number[] | undefined;
 }
@@ -50,6 +52,12 @@ export function timeZone(name: string): TimeZone | undefined {
       const offset = `${minutes < 0 ? '-' : '+'}${twoDigits(hours)}:${twoDigits(rest)}`;
       return `${new Date(minute + minutes * 60_000).toISOString().slice(0, 19)}${minutes === 0 ? 'Z' : offset}`;
     }),
+    startOf(date) {
+      // No zone is further from UTC than this.
+      let start = Math.max(0, Date.parse(date) - LONGEST_DAY_QUARTERS * QUARTER_MS);
+      while (dateOf(start) < date) start = nextDay(start);
+      return start;
+    },
     daysWithin(from, to, limit) {
       const days: number[] = [];
       for (let day = nextDay(from); day < to; day = nextDay(day)) {

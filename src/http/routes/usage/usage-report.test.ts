@@ -33,3 +33,26 @@ test.each([null, 'text/csv', 'application/x-ndjson'])(
     else expect(text.trimEnd().split('\n').length).toBe(many + (accept === 'text/csv' ? 1 : 0));
   },
 );
+
+test.each([
+  ['UTC', '2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'],
+  ['America/New_York', '2026-11-01T04:00:00.000Z', '2026-12-01T05:00:00.000Z'],
+  ['Asia/Kathmandu', '2026-10-31T18:15:00.000Z', '2026-11-30T18:15:00.000Z'],
+  ['Pacific/Kiritimati', '2026-10-31T10:00:00.000Z', '2026-11-30T10:00:00.000Z'],
+  ['Pacific/Pago_Pago', '2026-11-01T11:00:00.000Z', '2026-12-01T11:00:00.000Z'],
+])('a report over dates in %s is one over days of that zone', async (tz, from, to) => {
+  const asked: [number, number][] = [];
+  const store = {
+    usage: async (filter: { from: number; to: number }) => void asked.push([filter.from, filter.to]) ?? [],
+  };
+  const deps = { store: store as unknown as Store, now: () => Date.UTC(2026, 11, 24) };
+  const report = (query: object) => usageReport(deps, { group_by: 'model', tz, ...query }, ALL_GROUPS, {}, null);
+  expect(await report({ from: '2026-11-01', to: '2026-12-01' })).toMatchObject({ from, to });
+  // A time is what it says.
+  await report({ from: '2026-11-01T00:00:00Z', to: '2026-12-01T00:00:00Z' });
+  expect(asked).toEqual([
+    [Date.parse(from), Date.parse(to)],
+    [Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1)],
+  ]);
+  await expect(report({ from: '2026-02-30' })).rejects.toThrow('"from" must be a time');
+});

@@ -90,8 +90,6 @@ export async function usageReport(
   only: { account?: string; key?: string; model?: string; provider?: string; tag?: string },
   accept: string | null,
 ): Promise<object | Response> {
-  const to = query.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeOf(query.to, 'to'));
-  const from = query.from === undefined ? Math.max(0, to - DEFAULT_MS) : Math.min(to, timeOf(query.from, 'from'));
   const groups = readGroups(query.group_by ?? 'day', known);
   const tz = query.tz ?? 'UTC';
   const zone = timeZone(tz);
@@ -99,6 +97,8 @@ export async function usageReport(
     const message = `There is no time zone "${tz}". Use a name such as Europe/Berlin.`;
     throw new GatewayError('invalid_request', message, { param: 'tz' });
   }
+  const to = query.to === undefined ? now() + 1 : Math.min(LAST_TIME, timeIn(zone, query.to, 'to'));
+  const from = query.from === undefined ? Math.max(0, to - DEFAULT_MS) : Math.min(to, timeIn(zone, query.from, 'from'));
   const groupBy = groups.filter((group) => group !== 'day');
   const periods = groups.includes('day') && !groups.includes('hour') ? daysOf(zone, from, to) : undefined;
   const sums = await store.usage({ ...only, from, to, groupBy, periods, limit: MOST_LINES + 1 });
@@ -125,6 +125,12 @@ export async function usageReport(
   const total = write(await totalOf(whole));
   if (sums.length <= LINES_AT_ONCE) return { ...head, data: sums.map(shown), total };
   return await streamedReply(jsonPieces(head, sums, shown, total), TABLE_TYPES.json);
+}
+
+/** A date alone is the beginning of that day in the zone of the report. */
+function timeIn(zone: TimeZone, value: string | number, param: string): number {
+  const time = timeOf(value, param);
+  return /^\d{4}-\d\d-\d\d$/.test(String(value)) ? Math.min(LAST_TIME, zone.startOf(String(value))) : time;
 }
 
 function readGroups(text: string, known: readonly Group[]): Group[] {
