@@ -42,10 +42,11 @@ test.each([
   ['Pacific/Pago_Pago', '2026-11-01T11:00:00.000Z', '2026-12-01T11:00:00.000Z'],
 ])('a report over dates in %s is one over days of that zone', async (tz, from, to) => {
   const asked: [number, number][] = [];
-  const store = {
-    usage: async (filter: { from: number; to: number }) => void asked.push([filter.from, filter.to]) ?? [],
+  const usage = async ({ from, to }: { from: number; to: number }) => {
+    asked.push([from, to]);
+    return [];
   };
-  const deps = { store: store as unknown as Store, now: () => Date.UTC(2026, 11, 24) };
+  const deps = { store: { usage } as unknown as Store, now: () => Date.UTC(2026, 11, 24) };
   const report = (query: object) => usageReport(deps, { group_by: 'model', tz, ...query }, ALL_GROUPS, {}, null);
   expect(await report({ from: '2026-11-01', to: '2026-12-01' })).toMatchObject({ from, to });
   // A time is what it says.
