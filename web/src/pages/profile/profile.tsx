@@ -20,13 +20,11 @@ import { words } from './words.ts';
 
 export function ProfilePage() {
   const t = useWords(words);
-  const client = useQueryClient();
   const { ways } = useSession();
   const leaving = useSaving();
   const signOut = async () => {
     await ask('/console/api/sign-out', { method: 'POST', body: {} });
-    client.clear();
-    await client.invalidateQueries({ queryKey: SESSION });
+    // The next document has nothing of this one in its memory.
     location.assign('/console/');
   };
   return (
