@@ -58,11 +58,20 @@ export async function fetchSession(): Promise<Session> {
   return { ...session, ways: { ...session.ways, passkeys } };
 }
 
-/** Below the sign-in gate there is always a person. */
+let last: SignedIn | undefined;
+
+/**
+ * Below the sign-in gate there is always a person: after a sign-out the one who was there, because a page may be drawn once more before the
+ * gate takes it away.
+ */
+export function personBelowGate(session: Session | undefined): SignedIn {
+  if (session?.person) last = session;
+  if (!last) throw new Error('useSession is used below the sign-in gate alone');
+  return last;
+}
+
 export function useSession(): SignedIn {
-  const { data } = useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 });
-  if (!data?.person) throw new Error('useSession is used below the sign-in gate alone');
-  return data;
+  return personBelowGate(useQuery({ queryKey: SESSION, queryFn: fetchSession, staleTime: 60_000 }).data);
 }
 
 export function useMay(): (permission: Permission) => boolean {
