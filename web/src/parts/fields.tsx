@@ -11,6 +11,11 @@ export function CodeField(field: Parameters<typeof Field>[0]) {
   return <Field inputMode="numeric" autoComplete="one-time-code" required {...field} />;
 }
 
+/** The password that a person has; password managers fill it in. */
+export function PasswordField(field: Parameters<typeof Field>[0]) {
+  return <Field type="password" autoComplete="current-password" {...field} />;
+}
+
 /** A choice of things that are known by their names: accounts, models. Many are searched. */
 export function NamedSelect({ of, ...select }: Parameters<typeof Select>[0] & { of: readonly Named[] }) {
   const t = useWords(common);

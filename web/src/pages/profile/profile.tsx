@@ -6,8 +6,10 @@ import { SESSION, useSession } from '../../api/session.ts';
 import { currentTheme, hasShortcuts, type Language, setShortcuts, setTheme, type Theme } from '../../i18n/language.ts';
 import { useWords } from '../../i18n/words.ts';
 import { Head, Panel, Segments } from '../../parts/basic.tsx';
+import { PasswordField } from '../../parts/fields.tsx';
 import { Field } from '../../parts/form.tsx';
 import { FormError } from '../../parts/form-error.tsx';
+import { NewPassword } from '../../parts/gate.tsx';
 import { LanguageChoice } from '../../parts/language-choice.tsx';
 import { MoreIcon } from '../../parts/more-icons.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
@@ -133,25 +135,9 @@ function Password() {
         <input type="hidden" autoComplete="username" value={person.email ?? ''} readOnly />
         <div className="two">
           {person.hasPassword && (
-            <Field
-              label={t('current')}
-              type="password"
-              autoComplete="current-password"
-              required={person.passkeys === 0}
-              value={current}
-              onText={setCurrent}
-            />
+            <PasswordField label={t('current')} required={person.passkeys === 0} value={current} onText={setCurrent} />
           )}
-          <Field
-            label={t('next')}
-            hint={t('rule')}
-            type="password"
-            autoComplete="new-password"
-            minLength={12}
-            required
-            value={next}
-            onText={setNext}
-          />
+          <NewPassword label={t('next')} hint={t('rule')} value={next} onText={setNext} />
         </div>
         <SaveRow saving={saving} label={person.hasPassword ? t('change') : t('set')} isMain={false} />
       </form>

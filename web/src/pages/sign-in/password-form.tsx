@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/words.ts';
-import { CodeField } from '../../parts/fields.tsx';
+import { CodeField, PasswordField } from '../../parts/fields.tsx';
 import { Field } from '../../parts/form.tsx';
 import { GateForm } from '../../parts/gate.tsx';
 import { useSaving } from '../../parts/use-saving.ts';
@@ -32,14 +32,7 @@ export function PasswordForm({ onDone }: { onDone: () => void }) {
         value={email}
         onText={setEmail}
       />
-      <Field
-        label={t('password')}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={password}
-        onText={setPassword}
-      />
+      <PasswordField label={t('password')} required value={password} onText={setPassword} />
       {code !== undefined && (
         <CodeField label={t('code')} hint={t('codeHint')} autoFocus value={code} onText={setCode} />
       )}
