@@ -1,13 +1,12 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../test/helpers/temp-folder.ts';
 import type { Config } from './config.ts';
 import { createLog } from './log.ts';
 import { serveProcesses } from './processes.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-processes-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('processes');
 
 test.skipIf(process.platform === 'win32')(
   'a process that dies while the program is replaced is started when the program is there again',

@@ -1,22 +1,12 @@
-import { afterAll, expect, spyOn, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import * as fs from 'node:fs';
-import {
-  existsSync,
-  fstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, fstatSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../../test/helpers/temp-folder.ts';
 import { ledgerKeyOf } from './ledger-key.ts';
 import { forgetOldKey, rotateKeyFile, secretKeys } from './secret-key.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-keys-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('keys');
 const fresh = () => ({ dataDir: mkdtempSync(join(folder, 'data-')) });
 const GIVEN = 'given-key-0123456789-0123456789-01';
 

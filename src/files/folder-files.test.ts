@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../../test/helpers/temp-folder.ts';
 import { folderFiles } from './folder-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-files-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useTempFolder('files');
 const files = folderFiles(folder);
 
 async function* pieces(...texts: (string | Error)[]): AsyncGenerator<Uint8Array> {

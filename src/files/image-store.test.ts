@@ -1,7 +1,6 @@
-import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { useTempFolder } from '../../test/helpers/temp-folder.ts';
 import type { Files } from './files.ts';
 import { folderFiles } from './folder-files.ts';
 import { createImageStore, readImageName, removeExpiredImages } from './image-store.ts';
@@ -10,8 +9,7 @@ import { createImageStore, readImageName, removeExpiredImages } from './image-st
 setDefaultTimeout(30_000);
 
 const HOUR = 3_600_000;
-const folder = mkdtempSync(join(tmpdir(), 'modelport-images-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useTempFolder('images');
 
 let files: Files;
 beforeEach(() => {

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../../test/helpers/temp-folder.ts';
 import { DAY_MS } from '../canonical/time.ts';
 import type { LedgerStep } from '../store/rows.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, KEY, loadHold, openAccount, openTestLedger } from './random-load.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-ledger-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('ledger');
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 

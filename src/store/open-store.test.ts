@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../../test/helpers/temp-folder.ts';
 import { openStore } from './open-store.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-open-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('open');
 
 test.skipIf(process.platform === 'win32')(
   'the files of the database are for their owner, in a folder for all',

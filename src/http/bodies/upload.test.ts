@@ -1,15 +1,14 @@
 /** Forms parsed while they arrive: large files go to disk, and nothing remains there. */
-import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { formBytes } from '../../../test/helpers/form-bytes.ts';
+import { useTempFolder } from '../../../test/helpers/temp-folder.ts';
 import type { Upload } from '../../canonical/upload.ts';
 import type { ArrivingBody } from './body.ts';
 import { receiveForm } from './upload.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-upload-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('upload');
 const MIB = 1024 * 1024;
 const AUDIO = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
 

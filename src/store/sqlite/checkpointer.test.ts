@@ -1,12 +1,11 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { useTempFolder } from '../../../test/helpers/temp-folder.ts';
 import { createCheckpointer } from './checkpointer.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-checkpoints-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('checkpoints');
 
 function open(name: string) {
   const path = join(folder, name);

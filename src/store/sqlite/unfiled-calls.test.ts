@@ -1,17 +1,16 @@
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from 'bun:test';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { callRow } from '../../../test/helpers/call-row.ts';
 import { fc } from '../../../test/helpers/property.ts';
+import { useTempFolder } from '../../../test/helpers/temp-folder.ts';
 import { openStore } from '../open-store.ts';
 import type { CallRow, HoldRow, LedgerStep } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { createFiledSnapshots } from './filed-snapshots.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'modelport-unfiled-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useTempFolder('unfiled');
 
 const ACCOUNT = 'acc_test';
 const KEY = 'key_test';
