@@ -12,57 +12,46 @@ interface Label {
 
 interface Around extends Label {
   /** Gets what was typed or chosen. */
-  onText?: (text: string) => void;
+  onText?: ((text: string) => void) | undefined;
 }
 
-const textHandler = (onText: Around['onText']) =>
-  onText && { onChange: (event: ChangeEvent<{ value: string }>) => onText(event.target.value) };
+/** The attributes of a control, which tie it to its label, hint and error. */
+function useControl({ hint, error, onText }: Omit<Around, 'label'>) {
+  const id = useId();
+  return {
+    className: 'in1',
+    id,
+    'aria-invalid': error !== undefined || undefined,
+    'aria-describedby': (error ?? hint) ? `${id}-hint` : undefined,
+    ...(onText && { onChange: (event: ChangeEvent<{ value: string }>) => onText(event.target.value) }),
+  };
+}
 
 export function Field({ label, hint, error, onText, ...input }: Around & InputHTMLAttributes<HTMLInputElement>) {
-  const id = useId();
+  const control = useControl({ hint, error, onText });
   return (
-    <Labelled id={id} label={label} hint={hint} error={error}>
-      <input
-        className="in1"
-        id={id}
-        aria-invalid={error !== undefined || undefined}
-        aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
-        {...textHandler(onText)}
-        {...input}
-      />
+    <Labelled id={control.id} label={label} hint={hint} error={error}>
+      <input {...control} {...input} />
     </Labelled>
   );
 }
 
 export function Area({ label, hint, error, onText, ...input }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  const id = useId();
+  const control = useControl({ hint, error, onText });
   return (
-    <Labelled id={id} label={label} hint={hint} error={error}>
-      <textarea
-        className="in1"
-        id={id}
-        aria-invalid={error !== undefined || undefined}
-        aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
-        {...textHandler(onText)}
-        {...input}
-      />
+    <Labelled id={control.id} label={label} hint={hint} error={error}>
+      <textarea {...control} {...input} />
     </Labelled>
   );
 }
 
 export function Select(props: Around & SelectHTMLAttributes<HTMLSelectElement>) {
   const { label, hint, error, onText, children, ...input } = props;
-  const id = useId();
+  const control = useControl({ hint, error, onText });
   return (
-    <Labelled id={id} label={label} hint={hint} error={error}>
+    <Labelled id={control.id} label={label} hint={hint} error={error}>
       <span className="sel">
-        <select
-          className="in1"
-          id={id}
-          aria-describedby={(error ?? hint) ? `${id}-hint` : undefined}
-          {...textHandler(onText)}
-          {...input}
-        >
+        <select {...control} {...input}>
           {children}
         </select>
         <Icon name="down" />
