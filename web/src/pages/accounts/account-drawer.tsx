@@ -8,13 +8,13 @@ import { useMay } from '../../api/session.ts';
 import type { Account } from '../../api/types.ts';
 import { exactMoney } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
-import { changedOf } from '../../parts/changed.ts';
 import { Confirm } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { FormError } from '../../parts/form-error.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
 import { Loaded } from '../../parts/states.tsx';
+import { useChanges } from '../../parts/use-changes.ts';
 import { type Saving, useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import { AccountStatus } from './account-status.tsx';
@@ -127,17 +127,10 @@ function Switch({ of, acting, onPress }: SwitchProps) {
 
 function EditLimits({ of, path }: { of: Account; path: string }) {
   const t = useWords(words);
-  const client = useQueryClient();
   const [limits, setTexts] = useLimitTexts(of);
   const saving = useSaving();
   const written = writeLimits(limits);
-  const [shown, setShown] = useState(written);
-  const save = async () => {
-    const body = changedOf(written ?? {}, shown ?? {});
-    if (Object.keys(body).length > 0) await ask(path, { method: 'PATCH', body });
-    setShown(written);
-    await refresh(client, 'accounts', 'account');
-  };
+  const save = useChanges(path, written ?? {}, 'accounts', 'account');
   return (
     <section aria-labelledby="a-lim">
       <h2 id="a-lim">{t('limits')}</h2>

@@ -9,7 +9,6 @@ import type { Key } from '../../api/types.ts';
 import { exactMoney } from '../../format/amounts.ts';
 import { useWords } from '../../i18n/words.ts';
 import { useNow } from '../../parts/basic.tsx';
-import { changedOf } from '../../parts/changed.ts';
 import { Confirm, ConfirmButton } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Field } from '../../parts/form.tsx';
@@ -17,6 +16,7 @@ import { FormError } from '../../parts/form-error.tsx';
 import { LimitFields, useLimitTexts, writeLimits } from '../../parts/limit-fields.tsx';
 import { SaveRow } from '../../parts/save-row.tsx';
 import { Loaded } from '../../parts/states.tsx';
+import { useChanges } from '../../parts/use-changes.ts';
 import { useSaving } from '../../parts/use-saving.ts';
 import { common } from '../../parts/words.ts';
 import type { CreatedKey } from './created.tsx';
@@ -131,7 +131,6 @@ function Fact({ name, value }: { name: string; value: React.ReactNode }) {
 function EditLimits({ of, path }: { of: Key; path: string }) {
   const t = useWords(words);
   const c = useWords(common);
-  const client = useQueryClient();
   const [name, setName] = useState(of.name);
   const [models, setModels] = useState(of.models?.join(', ') ?? '');
   const [limits, setLimits] = useLimitTexts(of);
@@ -139,13 +138,7 @@ function EditLimits({ of, path }: { of: Key; path: string }) {
   const written = writeLimits(limits);
   const names = readNames(models);
   const typed = { name, models: names.length > 0 ? names : null, ...written };
-  const [shown, setShown] = useState(typed);
-  const save = async () => {
-    const body = changedOf(typed, shown);
-    if (Object.keys(body).length > 0) await ask(path, { method: 'PATCH', body });
-    setShown(typed);
-    await refresh(client, 'keys', 'key');
-  };
+  const save = useChanges(path, typed, 'keys', 'key');
   return (
     <section aria-labelledby="k-lim">
       <h2 id="k-lim">{t('limits')}</h2>
