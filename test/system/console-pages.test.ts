@@ -192,6 +192,7 @@ test.skipIf(!CHROMIUM)(
       await isNotWide(page, path);
       const title = (await page.locator('main h1').textContent()) ?? '';
       expect([path, /\p{Script=Han}/u.test(title)]).toEqual([path, true]);
+      await page.waitForFunction(`document.title === ${JSON.stringify(`${title} · Modelport`)}`);
     }
     await page.setViewportSize(WIDE);
     expect(complaints).toEqual([]);
