@@ -270,7 +270,7 @@ describe('on one connection', () => {
 
 test("keep-alives are sent only during the stream's silence, not after its end", async () => {
   const stage = await scene.stage();
-  stage.script(streamAnswer(['one ', 'two'], { fault: { before: 2, does: 1200 } }));
+  stage.script(streamAnswer(['one ', 'two'], { fault: { before: 2, does: 2 * KEEP_ALIVE_MS } }));
   const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
   let kept = 0;
   let text = '';
