@@ -127,6 +127,22 @@ test('a batch that fails rejects its own callers while the other one goes on', a
   expect(settled.filter((word) => word === 'done')).toHaveLength(2 * PART - 1);
 });
 
+test('of steps that are tried one by one, those of a locked account stay in order', async () => {
+  const { begun, running, commits } = commandedStore();
+  const steps = [...marks(2, 'a'), markOf('b', 'other')];
+  const all = steps.map(commits.submit);
+  await turn();
+  begun[0]?.fail(new Error('refused'));
+  await turn();
+  begun[1]?.end([{ type: 'busy' }]);
+  await turn();
+  expect(begun[2]?.steps).toEqual([steps[2]!]);
+  begun[2]?.end();
+  await turn();
+  expect(begun[3]?.steps).toEqual(steps.slice(0, 2));
+  await endAll(running, all);
+});
+
 test('whatever ends when: no two batches have an account in common, and the steps of each account stay in order', async () => {
   const act = fc.oneof(
     { weight: 3, arbitrary: fc.record({ account: fc.nat({ max: 7 }), steps: fc.integer({ min: 1, max: 24 }) }) },

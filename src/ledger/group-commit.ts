@@ -199,8 +199,20 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
       }
     } catch (cause) {
       if (batch.length === 1 || isUnavailable(cause)) for (const pending of batch) pending.failed(cause);
-      // A step that the store refuses must not fail the others in its batch.
-      else for (const one of batch) busy.push(...(await commitBatch([one], waits)));
+      else busy.push(...(await commitOneByOne(batch, waits)));
+    }
+    return busy;
+  }
+
+  /** A step that the store refuses must not fail the others in its batch. Where an account is locked its later steps stay behind. */
+  async function commitOneByOne(batch: readonly PendingStep[], waits: boolean): Promise<PendingStep[]> {
+    const busy: PendingStep[] = [];
+    const locked = new Set<string>();
+    for (const one of batch) {
+      const isBusy = locked.has(accountOf(one)) || (await commitBatch([one], waits)).length > 0;
+      if (!isBusy) continue;
+      locked.add(accountOf(one));
+      busy.push(one);
     }
     return busy;
   }
