@@ -7,7 +7,7 @@ import { ENGINES, type Engine, LEDGER_ENGINES, type TestDatabase } from '../../t
 import { type Ran, runAsProcess } from '../../test/helpers/run-as-process.ts';
 import type { Files } from '../files/files.ts';
 import { openFiles } from '../files/open-files.ts';
-import { ACCOUNT, openAccount, openTestLedger } from '../ledger/random-load.ts';
+import { LOAD_ACCOUNTS, openAccount, openTestLedger } from '../ledger/random-load.ts';
 import type { RowBatch } from '../store/backup/backup-store.ts';
 import { SCHEMA_VERSIONS } from '../store/backup/schema-versions.ts';
 import { openStore, type StoreSettings } from '../store/open-store.ts';
@@ -76,7 +76,7 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
   test('a backup under load is restored on either engine with all settled calls and a clean ledger', async () => {
     const source = await engine.freshDatabase();
     const opened = await openTestLedger(source.settings, 'own_parent');
-    await openAccount(opened, 1_000_000_000n);
+    for (const id of LOAD_ACCOUNTS) await openAccount(opened, 1_000_000_000n, id);
     // More than a double can count.
     await openAccount(opened, 9_007_199_254_740_993n, 'acc_rich');
     const load = await startLoad(source.settings);
@@ -91,17 +91,18 @@ describe.each(LEDGER_ENGINES)('$name', (engine) => {
     await opened.store.close();
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
 
+    const accounts = LOAD_ACCOUNTS.length + 1;
     const targets = source.settings.leavesUnfiled ? ENGINES.slice(0, 1) : ENGINES;
     for (const other of targets) {
       const target = await other.emptyDatabase();
       const restored = await modelport(target, 'restore', path, '--json');
       expect(restored).toMatchObject({ code: 0, err: '' });
       const report = JSON.parse(restored.out);
-      expect(report).toMatchObject({ 'ledger ok': true, faults: [], accounts: 2, rows: JSON.parse(backedUp.out).rows });
+      expect(report).toMatchObject({ 'ledger ok': true, faults: [], accounts, rows: JSON.parse(backedUp.out).rows });
       const store = await openStore(target.settings);
       for (const [id, cost] of before) expect(await store.call(id)).toMatchObject({ cost, outcome: 'ok' });
       expect((await store.account('acc_rich'))?.balance).toBe(9_007_199_254_740_993n);
-      expect((await store.calls({ limit: 1000, account: ACCOUNT })).length).toBeGreaterThanOrEqual(before.size);
+      expect((await store.calls({ limit: 1000 })).length).toBeGreaterThanOrEqual(before.size);
       await store.close();
       // What was restored is what was backed up, on the other engine too.
       const again = newPath();

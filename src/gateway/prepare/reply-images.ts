@@ -29,9 +29,9 @@ function changed(upstream: Upstream, change: (frame: Frame) => Frame | Promise<F
   };
 }
 
-type Opening = Extract<ReplyEvent, { type: 'part-start' }> & { opens: Extract<PartOpening, { type: 'image' }> };
+type ImageOpening = Extract<ReplyEvent, { type: 'part-start' }> & { opens: Extract<PartOpening, { type: 'image' }> };
 
-function isImage(event: ReplyEvent): event is Opening {
+function isImage(event: ReplyEvent): event is ImageOpening {
   return event.type === 'part-start' && event.opens.type === 'image';
 }
 
@@ -39,7 +39,7 @@ const hasUrl = (event: ReplyEvent) => isImage(event) && event.opens.url !== unde
 const isInline = (event: ReplyEvent) => isImage(event) && isInlineImage(event);
 
 /** A data URL counts as inline. */
-const isInlineImage = ({ opens: { url } }: Opening) => url === undefined || isDataUrl(url);
+const isInlineImage = ({ opens: { url } }: ImageOpening) => url === undefined || isDataUrl(url);
 const isDataUrl = (url: string) => /^data:/i.test(url);
 
 const DATA_URL = /^data:([^,;]*)[^,]*?(;base64)?,/i;
@@ -63,7 +63,7 @@ async function withInline(deps: GatewayDeps, { events }: Frame): Promise<Frame> 
   return { bytes: new Uint8Array(), events: fetched.flat() };
 }
 
-async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<ReplyEvent[]> {
+async function fetchedImage({ guard }: GatewayDeps, event: ImageOpening): Promise<ReplyEvent[]> {
   const { choice, part, opens } = event;
   const { url, ...rest } = opens;
   if (url === undefined) return [event];
@@ -97,7 +97,7 @@ async function withUrls(deps: GatewayDeps, imageStore: ImageStore, { events }: F
 async function keptImage(
   { reportError }: GatewayDeps,
   imageStore: ImageStore,
-  image: Opening,
+  image: ImageOpening,
   events: readonly ReplyEvent[],
 ): Promise<ReplyEvent[]> {
   const deltas = events.flatMap((event) => (event.type === 'part-delta' && isOf(event, image) ? [event] : []));
