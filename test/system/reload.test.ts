@@ -11,6 +11,8 @@ import { type Serving, spawnModelport } from '../helpers/gateway-process.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const API_KEY = `sk-${'test'.repeat(12)}`;
+/** Each may be served by either of two processes: all by the same one once in eight million times. */
+const CONNECTIONS = 24;
 const folders: string[] = [];
 const running: Serving[] = [];
 afterAll(() => {
@@ -115,8 +117,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
           body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'hi' }] }),
         });
       const names = async () => {
-        // Each connection may be served by another process.
-        const requests = Array.from({ length: 8 }, () =>
+        const requests = Array.from({ length: CONNECTIONS }, () =>
           fetch(`${url}/v1/models`, { tls, headers: { ...headers, connection: 'close' } }).then(async (response) =>
             ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort(),
           ),
@@ -142,7 +143,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
           socket.on('error', reject);
         });
       await until(
-        () => Promise.all(Array.from({ length: 8 }, shown)),
+        () => Promise.all(Array.from({ length: CONNECTIONS }, shown)),
         (all) => all.every((name) => name === 'second'),
       );
 
