@@ -199,7 +199,7 @@ ${section('## Where others are better', betterOthers(result))}## How it is measu
   gateway's whole process tree, as the system counts them.
   The event loop is the main thread; compilers, the collector and SQLite's writer have threads of their own.
 - *CPU per streamed chunk*: 40 streams of a chunk every 5 ms.
-- *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both less what the upstream takes when asked directly.
+- *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both minus the time of the upstream when called directly.
 - *Memory at 500 streams*: the highest seen while 500 streams of a chunk every 50 ms are open. A chunk is *late* when it arrives more than 50 ms after it was sent.
   That is after the requests and chunks above, so garbage lies about as it does in service. What takes the memory: decision 0034.
 - *Two processes beside one*: gateway, load and upstream share the cores. Requests a second of two processes are scaled to two whole cores: \`cores used by load and upstream\` are subtracted.
