@@ -36,6 +36,12 @@ describe('a stored credential', () => {
       { baseUrl: 'https://API.vendor.test:443/v2' },
       ['sk-stored'],
     ],
+    [
+      'stays with URLs among its settings, in whatever order they are given',
+      { settings: { authority: 'https://login.test', scope: 'https://vendor.test/.default' } },
+      { settings: { scope: 'https://vendor.test/.default', authority: 'https://login.test' } },
+      ['sk-stored'],
+    ],
     ['does not leave that address', {}, { baseUrl: 'https://evil.test/v1' }, 'p.credential'],
     ['does not go back to it', { baseUrl: 'https://proxy.test' }, {}, 'p.credential'],
     ['does not lose its TLS', { baseUrl: 'https://proxy.test' }, { baseUrl: 'http://proxy.test' }, 'p.credential'],

@@ -68,7 +68,8 @@ function placeOf({ baseUrl, settings }: Pick<ProviderRow, 'baseUrl' | 'settings'
   const own = originOf(defaults.baseUrl ?? defaults.addressOf?.({ ...defaults.settings, ...settings }) ?? '');
   const origin = originOf(baseUrl ?? '') ?? own;
   const others = Object.entries(settings).map(([name, value]) => [name, originOf(value)]);
-  return JSON.stringify([origin === own ? undefined : origin, ...others.filter(([, there]) => there !== undefined)]);
+  const elsewhere = others.filter(([, there]) => there !== undefined).sort();
+  return JSON.stringify([origin === own ? undefined : origin, ...elsewhere]);
 }
 
 /** As requests read it: control characters before and in the scheme are left out (`h\tttps:`). */
