@@ -1,4 +1,5 @@
 /** Alerts about money, computed in the background from sums that the ledger keeps: a call pays nothing for them. */
+import { yieldToLoop } from '../canonical/yield-to-loop.ts';
 import type { AlertStore, Searched } from '../store/alerts.ts';
 import { balanceDraft, budgetDraft, type Draft, exhaustedDraft, priceDraft, WINDOWS } from './drafts.ts';
 import { type AllRules, thresholdReached } from './rules.ts';
@@ -84,6 +85,6 @@ async function* all<Row>(read: (after: { after?: string }) => Promise<Searched<R
     yield rows;
     if (next === undefined) return;
     after = { after: next };
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToLoop();
   }
 }

@@ -4,6 +4,7 @@ import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/error
 import { newId } from '../canonical/id.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
+import { yieldToLoop } from '../canonical/yield-to-loop.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
@@ -317,7 +318,7 @@ async function gather(pieces: Iterator<Uint8Array>, aborted: AbortSignal): Promi
   for (let next = pieces.next(); !next.done; next = pieces.next()) {
     if (next.value.length > 0) parts.push(next.value);
     if (performance.now() - began < SLICE_MS) continue;
-    await new Promise(setImmediate);
+    await yieldToLoop();
     aborted.throwIfAborted();
     began = performance.now();
   }

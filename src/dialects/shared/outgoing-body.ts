@@ -5,6 +5,7 @@
 import { OPEN_OBJECT } from '../../canonical/ascii.ts';
 import type { Call } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import type { Written } from '../dialect.ts';
 import {
   beginsObject,
@@ -61,7 +62,7 @@ export class WrittenBody implements OutgoingBody {
     const bytes = Buffer.allocUnsafe(Buffer.byteLength(text));
     let written = 0;
     for (let from = 0; from < text.length; ) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToLoop();
       const to = pieceEnd(text, from);
       written += encoder.encodeInto(text.slice(from, to), bytes.subarray(written)).written;
       from = to;

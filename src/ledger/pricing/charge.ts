@@ -13,7 +13,7 @@ export const MAXIMUM_CALL_COST: Money = 10_000_000n * 10n ** 9n;
 
 /**
  * What is recorded beside the charge is limited by no hold: a call that costs nothing may have any report. Ten thousand USD are far above
- * any real call, and the sums of a million such reports are still integers of the database.
+ * any real call, and the sum of 900,000 such reports is still an integer of the database.
  */
 export const MAXIMUM_BESIDE_CHARGE: Money = 10_000n * 10n ** 9n;
 

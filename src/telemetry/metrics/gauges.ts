@@ -1,4 +1,5 @@
 /** Figures that are read when they are scraped. */
+import { yieldToLoop } from '../../canonical/yield-to-loop.ts';
 import type { RoutedTarget } from '../../routing/routed.ts';
 import type { Routing } from '../../routing/routing.ts';
 import type { MetricFamily, Sample } from './family.ts';
@@ -101,7 +102,7 @@ async function processFamilies(startedAt: number): Promise<MetricFamily[]> {
 /** Seconds until a task queued now runs. */
 async function eventLoopLag(): Promise<number> {
   const queued = performance.now();
-  await new Promise((resolve) => setImmediate(resolve));
+  await yieldToLoop();
   return (performance.now() - queued) / 1000;
 }
 

@@ -2,6 +2,7 @@
  * What people may not change on their own account's keys: a limit that somebody else has set can be tightened only, a key that somebody else
  * has disabled stays disabled, and what is captured is decided by operators.
  */
+import { entryOf } from '../../../canonical/entry-of.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { AuditRow, KeyRow } from '../../../store/rows.ts';
 import type { Store } from '../../../store/store.ts';
@@ -102,8 +103,7 @@ type Aliases = KeyRow['aliases'] | null;
 
 /** A key may call what a name of its list means to it, so another meaning is another model. */
 function changesMeaning(models: readonly string[], before: Aliases, after: Aliases): boolean {
-  const meaningIn = (aliases: Aliases, name: string) =>
-    aliases && Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+  const meaningIn = (aliases: Aliases, name: string) => entryOf(aliases ?? {}, name);
   return models.some((name) => meaningIn(before, name) !== meaningIn(after, name));
 }
 

@@ -1,4 +1,5 @@
 /** Replies that a client may have as JSON, CSV or lines of JSON, by its `Accept` header. */
+import { entryOf } from '../../../canonical/entry-of.ts';
 
 export type TableFormat = 'json' | 'csv' | 'ndjson';
 
@@ -25,7 +26,7 @@ export function formatOf<Other extends string = never>(
   let best: { format: TableFormat | Other; quality: number } | undefined;
   for (const range of (accept ?? '').split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const format = Object.hasOwn(types, type) ? types[type] : undefined;
+    const format = entryOf(types, type);
     const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     const quality = given === undefined ? 1 : Number(given);
     if (format && quality > (best?.quality ?? 0)) best = { format, quality };
