@@ -1,12 +1,23 @@
 import { expect, test } from 'bun:test';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { useTempFolder } from '../test/helpers/temp-folder.ts';
 import type { Config } from './config.ts';
 import { createLog } from './log.ts';
-import { serveProcesses } from './processes.ts';
+import { type ProcessesOptions, serveProcesses } from './processes.ts';
 
 const folder = useTempFolder('processes');
+
+const serve = (count: number, options: Partial<ProcessesOptions> & Pick<ProcessesOptions, 'command'>) =>
+  serveProcesses({ host: '127.0.0.1', port: 0, drainMs: 1000, stallMs: 0 } as Config, count, {
+    env: process.env,
+    log: createLog('silent', () => {}, Date.now),
+    write: () => {},
+    ready: () => {},
+    onReload: () => {},
+    stopRequested: () => new Promise(() => {}),
+    ...options,
+  });
 
 test.skipIf(process.platform === 'win32')(
   'a process that dies while the program is replaced is started when the program is there again',
@@ -32,13 +43,11 @@ test.skipIf(process.platform === 'win32')(
     };
     const stop = Promise.withResolvers<void>();
     const ready = Promise.withResolvers<void>();
-    const served = serveProcesses({ host: '127.0.0.1', port: 0, drainMs: 1000, stallMs: 0 } as Config, 1, {
+    const served = serve(1, {
       command: [program, script],
-      env: process.env,
       log: createLog('info', write, Date.now),
       write,
       ready: () => ready.resolve(),
-      onReload: () => {},
       stopRequested: () => stop.promise,
     });
     await Promise.all([ready.promise, printed('pid ')]);
@@ -54,14 +63,61 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test('a program that is missing at the first start is an error', () => {
-  const served = serveProcesses({ host: '127.0.0.1', port: 0, drainMs: 1000, stallMs: 0 } as Config, 1, {
-    command: [join(folder, 'missing')],
-    env: {},
-    log: createLog('silent', () => {}, Date.now),
-    write: () => {},
-    ready: () => {},
-    onReload: () => {},
-    stopRequested: () => new Promise(() => {}),
+  return expect(serve(1, { command: [join(folder, 'missing')], env: {} })).rejects.toThrow('missing');
+});
+
+test('metrics have all processes, also if this one was stopped while they answered', async () => {
+  const script = join(folder, 'scraped.js');
+  writeFileSync(
+    script,
+    `const { existsSync, writeFileSync } = require('node:fs');
+     const number = process.env.MODELPORT_WORKER;
+     process.chdir(process.env.FOLDER);
+     const families = [{ name: 'n', type: 'counter', help: 'Numbers.', labels: [], samples: [{ labels: [], value: 1 }] }];
+     process.on('SIGTERM', () => process.exit(0));
+     process.on('message', async ({ type, scrape, text }) => {
+       if (type === 'reload' && number === '1') process.send({ type: 'gather', scrape: 1, format: 'prometheus' });
+       if (type === 'gathered') console.log('gathered ' + JSON.stringify(text));
+       if (type !== 'scrape') return;
+       console.log('scraped');
+       while (!existsSync('blocked')) await Bun.sleep(5);
+       process.send({ type: 'scraped', scrape, families });
+       writeFileSync('sent-' + number, '');
+     });
+     process.send({ type: 'ready' });`,
+  );
+  const inFolder = (name: string) => existsSync(join(folder, name));
+  const gathered = Promise.withResolvers<string>();
+  /** Until both have answered, and longer than the supervisor waits for answers. */
+  function block(): void {
+    const start = performance.now();
+    writeFileSync(join(folder, 'blocked'), '');
+    const isOver = () => inFolder('sent-1') && inFolder('sent-2') && performance.now() - start > 1100;
+    while (!isOver() && performance.now() - start < 60_000) Bun.sleepSync(5);
+  }
+  const ready = Promise.withResolvers<void>();
+  const stop = Promise.withResolvers<void>();
+  let reload = () => {};
+  const served = serve(2, {
+    command: [process.execPath, script],
+    env: { ...process.env, FOLDER: folder },
+    write: (lines) => {
+      for (const line of lines.trimEnd().split('\n')) {
+        if (line === 'scraped' && !inFolder('blocked')) block();
+        if (line.startsWith('gathered ')) gathered.resolve(JSON.parse(line.slice('gathered '.length)));
+      }
+    },
+    ready: () => ready.resolve(),
+    onReload: (run) => {
+      reload = run;
+    },
+    stopRequested: () => stop.promise,
   });
-  return expect(served).rejects.toThrow('missing');
+  await ready.promise;
+  reload();
+  const text = await gathered.promise;
+  stop.resolve();
+  await served;
+  expect(text).toContain('{process="1"} 1');
+  expect(text).toContain('{process="2"} 1');
 });

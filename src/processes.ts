@@ -2,6 +2,7 @@
  * Runs several processes that share one port: starts them, replaces dead ones, stops them together, and merges their output and metrics.
  */
 import { availableParallelism } from 'node:os';
+import { answerWithin } from './access/answer-within.ts';
 import { cannotListen, SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
@@ -44,8 +45,8 @@ interface Worker {
   silentLooks?: number | undefined;
 }
 
-export function processCount(asked: number | 'auto'): number {
-  return asked === 'auto' ? availableParallelism() : asked;
+export function processCount(count: number | 'auto'): number {
+  return count === 'auto' ? availableParallelism() : count;
 }
 
 /** Resolves with the exit code when all have ended. Throws an Error if one could not start. */
@@ -151,22 +152,19 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     }
   }
 
-  function scrapeAll(): Promise<ScrapedProcess[]> {
+  async function scrapeAll(): Promise<ScrapedProcess[]> {
     const scrape = ++scrapeCount;
-    const asked = [...workers.values()];
+    const scraped = [...workers.values()];
     const found: (ScrapedProcess & { process: number })[] = [];
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(late);
-        scrapes.delete(scrape);
-        resolve(found.sort((a, b) => a.process - b.process));
-      };
-      const late = setTimeout(done, SCRAPE_MS);
-      scrapes.set(scrape, (scraped) => {
-        if (found.push(scraped) === asked.length) done();
-      });
-      for (const worker of asked) tell(worker, { type: 'scrape', scrape });
+    const all = Promise.withResolvers<void>();
+    scrapes.set(scrape, (one) => {
+      if (found.push(one) === scraped.length) all.resolve();
     });
+    for (const worker of scraped) tell(worker, { type: 'scrape', scrape });
+    // If this process itself was stopped meanwhile, the answers are there and only unread.
+    await answerWithin(all.promise, SCRAPE_MS);
+    scrapes.delete(scrape);
+    return found.sort((a, b) => a.process - b.process);
   }
 
   async function stopAll(): Promise<number> {
