@@ -83,6 +83,17 @@ describe('memberSpan', () => {
     );
   });
 
+  test.each([
+    '{"model":"a","text":"\\"model\\":","model":"b"}',
+    '{"model":"a","text":"x","mod\\u0065l":"b"}',
+    '{"mod\\u0065l":"a","model":"c","model" : "b", "x":{"model":"d"}}',
+  ])('finds the last value, as a parser does: %s', (text) => {
+    const bytes = encoder.encode(text);
+    const span = memberSpan(bytes, 'model');
+    expect(decoder.decode(bytes.subarray(span?.start, span?.end))).toBe('"b"');
+    expect(JSON.parse(text).model).toBe('b');
+  });
+
   test('starts at the given position and returns nothing if there is none', () => {
     const bytes = encoder.encode('data: {"x":1,"model":"a"}\n\n');
     const span = memberSpan(bytes, 'model', 6) ?? { start: 0, end: 0 };

@@ -230,14 +230,28 @@ export function addToMember(body: Uint8Array, name: string, members: JsonObject)
 }
 
 /**
- * The range of the value of the first top-level member `name`, in the JSON object that begins at `from`. Strings
- * include their quotes.
+ * The range of the value of the last top-level member `name`, which is the one that parsers take, in the JSON object that begins at `from`.
+ * Strings include their quotes.
  */
 export function memberSpan(bytes: Uint8Array, name: string, from = 0): JsonSpan | undefined {
   const quoted = quotedName(name);
   const scan = new MemberScan(bytes, from);
-  while (scan.next()) if (isNamed(bytes, scan, quoted, name)) return { start: scan.valueStart, end: scan.end };
-  return undefined;
+  let span: JsonSpan | undefined;
+  while (scan.next()) {
+    if (!isNamed(bytes, scan, quoted, name)) continue;
+    span = { start: scan.valueStart, end: scan.end };
+    if (!mayHoldName(bytes, scan.end, quoted)) break;
+  }
+  return span;
+}
+
+const { indexOf } = Buffer.prototype;
+/** How the escape of a letter begins. */
+const ESCAPE = encoder.encode('\\u00');
+
+/** Whether a member of this name may follow. The engine's search takes a tenth of what reading all other members would. */
+function mayHoldName(bytes: Uint8Array, from: number, quoted: Uint8Array): boolean {
+  return indexOf.call(bytes as Buffer, quoted, from) >= 0 || indexOf.call(bytes as Buffer, ESCAPE, from) >= 0;
 }
 
 /** Parses only the top-level members of these names. Returns `{}` if the body is not a JSON object. */
@@ -252,7 +266,7 @@ export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonO
   return picked;
 }
 
-/** Replaces the value of the first top-level member `name`, if there is one, in the JSON object that begins at `from`. */
+/** Replaces the value of the last top-level member `name`, if there is one, in the JSON object that begins at `from`. */
 export function replaceMember(bytes: Uint8Array, name: string, value: Json, from = 0): Uint8Array {
   const span = memberSpan(bytes, name, from);
   return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(value))) : bytes;

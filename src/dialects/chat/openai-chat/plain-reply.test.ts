@@ -43,7 +43,10 @@ function expectAgreement(reply: string | Buffer, quirks: Quirks = {}): 'plain' |
   ];
   expect([...full.events].filter(isDecisive).toSorted((a, b) => a.type.localeCompare(b.type))).toEqual(means);
   expect(full.events.some(({ type }) => type === 'error')).toBe(false);
-  expect(textOf(withText(bytes, model, call().model))).toBe(textOf(openaiChat.writer(call()).pass(full)));
+  const sent = textOf(withText(bytes, model, call().model));
+  expect(sent).toBe(textOf(openaiChat.writer(call()).pass(full)));
+  // Of two members of one name the client's parser takes the last.
+  expect(JSON.parse(sent.replace(/^\uFEFF/, '')).model).toBe(call().model);
   return 'plain';
 }
 
