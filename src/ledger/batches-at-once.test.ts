@@ -7,7 +7,12 @@ import { createGroupCommit } from './group-commit.ts';
 const AT_ONCE = 4;
 /** The smallest batch that runs beside another one. */
 const PART = 16;
+/** After a batch the next one begins in the third turn that begins after its end. */
+const GATHERING_TURNS = 3;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+async function turns(count: number): Promise<void> {
+  for (let passed = 0; passed < count; passed++) await turn();
+}
 
 interface Running {
   steps: readonly LedgerStep[];
@@ -80,10 +85,28 @@ test('while a batch runs, the next begins with the sixteenth step of other accou
   await turn();
   expect(begun.map(accountsOf)).toEqual([new Set(['a']), new Set(['b', 'c'])]);
   begun[0]?.end();
-  await turn();
+  await turns(GATHERING_TURNS + 1);
   expect(begun.slice(2).map(accountsOf)).toEqual([new Set(['a'])]);
   for (const { end } of begun.slice(1)) end();
   await Promise.all(all);
+});
+
+test('a batch that follows another takes the steps of the three turns after it', async () => {
+  const { begun, running, commits } = commandedStore();
+  const all = marks(2, 'a').map(commits.submit);
+  await turn();
+  all.push(commits.submit(markOf('a', 'waits')));
+  begun[0]?.end();
+  // The answered callers go on with their next steps.
+  await all[0];
+  for (let passed = 0; passed < GATHERING_TURNS; passed++) {
+    all.push(commits.submit(markOf('a', `turn_${passed}`)));
+    await turn();
+    expect(begun).toHaveLength(1);
+  }
+  await turn();
+  expect(begun.map(({ steps }) => steps.length)).toEqual([2, 1 + GATHERING_TURNS]);
+  await endAll(running, all);
 });
 
 test('no third batch runs unless it waits for a lock, and one place is left for batches that do not wait', async () => {

@@ -44,6 +44,12 @@ const MAX_BATCH = 512;
 const MOST_RUNNING = 2;
 /** No batch is made smaller than this to run beside another one: a batch costs as much as some thirty of its steps. */
 const LEAST_PART = 16;
+/**
+ * Where several batches may run, one begins this many turns of the event loop after another ended: callers that it answered go on meanwhile,
+ * and their next steps come into the same batch. Measured with 32 callers on Postgres: 27 instead of 16 steps, a sixth less processor time
+ * per call, and no call waits longer.
+ */
+const GATHERING_TURNS = 3;
 /** A stream notes a checkpoint with every chunk. Written more often than this, they cost more than a crash would lose. */
 const NOTE_PAUSE_MS = 250;
 /** After an account was found locked, this number of its batches wait for the lock directly: Postgres grants it in the order of waiting. */
@@ -93,10 +99,9 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   function add(pending: PendingStep): void {
     queue.push(pending);
     if (scheduled || (!mayRun() && waiting === 0 && contended.size === 0)) return;
-    scheduled = true;
     // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
     // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
-    setImmediate(start);
+    startAfter(1);
   }
 
   function start(): void {
@@ -178,9 +183,15 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
       ended();
       for (const account of accounts) taken.delete(account);
       if (busy.length > 0) putOff(busy);
-      start();
+      if (atOnce === 1 || busy.length > 0) start();
+      else if (!scheduled) startAfter(GATHERING_TURNS);
     });
     underWay.add(committed);
+  }
+
+  function startAfter(turns: number): void {
+    scheduled = true;
+    setImmediate(() => (turns > 1 ? startAfter(turns - 1) : start()));
   }
 
   /** Returns the steps whose accounts are locked. */
