@@ -1,7 +1,7 @@
 /** The first start: what it prints works when pasted, and an invalid setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
@@ -175,8 +175,8 @@ test('has the worker programs and the bytecode next to the bundled program', asy
   // The bytecode too: a start without it takes twice the processor time.
   const built = [...workers.map((path) => path.replace(/ts$/, 'js')), 'main.js', 'main.js.jsc'];
   const caches = process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '', '.cache');
-  const folder = await inShell(`printf %s '${root}' | cksum | tr -cd '[:alnum:]'`);
-  for (const file of built) expect(existsSync(join(caches, 'modelport', folder.out, file))).toBe(true);
+  const folder = join(caches, 'modelport', realpathSync(root), '.program');
+  for (const file of built) expect(existsSync(join(folder, file))).toBe(true);
 }, 60_000);
 
 test('a gateway whose launcher is killed stops by itself', async () => {
