@@ -74,14 +74,18 @@ export function pendingSteps(
 /** The number of steps that a program must know to use the database after these. */
 export const leastVersionAfter = (steps: readonly MigrationStep[]): number => Math.max(0, ...steps.map(minimumOf));
 
-/** What a step does, a line for each statement: `CREATE TABLE call_tags`, `ALTER TABLE calls ADD COLUMN receipt`. */
-export function linesOf(step: MigrationStep): string[] {
+/** The statements of a step, each in one line. */
+export function statementsOf(step: MigrationStep): string[] {
   const statements = textOf(step)
     .replace(/--.*$/gm, '')
     .split(/;\s*(?:\n|$)/)
     .map((statement) => statement.trim().replace(/\s+/g, ' '));
-  return statements.filter(Boolean).map((statement) => HEAD.exec(statement)?.[0] ?? statement.slice(0, 80));
+  return statements.filter(Boolean);
 }
+
+/** What a step does, a line for each statement: `CREATE TABLE call_tags`, `ALTER TABLE calls ADD COLUMN receipt`. */
+export const linesOf = (step: MigrationStep): string[] =>
+  statementsOf(step).map((statement) => HEAD.exec(statement)?.[0] ?? statement.slice(0, 80));
 
 /** The beginning of a statement, with the name of what it changes. */
 const HEAD =

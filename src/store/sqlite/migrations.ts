@@ -8,8 +8,10 @@ import {
   rememberSteps,
   type SchemaState,
   schemaState,
+  statementsOf,
 } from '../migration-plan.ts';
 import type { SqliteConnection } from './connection.ts';
+import { foldedStatements } from './folded-steps.ts';
 import { LATER_STEPS } from './later-steps.ts';
 
 /** Step n brings a database from version n - 1 to n. */
@@ -374,7 +376,8 @@ export async function migrateSqlite(db: SqliteConnection, upTo = STEPS.length): 
     if (!columns.some(({ name }) => name === 'minimum')) file.run('ALTER TABLE migrations ADD COLUMN minimum INTEGER');
     const applied = run<AppliedStep>(READ_STEPS);
     const version = versionOf(db, applied);
-    for (const step of pendingSteps(steps, version, applied)) file.run(step);
+    const pending = pendingSteps(steps, version, applied);
+    for (const text of version === 0 ? foldedStatements(pending.flatMap(statementsOf)) : pending) file.run(text);
     for (const statement of rememberSteps(steps)) run(statement);
     if (version < upTo) file.run(`PRAGMA user_version = ${upTo}`);
   });
