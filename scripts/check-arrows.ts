@@ -85,6 +85,8 @@ const NET_MODULES = new Set(['node:net', 'node:tls', 'node:http', 'node:https', 
 /** The names of `node:net` that only concern addresses. */
 const ADDRESS_NAMES = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress']);
 const SQL_MODULES = new Set(['bun:sqlite', 'node:sqlite']);
+/** Takes some ms of every start, and few processes need it: it is loaded when it is first used, by `process.getBuiltinModule`. */
+const SLOW_MODULE = /^node:(zlib|net|tls|https?|http2|dgram|dns|stream|child_process)\b/;
 
 /** Names that only their tables know; other code must not compare with them. */
 export interface KnownNames {
@@ -161,6 +163,8 @@ interface Import {
   path: string | undefined;
   names: readonly string[];
   typeOnly: boolean;
+  /** By `import()`. */
+  isDynamic?: true;
   start: number;
 }
 
@@ -186,9 +190,10 @@ function importsOf({ path, text }: SourceFile, { module }: Syntax): Import[] {
     ...module.staticExports.flatMap(({ entries, start }) =>
       entries.flatMap(({ moduleRequest, isType }) => (moduleRequest ? [make(moduleRequest.value, start, isType)] : [])),
     ),
-    ...module.dynamicImports.map(({ moduleRequest, start }) =>
-      make(text.slice(moduleRequest.start, moduleRequest.end).replace(/['"`]/g, ''), start, false),
-    ),
+    ...module.dynamicImports.map(({ moduleRequest, start }) => ({
+      ...make(text.slice(moduleRequest.start, moduleRequest.end).replace(/['"`]/g, ''), start, false),
+      isDynamic: true as const,
+    })),
   ];
 }
 
@@ -215,7 +220,7 @@ function importFaults(file: SourceFile, syntax: Syntax, rows: ReadonlyMap<string
   });
 }
 
-function packageFault({ from, module, names }: Import): string | undefined {
+function packageFault({ from, module, names, typeOnly, isDynamic }: Import): string | undefined {
   if (isTest(from)) return undefined;
   const moduleName = moduleOf(from);
   if ((module === 'hono' || module.startsWith('hono/')) && moduleName !== 'http')
@@ -224,8 +229,13 @@ function packageFault({ from, module, names }: Import): string | undefined {
   const connects = names.length === 0 || names.some((name) => !ADDRESS_NAMES.has(name));
   if (NET_MODULES.has(module) && !CONNECTING_MODULES.has(moduleName ?? '') && connects)
     return 'only http1/ and transport/ open a connection';
+  if (SLOW_MODULE.test(module) && !typeOnly && !isDynamic && !OUTSIDE_START.test(from))
+    return 'use process.getBuiltinModule where it is needed: a start would load it';
   return undefined;
 }
+
+/** Files that are no part of what a start loads. */
+const OUTSIDE_START = /-worker\.ts$|\/fuzz\//;
 
 function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
   if (!/\.(ts|json)$/.test(path)) return 'write the file name with its extension';

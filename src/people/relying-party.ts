@@ -1,5 +1,4 @@
 /** Where passkeys work, and for which host one counts. */
-import { isIP } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
 
 export interface RelyingParty {
@@ -37,6 +36,8 @@ export function canUsePasskeys(headers: OriginHeaders, isOnTls: boolean, publicU
 
 const isPlace = ({ hostname, protocol }: URL) => isName(hostname) && (protocol === 'https:' || isLocal(hostname));
 const isName = (hostname: string) => hostname !== '' && !hostname.startsWith('[') && isIP(hostname) === 0;
+/** `node:net` is loaded when it is first needed. */
+const isIP = (text: string) => process.getBuiltinModule('node:net').isIP(text);
 const isLocal = (hostname: string) => hostname === 'localhost' || hostname.endsWith('.localhost');
 
 const refusal = (message: string) => new GatewayError('invalid_request', message);

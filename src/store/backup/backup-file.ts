@@ -8,11 +8,13 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
 import type { BackupSink, BackupTable, EngineName, RowBatch, SchemaVersions } from './backup-store.ts';
 
 const FORMAT = 1;
+
+// Loaded when they are first needed: a start needs neither.
+const zlib = () => process.getBuiltinModule('node:zlib');
+const streams = () => process.getBuiltinModule('node:stream/promises');
 
 export interface BackupHeader {
   modelport_backup: number;
@@ -48,9 +50,9 @@ export async function writeBackup(
   await removeLeftOver(path, Date.parse(header.at));
   // Of this run: another that writes to the same path at the same time would be mixed with it.
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.partial`;
-  const packed = createGzip();
+  const packed = zlib().createGzip();
   // Readable by the owner only: it contains hashes of keys and encrypted credentials.
-  const written = pipeline(packed, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
+  const written = streams().pipeline(packed, createWriteStream(unfinished, { flags: 'wx', mode: 0o600 }));
   written.catch(() => {});
   async function write(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
@@ -189,7 +191,7 @@ export async function* storedFiles(path: string): AsyncGenerator<StoredFile> {
 
 async function* linesOf(path: string): AsyncGenerator<string, undefined> {
   const packed = createReadStream(path);
-  const text = createGunzip();
+  const text = zlib().createGunzip();
   packed.on('error', (error) => text.destroy(error));
   const decoder = new TextDecoder();
   // A line may be much longer than a chunk.
