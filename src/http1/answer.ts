@@ -1,9 +1,8 @@
 /** Responses, written to a connection one after another, as fast as the client reads. */
 
 import type { Socket } from 'bun';
-import { sendTogether } from './bytes.ts';
+import { messageHead, sendTogether } from './bytes.ts';
 import type { ClientRequest } from './client-request.ts';
-import { UNSAYABLE } from './header-lines.ts';
 
 export interface Answer {
   status: number;
@@ -70,20 +69,24 @@ export class UnsayableHeader extends Error {}
 /** The `connection` header to send: HTTP/1.1 stays open by default, HTTP/1.0 closes by default. */
 export type Persistence = 'default' | 'keep-alive' | 'close';
 
-/** Throws UnsayableHeader. */
-function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, persistence: Persistence, now: number): string {
-  let head = status === 200 ? OK : `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
+/** Writes `messageHead`. Throws UnsayableHeader. */
+function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, persistence: Persistence, now: number): void {
+  messageHead.begin();
+  messageHead.add(status === 200 ? OK : `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`);
   for (const name in headers) {
     if (name === 'content-length') continue;
-    const value = headers[name] ?? '';
-    if (UNSAYABLE.test(value)) throw new UnsayableHeader(`the header ${name} cannot be sent`);
-    // One expression with the text so far: the engine makes two strings of it instead of three.
-    head = `${head}${name}: ${value}\r\n`;
+    messageHead.add(name);
+    messageHead.add(': ');
+    if (!messageHead.addValue(headers[name] ?? '')) throw new UnsayableHeader(`the header ${name} cannot be sent`);
+    messageHead.add(LINE_END);
   }
-  if (typeof end === 'number') head += `content-length: ${end}\r\n`;
-  else if (end === 'chunked') head += 'transfer-encoding: chunked\r\n';
-  if (persistence !== 'default') head += `connection: ${persistence}\r\n`;
-  return head + dateLine(now);
+  if (typeof end === 'number') {
+    messageHead.add('content-length: ');
+    messageHead.add(String(end));
+    messageHead.add(LINE_END);
+  } else if (end === 'chunked') messageHead.add('transfer-encoding: chunked\r\n');
+  if (persistence !== 'default') messageHead.add(`connection: ${persistence}\r\n`);
+  messageHead.add(dateLine(now));
 }
 
 const OK = 'HTTP/1.1 200 OK\r\n';
@@ -154,12 +157,13 @@ export class AnswerWriter {
     this.bodyEnd = isEmpty ? 'none' : (length ?? unmeasured);
     const kept = keep && this.bodyEnd !== 'close';
     const persistence = kept ? (request?.isOld === true ? 'keep-alive' : 'default') : 'close';
-    this.head = writeAnswerHead(answer, this.bodyEnd, persistence, Date.now());
+    writeAnswerHead(answer, this.bodyEnd, persistence, Date.now());
     if (bytes instanceof Uint8Array) this.finish(isBodiless ? NOTHING : bytes);
     else if (isBodiless) {
-      bytes.cancel();
       this.finish(NOTHING);
+      bytes.cancel();
     } else {
+      this.head = messageHead.text();
       this.left = length ?? 0;
       this.source = bytes;
       bytes.start(new SourceSink(this, bytes));
@@ -234,12 +238,11 @@ export class AnswerWriter {
     return false;
   }
 
-  /** Sends a complete response. */
+  /** Sends a complete response, whose head was just written. */
   private finish(body: Uint8Array): void {
-    const { head } = this;
-    this.head = '';
     this.hasEnded = true;
-    this.send(head, body, '');
+    if (this.unsent) this.send(messageHead.text(), body, '');
+    else this.sent(messageHead.send(this.socket, body));
     this.settle();
   }
 
@@ -257,8 +260,13 @@ export class AnswerWriter {
       this.unsent = Buffer.concat([this.unsent, Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]);
       return;
     }
-    this.unsent = sendTogether(this.socket, before, bytes, after);
-    if (this.unsent) this.unsentSinceMs = performance.now();
+    this.sent(sendTogether(this.socket, before, bytes, after));
+  }
+
+  /** `unsent`: what the socket did not accept. */
+  private sent(unsent: Uint8Array | undefined): void {
+    this.unsent = unsent;
+    if (unsent) this.unsentSinceMs = performance.now();
   }
 }
 

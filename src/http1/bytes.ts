@@ -1,5 +1,6 @@
 /** Parts of bytes, as bytes and as text, and the parts of a message sent with one system call. */
 import type { Socket } from 'bun';
+import { TAB } from './ascii.ts';
 
 /**
  * Up to this size a copy is cheaper than a view: for a view the runtime keeps an object for the underlying memory, which costs as much as
@@ -37,7 +38,8 @@ export function latin1Like(usual: string, bytes: Buffer, from: number, to: numbe
 /** Larger messages are sent part by part. */
 const SHARED_BYTES = 64 * 1024;
 
-const shared = Buffer.allocUnsafeSlow(SHARED_BYTES) as Latin1Buffer;
+/** Twice as large: a head of the largest size may stand before a message that is sent part by part. */
+const shared = Buffer.allocUnsafeSlow(2 * SHARED_BYTES) as Latin1Buffer;
 
 /**
  * Sends the parts of a message with one system call, through one shared buffer: a buffer for each message costs more than copying. `before`
@@ -56,6 +58,10 @@ export function sendTogether(
   put(before, 0);
   shared.set(bytes, before.length);
   put(after, end);
+  return sendShared(socket, length);
+}
+
+function sendShared(socket: Socket<unknown>, length: number): Uint8Array | undefined {
   const written = Math.max(0, socket.write(shared, 0, length));
   return written < length ? Buffer.from(shared.subarray(written, length)) : undefined;
 }
@@ -79,3 +85,57 @@ function sendApart(socket: Socket<unknown>, before: string, bytes: Uint8Array, a
   }
   return undefined;
 }
+
+/** 1 for each byte that the value of a header may have. Any other could end it and start another header. */
+const VALUE_BYTES = new Uint8Array(256).fill(1, 0x20, 0x7f).fill(1, 0x80);
+VALUE_BYTES[TAB] = 1;
+
+/**
+ * The head of a message, written where it is sent from: texts that are joined cost several times as much. There is one for all messages, so
+ * nothing else is sent between `begin` and `send` or `text`.
+ */
+class MessageHead {
+  private length = 0;
+
+  begin(): void {
+    this.length = 0;
+  }
+
+  /** Adds a text of the program's own. Throws RangeError if the head gets longer than any that is accepted. */
+  add(text: string): void {
+    const from = this.length;
+    const { length } = text;
+    if (from + length > shared.length) throw new RangeError('the head of a message is too long');
+    for (let i = 0; i < length; i++) shared[from + i] = text.charCodeAt(i);
+    this.length = from + length;
+  }
+
+  /** Adds the value of a header. Returns whether it can be sent: it has only bytes that a value may have, and is not too long. */
+  addValue(value: string): boolean {
+    const from = this.length;
+    const { length } = value;
+    if (from + length > SHARED_BYTES) return false;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (VALUE_BYTES[code] !== 1) return false;
+      shared[from + i] = code;
+    }
+    this.length = from + length;
+    return true;
+  }
+
+  /** For a message that is not sent at once. */
+  text(): string {
+    return latin1(shared, 0, this.length);
+  }
+
+  /** Sends it with this body. Returns what the socket did not accept. */
+  send(socket: Socket<unknown>, body: Uint8Array): Uint8Array | undefined {
+    const length = this.length + body.length;
+    if (length > SHARED_BYTES) return sendApart(socket, this.text(), body, '');
+    shared.set(body, this.length);
+    return sendShared(socket, length);
+  }
+}
+
+export const messageHead = new MessageHead();

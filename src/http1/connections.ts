@@ -1,11 +1,11 @@
 /** Connections to servers: opened, kept while idle, used again. */
 import type { ReplyTaker } from './reply-taker.ts';
-import type { Address } from './request-head.ts';
+import { writeHead } from './request-head.ts';
 import { type ConnectionPool, type Request, ServerConnection } from './server-connection.ts';
 
 export interface Connections {
   /** Sends the request and passes its reply to the exchange. Failures are reported to the exchange. */
-  send(address: Address, request: Request, exchange: ReplyTaker): void;
+  send(request: Request, exchange: ReplyTaker): void;
 }
 
 const SWEEP_MS = 5000;
@@ -16,11 +16,19 @@ export function createConnections(): Connections {
   const idle = new Map<string, ServerConnection[]>();
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
-  function send(address: Address, request: Request, exchange: ReplyTaker): void {
+  function send(request: Request, exchange: ReplyTaker): void {
     const now = performance.now();
-    const kept = request.once ? undefined : takeIdle(address.origin, now);
-    if (kept) kept.exchange(request, exchange, now);
-    else void open(address, request, exchange);
+    const kept = request.once ? undefined : takeIdle(request.address.origin, now);
+    if (!kept) {
+      void open(request, exchange);
+      return;
+    }
+    try {
+      kept.exchange(request, exchange, now);
+    } catch (thrown) {
+      keep(kept);
+      exchange.broke(thrown);
+    }
   }
 
   function takeIdle(origin: string, now: number): ServerConnection | undefined {
@@ -34,10 +42,12 @@ export function createConnections(): Connections {
 
   const pool: ConnectionPool = { idle: keep, lost: forget, again: (...sending) => void open(...sending) };
 
-  async function open(address: Address, request: Request, exchange: ReplyTaker): Promise<void> {
+  async function open(request: Request, exchange: ReplyTaker): Promise<void> {
     exchange.connecting();
-    const connection = new ServerConnection(address, pool);
+    const connection = new ServerConnection(request.address, pool);
     try {
+      // A head that cannot be written is not worth a connection.
+      writeHead(request);
       await connection.connect();
     } catch (thrown) {
       exchange.broke(thrown);

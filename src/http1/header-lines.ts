@@ -15,9 +15,6 @@ for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcd
 /** Each byte, a letter as a small one. */
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
 
-/** What a header to be sent must not have: all but printable ASCII and one-byte characters could end it and start another one. */
-export const UNSAYABLE = /[^\t\x20-\x7e\x80-\xff]/;
-
 /** The places in the message that is being read. An array that grows line by line costs five times as much as this one and a copy. */
 const found: number[] = [];
 

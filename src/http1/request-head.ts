@@ -1,5 +1,5 @@
 /** Writes the head of an HTTP/1.1 request, and splits a URL into what connections and requests need. */
-import { UNSAYABLE } from './header-lines.ts';
+import { messageHead } from './bytes.ts';
 
 /** Bytes that are read in pieces. */
 export interface StreamedBody {
@@ -8,12 +8,14 @@ export interface StreamedBody {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** The parts of a request head; header names are lower-case. */
-interface RequestHead {
+/** What a request is; header names are lower-case. */
+export interface RequestHead {
+  address: Address;
   method: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
-  stream?: StreamedBody;
+  /** Sent instead of `body`. */
+  stream?: StreamedBody | undefined;
 }
 
 /** Headers about the host and the length are written only by this module. */
@@ -29,22 +31,31 @@ const OWN = new Set([
 ]);
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
-/** Throws TypeError if a header has invalid characters. */
-export function writeHead(address: Address, { method, headers, body, stream }: RequestHead): string {
-  let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
+/** Writes `messageHead`. Throws TypeError if a header has invalid characters. */
+export function writeHead({ address, method, headers, body, stream }: RequestHead): void {
+  messageHead.begin();
+  messageHead.add(method);
+  messageHead.add(' ');
+  messageHead.add(address.target);
+  messageHead.add(' HTTP/1.1\r\nhost: ');
+  messageHead.add(address.host);
+  messageHead.add('\r\n');
   for (const name in headers) {
-    const value = headers[name] ?? '';
     const start = startOf(name);
     if (start === '') continue;
-    if (UNSAYABLE.test(value)) throw unsayable(name);
-    // One expression with the text so far: the engine makes two strings of it instead of three.
-    head = `${head}${start}${value}\r\n`;
+    messageHead.add(start);
+    if (!messageHead.addValue(headers[name] ?? '')) throw unsayable(name);
+    messageHead.add('\r\n');
   }
-  if (headers.accept === undefined) head += 'accept: */*\r\n';
+  if (headers.accept === undefined) messageHead.add('accept: */*\r\n');
   // Uncompressed, so that events can be used as they arrive: decompressing costs more than the smaller size saves.
-  if (headers['accept-encoding'] === undefined) head += 'accept-encoding: identity\r\n';
-  if (body || method !== 'GET') head += `content-length: ${stream?.size ?? body?.length ?? 0}\r\n`;
-  return `${head}\r\n`;
+  if (headers['accept-encoding'] === undefined) messageHead.add('accept-encoding: identity\r\n');
+  if (body || method !== 'GET') {
+    messageHead.add('content-length: ');
+    messageHead.add(String(stream?.size ?? body?.length ?? 0));
+    messageHead.add('\r\n');
+  }
+  messageHead.add('\r\n');
 }
 
 const starts = new Map<string, string>();

@@ -1,21 +1,15 @@
 /** A connection to a server: one exchange at a time. The only file that connects. */
 import type { Socket, SocketHandler } from 'bun';
-import { sendTogether } from './bytes.ts';
+import { messageHead } from './bytes.ts';
 import type { HeaderLines } from './header-lines.ts';
 import { ReplyReader, type ReplySink } from './reply-reader.ts';
 import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
-import type { Address, StreamedBody } from './request-head.ts';
+import { type Address, type RequestHead, type StreamedBody, writeHead } from './request-head.ts';
 import { receiverFor } from './unpacking.ts';
 
-/** A request ready to send. */
-export interface Request {
-  method: string;
-  head: string;
-  body: Uint8Array | undefined;
-  /** Sent instead of `body`. */
-  stream?: StreamedBody | undefined;
+export interface Request extends RequestHead {
   /** The request must not arrive twice. */
-  once?: boolean;
+  once?: boolean | undefined;
 }
 
 /** Servers close idle connections after a minute or earlier, so the gateway closes them first. */
@@ -31,7 +25,7 @@ export interface ConnectionPool {
   idle(connection: ServerConnection): void;
   lost(connection: ServerConnection): void;
   /** A kept connection was closed while the request was sent, so it is sent over another one. */
-  again(address: Address, request: Request, exchange: ReplyTaker): void;
+  again(request: Request, exchange: ReplyTaker): void;
 }
 
 /** Resolved or rejected when it is known whether the connection can be used. */
@@ -106,7 +100,9 @@ export class ServerConnection implements Source, ReplySink {
     this.opening = undefined;
   }
 
+  /** Throws if the head cannot be written; then nothing has changed. */
   exchange(request: Request, exchange: ReplyTaker, now: number): void {
+    writeHead(request);
     this.current = exchange;
     this.request = request;
     this.sentAt = now;
@@ -114,8 +110,8 @@ export class ServerConnection implements Source, ReplySink {
     exchange.from(this);
     // If it was cancelled meanwhile, this connection is closed.
     if (!this.isOpen) return;
-    if (request.stream) void this.pour(request.head, request.stream, exchange);
-    else this.transmit(request);
+    if (request.stream) void this.pour(messageHead.text(), request.stream, exchange);
+    else if (this.socket) this.unsent = messageHead.send(this.socket, request.body ?? NOTHING);
   }
 
   /** The next piece is requested when the socket has accepted the previous one. */
@@ -142,10 +138,6 @@ export class ServerConnection implements Source, ReplySink {
     return new Promise((resolve) => {
       this.taken = resolve;
     });
-  }
-
-  private transmit({ head, body = NOTHING }: Request): void {
-    if (this.socket) this.unsent = sendTogether(this.socket, head, body, '');
   }
 
   sendRest(): void {
@@ -227,7 +219,7 @@ export class ServerConnection implements Source, ReplySink {
     else if (this.reader.close()) this.deliver();
     else if (request && this.isCrossed(current)) {
       this.current = undefined;
-      this.pool.again(this.address, request, current);
+      this.pool.again(request, current);
     } else this.broke(error ?? new Error('the connection was closed'));
   }
 

@@ -151,6 +151,29 @@ describe('kept connections', () => {
     expect(counts.connections).toBe(1);
   });
 
+  test('are kept where a request has a header that cannot be sent', async () => {
+    const { url, counts } = await rawServer((socket, _, count) => socket.write(reply(`${count}`)));
+    const { send, text } = client();
+    expect(await text(url)).toBe('1');
+    for (const value of ['a\r\nx: 1', 'a'.repeat(70_000)])
+      expect((await failure(send(url, { headers: { 'x-a': value } }))).code).toBe('upstream_failed');
+    expect(await text(url, { headers: { 'x-a': 'tab\tümlaut' } })).toBe('2');
+    expect(counts).toEqual({ connections: 1, requests: 2, closed: 0 });
+  });
+
+  test('a head of almost 64 KiB and a body beside it are sent completely', async () => {
+    let received = '';
+    const { url } = await rawServer((socket, bytes) => {
+      received += bytes;
+      if (received.endsWith('end')) socket.write(reply('ok'));
+    });
+    const value = 'v'.repeat(60_000);
+    const body = Buffer.from(`${'b'.repeat(10_000)}end`);
+    expect(await client().text(url, { headers: { 'x-a': value }, body })).toBe('ok');
+    expect(received).toContain(`\r\nx-a: ${value}\r\n`);
+    expect(received.endsWith(`content-length: 10003\r\n\r\n${body}`)).toBe(true);
+  });
+
   test.each([
     ['connection: close', (socket: Socket) => socket.write(reply('ok', `connection: close${CRLF}`))],
     ['trailing bytes', (socket: Socket) => socket.write(`${reply('ok')}x`)],

@@ -1,7 +1,7 @@
 /** Connects to upstreams: over its own sockets, through a proxy, or in this process, with time and size limits. */
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { createConnections } from '../http1/connections.ts';
-import { addressOf, writeHead } from '../http1/request-head.ts';
+import { addressOf } from '../http1/request-head.ts';
 import type { Cancellation } from './cancellation.ts';
 import { type Exchange, ExchangeState } from './exchange.ts';
 import { bring } from './response-source.ts';
@@ -56,8 +56,8 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
       if (inProcess) void bring(answerOf(inProcess, sending), exchange);
       else if (proxied) void bring(fetchOf(sending), exchange);
       else {
-        const { method, body, stream, once = false } = sending;
-        connections.send(address, { method, head: writeHead(address, sending), body, stream, once }, exchange);
+        const { method, headers, body, stream, once } = sending;
+        connections.send({ address, method, headers, body, stream, once }, exchange);
       }
     } catch (thrown) {
       exchange.broke(thrown);
