@@ -9,7 +9,6 @@ import type { FinishReason, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Quirks } from './shared/quirks.ts';
 import type { LimitHeaders } from './shared/rate-limit-headers.ts';
-import type { JsonSpan } from './wire/json.ts';
 import type { Form } from './wire/multipart.ts';
 
 /** A client's request as the HTTP server passes it on. Header names are lower case. */
@@ -57,8 +56,8 @@ export interface Frame {
 export interface PlainReply {
   readonly usage: Usage;
   readonly finish: FinishReason;
-  /** Where the model's name is in the bytes. */
-  readonly model: JsonSpan;
+  /** The model's name in it. */
+  readonly model: string;
 }
 
 /** Splits a provider's bytes into frames. The frames do not depend on how the bytes are split into chunks. */

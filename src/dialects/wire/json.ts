@@ -266,10 +266,10 @@ export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonO
   return picked;
 }
 
-/** Replaces the value of the last top-level member `name`, if there is one, in the JSON object that begins at `from`. */
-export function replaceMember(bytes: Uint8Array, name: string, value: Json, from = 0): Uint8Array {
+/** Puts this text into the last top-level member `name`, if there is one, in the JSON object that begins at `from`. */
+export function replaceMember(bytes: Uint8Array, name: string, text: string, from = 0): Uint8Array {
   const span = memberSpan(bytes, name, from);
-  return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(value))) : bytes;
+  return span ? withText(bytes, span, text) : bytes;
 }
 
 /** Replaces the bytes from `start` to `end`. */

@@ -5,7 +5,7 @@ import type { RateLimits } from '../../canonical/rate-limits.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { Dialect, Frame, Writer } from '../../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../../dialects/shared/rate-limit-headers.ts';
-import { withText } from '../../dialects/wire/json.ts';
+import { replaceMember } from '../../dialects/wire/json.ts';
 import type { Answer } from '../../http1/answer.ts';
 import type { Client } from '../../http1/client-request.ts';
 import { isBeyondDoubt } from '../../ledger/doubt.ts';
@@ -60,7 +60,8 @@ function writePlain(context: CallContext, { body, plain }: PlainUpstream): Writt
   if (!isBeyondDoubt(cost, context.covered)) return undefined;
   meter.seePlain(plain.usage, plain.finish);
   context.firstByteMs = performance.now() - context.startedMs;
-  return { body: withText(body, plain.model, call.model), contentType: 'application/json', frames: NO_FRAMES, cost };
+  const named = plain.model === call.model ? body : replaceMember(body, 'model', call.model);
+  return { body: named, contentType: 'application/json', frames: NO_FRAMES, cost };
 }
 
 const NO_FRAMES: readonly Frame[] = [];

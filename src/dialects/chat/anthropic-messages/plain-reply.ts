@@ -1,11 +1,10 @@
 /**
- * Recognises a message of one text, which is charged and passed on without events: what these say is the usage, the end and the place of the
+ * Recognises a message of one text, which is charged and passed on without events: what these say is the usage, the end and the
  * model's name. Any other message is the full reader's; `plain-reply.test.ts` checks that the two agree.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { PlainReply } from '../../dialect.ts';
 import { parsedObject } from '../../shared/json-reply.ts';
-import { memberSpan } from '../../wire/json.ts';
 import { readUsage } from './usage.ts';
 
 /** A longer reply is parsed once, by the full reader, which also knows the largest that is accepted. */
@@ -26,8 +25,7 @@ export function plainReply(bytes: Uint8Array): PlainReply | undefined {
   const usage = readUsage(message.usage, 'reported');
   // A report of zero counts as none where there is text.
   if (!usage || usage.input + usage.output === 0) return undefined;
-  const model = memberSpan(bytes, 'model');
-  return model && { usage, finish, model };
+  return { usage, finish, model: message.model };
 }
 
 function isOneText({ content, stop_sequence: sequence, stop_details: details }: JsonObject): boolean {

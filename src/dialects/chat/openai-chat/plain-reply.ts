@@ -1,5 +1,5 @@
 /**
- * Recognises a reply of one text, which is charged and passed on without events: what these say is the usage, the end and the place of the
+ * Recognises a reply of one text, which is charged and passed on without events: what these say is the usage, the end and the
  * model's name. Any other reply is the full reader's; `plain-reply.test.ts` checks that the two agree.
  */
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
@@ -7,7 +7,6 @@ import type { PlainReply } from '../../dialect.ts';
 import { parsedObject } from '../../shared/json-reply.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
 import type { Quirks } from '../../shared/quirks.ts';
-import { memberSpan } from '../../wire/json.ts';
 
 /** A longer reply is parsed once, by the full reader, which also knows the largest that is accepted. */
 const MAX_BYTES = 64 * 1024;
@@ -20,17 +19,16 @@ export function plainReply(bytes: Uint8Array, quirks: Quirks): PlainReply | unde
   const reply = parsedObject(bytes);
   if (!reply || !isPlain(reply)) return undefined;
   const finish = endOf(reply.choices);
-  const { usage: raw } = reply;
+  const { usage: raw, model } = reply;
   const usage = finish && isObject(raw) ? readUsage(raw, quirks) : undefined;
   // The client is shown the figures as they are. A report of zero counts as none where there is text.
   if (!finish || !usage || usage.output !== (raw as JsonObject).completion_tokens) return undefined;
   if (usage.input + usage.output === 0) return undefined;
-  const model = memberSpan(bytes, 'model');
-  return model && { usage, finish, model };
+  return { usage, finish, model };
 }
 
 /** Whether nothing beside `choices` and `usage` says anything: lists and objects may hold searches, ratings or another report of usage. */
-function isPlain(reply: JsonObject): boolean {
+function isPlain(reply: JsonObject): reply is JsonObject & { model: string } {
   const { model, error, created } = reply;
   if (typeof model !== 'string' || (error ?? null) !== null) return false;
   if (created !== undefined && !isTime(created)) return false;
