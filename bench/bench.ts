@@ -1,20 +1,21 @@
-/** `npm run bench`: compares this gateway with nginx and gateways of others in front of the same mock upstream, in interleaved rounds. */
+/** `npm run bench`: compares this gateway with nginx and gateways of others in front of the same mock upstream, in windows in turn. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { compare } from './compare.ts';
 import { putBetweenMarks, writeExpectations } from './expectations.ts';
+import type { GatewayResult } from './figures.ts';
 import { runFleet } from './fleet.ts';
 import { coreCount, machineNow, useSince } from './machine.ts';
-import { type Baseline, type Figures, type GatewayResult, measureBaseline, measurePeer } from './measures.ts';
 import { type Options, readOptions } from './options.ts';
 import type { Peer } from './peer.ts';
 import { PEERS } from './peers.ts';
 import { PROCESS_SOURCE } from './processes.ts';
-import { medians, type Result, withRatios, writePage, writeTable } from './report.ts';
-import { freePort, startPeer, startUpstream } from './running.ts';
+import { withRatios } from './ratios.ts';
+import { type Result, writePage, writeTable } from './report.ts';
+import { freePort } from './running.ts';
 import { type Stores, startStores, storesMissing } from './shared-stores.ts';
 import { runSoak } from './soak.ts';
-import { CHAT_PATH } from './workload.ts';
 
 const ROOT = dirname(import.meta.dir);
 const RESULTS = join(import.meta.dir, 'results');
@@ -30,61 +31,6 @@ async function choosePeers(only: readonly string[]): Promise<{ peers: Peer[]; mi
   }
   if (PROCESS_SOURCE === 'ps') missing.push('There is no /proc here: CPU times come from ps, with a lower resolution.');
   return { peers, missing };
-}
-
-interface Rounds {
-  count: number;
-  baselines: Baseline[];
-  figures: Map<Peer, Figures[]>;
-  /** What happened to gateways of others that were left out, one sentence each. */
-  leftOut: string[];
-}
-
-async function runOnce(
-  peer: Peer,
-  upstreamPort: number,
-  folder: string,
-  { seconds }: Options,
-  baseline: Baseline,
-): Promise<Figures> {
-  const running = await startPeer(peer, upstreamPort, folder);
-  try {
-    return await measurePeer(running, seconds, baseline, peer);
-  } finally {
-    await running.stop();
-  }
-}
-
-async function runRounds(peers: readonly Peer[], options: Options, folder: string): Promise<Rounds> {
-  const rounds: Rounds = { count: 0, baselines: [], figures: new Map(peers.map((peer) => [peer, []])), leftOut: [] };
-  const begun = performance.now();
-  const upstream = await startUpstream();
-  try {
-    for (let round = 1, ownMs = 0; round <= options.rounds; round++) {
-      // The round before took as long without the gateways of others.
-      if (round > 1 && performance.now() + ownMs - begun > options.minutes * 60_000) break;
-      ownMs = 0;
-      const baseline = await measureBaseline({ port: upstream.port, path: CHAT_PATH, headers: {} }, options.seconds);
-      rounds.baselines.push(baseline);
-      for (const [peer, measured] of rounds.figures) {
-        if (peer.isOther && round > 1) continue;
-        console.error(`round ${round} of ${options.rounds}: ${peer.title}`);
-        const started = performance.now();
-        try {
-          measured.push(await runOnce(peer, upstream.port, join(folder, `${peer.name}-${round}`), options, baseline));
-        } catch (thrown) {
-          if (!peer.isOther) throw thrown;
-          rounds.figures.delete(peer);
-          rounds.leftOut.push(`${peer.title} was left out: ${thrown instanceof Error ? thrown.message : thrown}`);
-        }
-        if (!peer.isOther) ownMs += performance.now() - started;
-      }
-      rounds.count = round;
-    }
-  } finally {
-    await upstream.stop();
-  }
-  return rounds;
 }
 
 /** Postgres and Redis of the run, if none are given and both are installed. */
@@ -106,23 +52,20 @@ async function run(options: Options): Promise<Result> {
   try {
     const { peers, missing } = await choosePeers(options.only);
     const [loadBefore, begun] = [loadavg()[0] ?? Number.NaN, machineNow()];
-    const { count, baselines, figures, leftOut } = await runRounds(peers, options, folder);
+    const { baseline, results, leftOut } = await compare(peers, options, folder);
     const gateways: GatewayResult[] = [];
-    for (const [peer, measured] of figures) {
+    for (const [peer, measured] of results) {
       const { name, title, does, settings, isOther } = peer;
-      const costs = measured.map(({ cpuPerRequestUs }) => cpuPerRequestUs);
-      const spread = [Math.min(...costs), Math.max(...costs)] as const;
-      const version = await peer.version();
-      gateways.push({ name, title, does, settings, isOther, version, figures: medians(measured), spread });
+      gateways.push({ name, title, does, settings, isOther, version: await peer.version(), ...measured });
     }
     return {
       at: new Date().toISOString(),
       system: `${process.platform} ${process.arch}, Bun ${Bun.version}`,
       cores: coreCount(),
       machine: { ...useSince(begun), loadBefore },
-      rounds: count,
+      windows: options.windows,
       seconds: options.seconds,
-      baseline: medians(baselines),
+      baseline,
       gateways: withRatios(gateways),
       missing: [...missing, ...leftOut],
     };

@@ -2,15 +2,15 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { coresText, putBetweenMarks, writeExpectations } from './expectations.ts';
-import type { Figures, GatewayResult } from './measures.ts';
+import type { Figures, GatewayResult, Windows } from './figures.ts';
 
-const gateway = (name: string, cpuPerRequestUs: number): GatewayResult => ({
+const gateway = (name: string, totalCpuPerRequestUs: number): GatewayResult => ({
   name,
   title: name,
   version: '1',
   does: 'all',
-  figures: { cpuPerRequestUs, cpuPerChunkUs: 30 } as Figures,
-  spread: [1, 1],
+  figures: { totalCpuPerRequestUs, cpuPerChunkUs: 30 } as Figures,
+  windows: {} as Windows,
 });
 
 test('cores are written as shares of one until there are several', () => {

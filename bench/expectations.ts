@@ -1,5 +1,5 @@
 /** The scale guide's table of what to expect, from the costs of a call and of a chunk that a run has measured. Pure functions. */
-import type { GatewayResult } from './measures.ts';
+import type { GatewayResult } from './figures.ts';
 
 const FROM = '<!-- written by npm run bench -- --write-docs -->';
 const TO = '<!-- end of what it wrote -->';
@@ -28,8 +28,8 @@ export function writeExpectations(gateways: readonly GatewayResult[]): string | 
   const figures = (name: string) => gateways.find((gateway) => gateway.name === name)?.figures;
   const own = figures('modelport');
   if (!own) return undefined;
-  const shared = figures('modelport-shared')?.cpuPerRequestUs;
-  const [call, chunk] = [own.cpuPerRequestUs / 1e6, own.cpuPerChunkUs / 1e6];
+  const shared = figures('modelport-shared')?.totalCpuPerRequestUs;
+  const [call, chunk] = [own.totalCpuPerRequestUs / 1e6, own.cpuPerChunkUs / 1e6];
   const onPostgres = shared === undefined ? '' : ` and ${milliseconds(shared)} on Postgres with Redis`;
   const rows = SUGGESTIONS.map(({ calls, suggestion }) => {
     const most = Math.max(call, (shared ?? 0) / 1e6);
@@ -40,7 +40,7 @@ export function writeExpectations(gateways: readonly GatewayResult[]): string | 
   });
   const open = `1 chunk a second in each: ${coresText(STREAMS * chunk)}; 10 chunks: ${coresText(STREAMS * 10 * chunk)}`;
   return [
-    `A call takes ${milliseconds(own.cpuPerRequestUs)} of processor time on SQLite${onPostgres}; a streamed chunk takes ${milliseconds(own.cpuPerChunkUs)}.`,
+    `A call takes ${milliseconds(own.totalCpuPerRequestUs)} of processor time on SQLite${onPostgres}; a streamed chunk takes ${milliseconds(own.cpuPerChunkUs)}.`,
     '',
     '| load | processor time | suggestion |',
     '|---|---|---|',

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:http';
-import { runLoad } from './load.ts';
-import { readReport } from './running.ts';
+import { LinePool } from './lines.ts';
+import { type LoadReport, runLoad } from './load.ts';
+import { readReport, startLoadSession } from './running.ts';
 
 const STREAMS = 8;
 let server: Server;
@@ -67,4 +68,38 @@ test('a load without an answer has no latency, also as the report of another pro
   const report = await runLoad({ ...sendTo(silent), shape });
   expect(report).toMatchObject({ answers: 0, p50Ms: Number.NaN, p99Ms: Number.NaN });
   expect(readReport(JSON.stringify(report))).toEqual(report);
+});
+
+test('loads over one pool share connections; one that still owes an answer is not used again', async () => {
+  let connections = 0;
+  const counted = () => connections++;
+  server.on('connection', counted);
+  const pool = new LinePool();
+  const once = { type: 'once', connections: 2, boundSeconds: 0.3 } as const;
+  // The server answers every second request.
+  const first = await runLoad({ ...sendTo(server), shape: once }, undefined, pool);
+  expect([first.answers, first.failures, connections]).toEqual([1, 1, 2]);
+  const second = await runLoad({ ...sendTo(server), shape: once }, undefined, pool);
+  expect([second.answers, second.failures, connections]).toEqual([1, 1, 3]);
+  server.off('connection', counted);
+  pool.close();
+});
+
+test('a session runs one load after the other in one process', async () => {
+  const session = startLoadSession();
+  try {
+    const shape = { type: 'once', connections: 1, boundSeconds: 30 } as const;
+    const intervals: LoadReport[] = [];
+    const streamed = session.run({ ...sendTo(streams), shape, everySeconds: 0.02 }, (interval) => {
+      intervals.push(interval);
+      if (begun.length === 1) begun.shift()?.();
+    });
+    const { answers } = await streamed;
+    expect(answers + intervals.reduce((sum, interval) => sum + interval.answers, 0)).toBe(1);
+    expect(intervals).not.toBeEmpty();
+    const paced = { type: 'paced', perSecond: 100, seconds: 0.01, graceSeconds: 0.01 } as const;
+    expect(await session.run({ ...sendTo(silent), shape: paced })).toMatchObject({ answers: 0, p99Ms: Number.NaN });
+  } finally {
+    await session.stop();
+  }
 });

@@ -1,8 +1,9 @@
-/** The load generator, a separate process: keep-alive connections on raw sockets, limited in number and time. */
-import type { Socket } from 'bun';
-import { messageCutter } from './http-messages.ts';
+/**
+ * The load generator, a separate process: keep-alive connections on raw sockets, limited in number and time. With a load as its argument it
+ * runs that one and ends; without, it runs the loads that come as lines on its standard input, and keeps its connections between them.
+ */
+import { type Line, LinePool, type UsageCounter } from './lines.ts';
 import { percentile } from './statistics.ts';
-import { TIME_DIGITS, TIME_MARK } from './workload.ts';
 
 /** What to send and how: as fast as answers arrive, at a constant rate, or once on every connection. */
 export interface Load {
@@ -35,121 +36,8 @@ export interface LoadReport {
   mostStreams: number;
 }
 
-interface Connection {
-  feed(bytes: Buffer): void;
-  closed(): void;
-}
-
-interface Line {
-  /** Sends the request. `done` is called once with the result. */
-  ask(done: (ok: boolean) => void): void;
-  readonly alive: boolean;
-  close(): void;
-}
-
-interface UsageCounter {
-  latencies: number[];
-  firstBytes: number[];
-  failures: number;
-  chunks: number;
-  lateChunks: number;
-  openStreams: number;
-  mostStreams: number;
-}
-
-async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter): Promise<Line> {
-  let waiting: ((ok: boolean) => void) | undefined;
-  let askedAt = 0;
-  let firstByteAt = 0;
-  let ok = false;
-  let streamed = false;
-  let alive = true;
-  const count = chunkCounter(usageCounter, load.lateMs);
-  const finish = (success: boolean) => {
-    const done = waiting;
-    waiting = undefined;
-    if (!done) return;
-    if (streamed && firstByteAt > 0) usageCounter.openStreams--;
-    if (success) {
-      usageCounter.latencies.push(performance.now() - askedAt);
-      usageCounter.firstBytes.push(firstByteAt - askedAt);
-    } else usageCounter.failures++;
-    done(success);
-  };
-  const feed = messageCutter({
-    head: (head) => {
-      ok = head.startsWith('HTTP/1.1 200');
-      streamed = head.includes('text/event-stream');
-      firstByteAt = 0;
-    },
-    body: (bytes) => {
-      if (firstByteAt === 0) {
-        firstByteAt = performance.now();
-        if (streamed) usageCounter.mostStreams = Math.max(usageCounter.mostStreams, ++usageCounter.openStreams);
-      }
-      if (streamed) count(bytes);
-    },
-    end: () => finish(ok),
-  });
-  const closed = () => {
-    alive = false;
-    finish(false);
-  };
-  const socket = await connect(load.port, { feed, closed });
-  return {
-    ask(done) {
-      waiting = done;
-      askedAt = performance.now();
-      firstByteAt = 0;
-      // A request is much smaller than a socket's buffer, so a short write means a dead peer.
-      if (!alive || socket.write(request) < request.length) {
-        closed();
-        socket.end();
-      }
-    },
-    get alive() {
-      return alive;
-    },
-    close: () => {
-      alive = false;
-      socket.end();
-    },
-  };
-}
-
-function connect(port: number, data: Connection): Promise<Socket<Connection>> {
-  return Bun.connect<Connection>({
-    hostname: '127.0.0.1',
-    port,
-    data,
-    socket: {
-      open: (socket) => {
-        socket.setNoDelay(true);
-      },
-      data: (socket, bytes) => socket.data.feed(bytes),
-      close: (socket) => socket.data.closed(),
-      error: (socket) => socket.data.closed(),
-    },
-  });
-}
-
-const MARK = Buffer.from(TIME_MARK);
-
-/** Counts the chunks of a stream, and those that are late by the time they contain. */
-function chunkCounter(usageCounter: UsageCounter, lateMs: number): (bytes: Buffer) => void {
-  let carry: Buffer | undefined;
-  return (bytes) => {
-    const all = carry ? Buffer.concat([carry, bytes]) : bytes;
-    const end = all.lastIndexOf(10) + 1;
-    carry = end === all.length ? undefined : Buffer.from(all.subarray(end));
-    const now = Date.now();
-    for (let at = all.indexOf(MARK); at !== -1 && at < end; at = all.indexOf(MARK, at + MARK.length)) {
-      const digits = at + MARK.length;
-      usageCounter.chunks++;
-      if (now - Number(all.toString('latin1', digits, digits + TIME_DIGITS)) > lateMs) usageCounter.lateChunks++;
-    }
-  };
-}
+/** What a load generator that runs several loads prints: reports of intervals, and at the end of each load the last one. */
+export type LoadEvent = { interval: LoadReport } | { report: LoadReport };
 
 function writeHttp({ port, path, headers, body }: Load): Buffer {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -159,8 +47,12 @@ function writeHttp({ port, path, headers, body }: Load): Buffer {
   );
 }
 
-/** Resolves with the report of the last interval; `report` is called with those before it. */
-export async function runLoad(load: Load, report: (interval: LoadReport) => void = () => {}): Promise<LoadReport> {
+/** Resolves with the report of the last interval; `report` is called with those before it. Connections of `kept` stay open. */
+export async function runLoad(
+  load: Load,
+  report: (interval: LoadReport) => void = () => {},
+  kept?: LinePool,
+): Promise<LoadReport> {
   const usageCounter: UsageCounter = {
     latencies: [],
     firstBytes: [],
@@ -170,8 +62,17 @@ export async function runLoad(load: Load, report: (interval: LoadReport) => void
     openStreams: 0,
     mostStreams: 0,
   };
-  const request = writeHttp(load);
-  const open = () => openLine(load, request, usageCounter);
+  const request = { bytes: writeHttp(load), usageCounter, lateMs: load.lateMs };
+  const pool = kept ?? new LinePool();
+  const used = new Set<Line>();
+  const lines: Lines = {
+    async open() {
+      const line = await pool.take(load.port);
+      used.add(line);
+      return line;
+    },
+    ask: (line, done) => line.ask(request, done),
+  };
   const { shape } = load;
   let since = performance.now();
   const next = (): LoadReport => {
@@ -181,11 +82,14 @@ export async function runLoad(load: Load, report: (interval: LoadReport) => void
     return interval;
   };
   const intervals = load.everySeconds && setInterval(() => report(next()), load.everySeconds * 1000);
-  if (shape.type === 'closed') await runClosed(open, shape, usageCounter);
-  else if (shape.type === 'paced') await runPaced(open, shape, usageCounter);
-  else await runOnce(open, shape, usageCounter);
+  if (shape.type === 'closed') await runClosed(lines, shape, usageCounter);
+  else if (shape.type === 'paced') await runPaced(lines, shape, usageCounter);
+  else await runOnce(lines, shape, usageCounter);
   if (intervals) clearInterval(intervals);
-  return next();
+  const last = next();
+  for (const line of used) pool.give(line);
+  if (!kept) pool.close();
+  return last;
 }
 
 /** The report of what was counted, which begins at zero again. */
@@ -209,11 +113,17 @@ function takeReport(usageCounter: UsageCounter, seconds: number): LoadReport {
 }
 
 type Shape<Type> = Extract<Load['shape'], { type: Type }>;
-type Open = () => Promise<Line>;
+
+/** The connections of one load. */
+interface Lines {
+  open(): Promise<Line>;
+  /** Sends the load's request. */
+  ask(line: Line, done: (ok: boolean) => void): void;
+}
 
 const OPENING_AT_ONCE = 50;
 
-async function openLines(open: Open, count: number): Promise<Line[]> {
+async function openLines({ open }: Lines, count: number): Promise<Line[]> {
   const lines: Line[] = [];
   while (lines.length < count) {
     const size = Math.min(OPENING_AT_ONCE, count - lines.length);
@@ -229,7 +139,7 @@ const GRACE_SECONDS = 5;
 
 /** Every connection sends the next request when it has its answer. */
 async function runClosed(
-  open: Open,
+  lines: Lines,
   { connections, seconds, spreadSeconds = 0 }: Shape<'closed'>,
   usageCounter: UsageCounter,
 ): Promise<void> {
@@ -240,25 +150,24 @@ async function runClosed(
     if (spreadSeconds > 0) await Bun.sleep((spreadSeconds * 1000 * index) / connections);
     for (;;) {
       await new Promise<void>((resolve) => {
-        const again = () => (line.alive && going() ? line.ask(again) : resolve());
-        line.ask(again);
+        const again = () => (line.alive && going() ? lines.ask(line, again) : resolve());
+        lines.ask(line, again);
       });
-      line.close();
       if (!going()) return;
-      line = await open();
+      line = await lines.open();
     }
   };
-  const lines = await openLines(open, connections);
-  await within(seconds + GRACE_SECONDS, Promise.allSettled(lines.map(runLine)));
+  const opened = await openLines(lines, connections);
+  await within(seconds + GRACE_SECONDS, Promise.allSettled(opened.map(runLine)));
 }
 
 /** Requests are sent at a constant rate, whatever comes back, on a free connection or a new one. */
 async function runPaced(
-  open: Open,
+  lines: Lines,
   { perSecond, seconds, graceSeconds = GRACE_SECONDS }: Shape<'paced'>,
   usageCounter: UsageCounter,
 ): Promise<void> {
-  const free = await openLines(open, 16);
+  const free = await openLines(lines, 16);
   const total = Math.floor(perSecond * seconds);
   const started = performance.now();
   let sent = 0;
@@ -267,9 +176,9 @@ async function runPaced(
   const sendOne = async () => {
     let line = free.pop();
     while (line && !line.alive) line = free.pop();
-    line ??= await open();
+    line ??= await lines.open();
     const used = line;
-    used.ask(() => {
+    lines.ask(used, () => {
       ended++;
       if (used.alive) free.push(used);
     });
@@ -291,29 +200,27 @@ async function runPaced(
   await within(seconds + graceSeconds, sending);
   // A gateway that is slower than the rate still owes answers: without them its latencies would look better than they are.
   usageCounter.failures += total - ended - unsent;
-  for (const line of free) line.close();
 }
 
 /** One request on every connection, at about the same time or over `spreadSeconds`. */
 async function runOnce(
-  open: Open,
+  lines: Lines,
   { connections, boundSeconds, spreadSeconds = 0 }: Shape<'once'>,
   usageCounter: UsageCounter,
 ): Promise<void> {
-  const lines = await openLines(open, connections);
+  const opened = await openLines(lines, connections);
   let ended = 0;
-  const all = lines.map(async (line, index) => {
+  const all = opened.map(async (line, index) => {
     if (spreadSeconds > 0) await Bun.sleep((spreadSeconds * 1000 * index) / connections);
     await new Promise<void>((resolve) =>
-      line.ask(() => {
+      lines.ask(line, () => {
         ended++;
         resolve();
       }),
     );
   });
   await within(boundSeconds, Promise.all(all));
-  usageCounter.failures += lines.length - ended;
-  for (const line of lines) line.close();
+  usageCounter.failures += opened.length - ended;
 }
 
 async function within(seconds: number, work: Promise<unknown>): Promise<void> {
@@ -326,8 +233,14 @@ async function within(seconds: number, work: Promise<unknown>): Promise<void> {
 }
 
 if (import.meta.main) {
-  const load: Load = JSON.parse(process.argv[2] ?? '');
-  const print = (report: LoadReport) => console.log(JSON.stringify(report));
-  print(await runLoad(load, print));
+  const [only] = process.argv.slice(2);
+  const print = (line: LoadReport | LoadEvent) => console.log(JSON.stringify(line));
+  if (only !== undefined) print(await runLoad(JSON.parse(only), print));
+  else {
+    const kept = new LinePool();
+    for await (const line of console) {
+      print({ report: await runLoad(JSON.parse(line), (interval) => print({ interval }), kept) });
+    }
+  }
   process.exit(0);
 }

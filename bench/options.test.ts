@@ -2,16 +2,14 @@ import { expect, test } from 'bun:test';
 import { readOptions } from './options.ts';
 
 test('options are parsed and have defaults', () => {
-  expect(readOptions([])).toEqual({ seconds: 4, rounds: 3, minutes: 15, only: [], writeDocs: false });
-  expect(readOptions(['--only', 'nginx,modelport', '--seconds', '2', '--rounds', '1', '--write-docs'])).toEqual({
+  expect(readOptions([])).toEqual({ windows: 15, seconds: 4, only: [], writeDocs: false });
+  expect(readOptions(['--only', 'nginx,modelport', '--seconds', '2', '--windows', '30', '--write-docs'])).toEqual({
     seconds: 2,
-    rounds: 1,
-    minutes: 15,
+    windows: 30,
     only: ['nginx', 'modelport'],
     writeDocs: true,
   });
-  expect(readOptions(['--quick'])).toMatchObject({ seconds: 1.5, rounds: 1 });
-  expect(readOptions(['--minutes', '30'])).toMatchObject({ minutes: 30 });
+  expect(readOptions(['--quick'])).toMatchObject({ windows: 5, seconds: 1.5 });
   expect(readOptions(['--soak', '10'])).toMatchObject({ soakMinutes: 10 });
   expect(readOptions(['--fleet'])).toMatchObject({ fleet: true });
   expect(readOptions(['--markdown'])).toMatchObject({ markdown: true });

@@ -1,11 +1,10 @@
 /** The benchmark's command-line options. */
 
 export interface Options {
-  /** The length of each measurement. */
+  /** The windows of each gateway, in which they take turns. */
+  windows: number;
+  /** The length of what is measured of one gateway alone. */
   seconds: number;
-  rounds: number;
-  /** No further round begins if it would end after this time. */
-  minutes: number;
   /** The gateways to run; empty: all. */
   only: readonly string[];
   writeDocs: boolean;
@@ -18,10 +17,10 @@ export interface Options {
 }
 
 const USAGE = `npm run bench -- [options]
-  --quick            one short round: a look, not a measurement
-  --seconds N        length of each measurement (default 4)
-  --rounds N         rounds over all gateways; figures are medians (default 3). Gateways of others are measured in the first
-  --minutes N        no further round begins if it would end later (default 15)
+  --quick            5 windows, and 1.5 s for the rest: a look, not a measurement
+  --windows N        windows of 500 ms in which the gateways take turns, for requests and again for chunks (default 15), and a
+                     third as many, at least 5, of 2.5 s at 200 requests a second; figures are their medians
+  --seconds N        length of what is measured of one gateway alone, and of all windows of gateways of others (default 4)
   --only a,b         only these of nginx, raw-sockets, modelport, modelport-translating, modelport-two, modelport-limited,
                      modelport-shared, portkey, litellm, bifrost, lm-proxy; those of others are installed into
                      BENCH_CACHE (default ~/.cache/modelport-bench) when they are first measured
@@ -35,13 +34,13 @@ const USAGE = `npm run bench -- [options]
 
 /** The options, or an error message. */
 export function readOptions(args: readonly string[]): Options | string {
-  const options: Options = { seconds: 4, rounds: 3, minutes: 15, only: [], writeDocs: false };
+  const options: Options = { windows: 15, seconds: 4, only: [], writeDocs: false };
   const queue = [...args];
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
     switch (arg) {
       case '--quick':
         options.seconds = 1.5;
-        options.rounds = 1;
+        options.windows = 5;
         break;
       case '--write-docs':
         options.writeDocs = true;
@@ -57,14 +56,12 @@ export function readOptions(args: readonly string[]): Options | string {
         break;
       case '--soak':
       case '--seconds':
-      case '--minutes':
-      case '--rounds': {
+      case '--windows': {
         const value = Number(queue.shift());
         if (!(value > 0)) return `${arg} needs a number above zero`;
         if (arg === '--seconds') options.seconds = value;
         else if (arg === '--soak') options.soakMinutes = value;
-        else if (arg === '--minutes') options.minutes = value;
-        else options.rounds = Math.ceil(value);
+        else options.windows = Math.ceil(value);
         break;
       }
       default:

@@ -1,15 +1,17 @@
 /** The benchmark's result as data, as a table for the terminal, and as a documentation page. Pure functions. */
-
+import type { Baseline, Figures, GatewayResult, WindowFigure } from './figures.ts';
 import type { MachineUse } from './machine.ts';
-import type { Baseline, Figures, GatewayResult } from './measures.ts';
-import { median } from './statistics.ts';
+import { METHOD } from './method.ts';
+import { quartiles, REFERENCE, referenceOf, windowRatios } from './ratios.ts';
 import { targetRows, targetsOf } from './targets.ts';
 
 export interface Result {
   at: string;
   system: string;
   cores: number;
-  rounds: number;
+  /** Of requests and of chunks in which the gateways took turns. */
+  windows: number;
+  /** The length of what was measured of one gateway alone. */
   seconds: number;
   baseline: Baseline;
   /** What else the machine did during the run. */
@@ -19,28 +21,25 @@ export interface Result {
   missing: string[];
 }
 
-const YARDSTICK = 'nginx';
-/** A smaller added latency is noise of the harness, and has no ratio. */
-const LEAST_YARDSTICK_MS = 0.05;
-
-const ROWS: readonly { figure: keyof Figures; label: string; digits: number; ratio: boolean }[] = [
-  { figure: 'requestsPerSecond', label: 'requests a second', digits: 0, ratio: true },
-  { figure: 'cpuPerRequestUs', label: 'CPU per request, µs', digits: 0, ratio: true },
-  { figure: 'loopCpuPerRequestUs', label: '  of which the event loop', digits: 0, ratio: true },
-  { figure: 'cpuPerChunkUs', label: 'CPU per streamed chunk, µs', digits: 1, ratio: true },
-  { figure: 'pacedP99Ms', label: 'p99 at 200 requests a second, ms', digits: 2, ratio: true },
-  { figure: 'addedP50Ms', label: 'added latency p50, ms', digits: 2, ratio: true },
-  { figure: 'addedP99Ms', label: 'added latency p99, ms', digits: 2, ratio: true },
-  { figure: 'addedFirstTokenP99Ms', label: 'added first token p99, ms', digits: 2, ratio: true },
-  { figure: 'memoryIdleMb', label: 'memory idle, MB', digits: 0, ratio: true },
-  { figure: 'memoryStreamsMb', label: 'memory at 500 streams, MB', digits: 0, ratio: true },
-  { figure: 'memoryManyStreamsMb', label: 'memory at 5,000 streams, MB', digits: 0, ratio: false },
-  { figure: 'largestProcessMb', label: '  of which its largest process', digits: 0, ratio: false },
-  { figure: 'memoryAfterMb', label: 'memory after them, MB', digits: 0, ratio: true },
-  { figure: 'lateFramesPercent', label: 'late chunks of 500 streams, %', digits: 2, ratio: false },
-  { figure: 'coldStartSeconds', label: 'cold start, s', digits: 2, ratio: true },
-  { figure: 'harnessCores', label: 'cores used by load and upstream', digits: 2, ratio: false },
-  { figure: 'failures', label: 'failed requests', digits: 0, ratio: false },
+const ROWS: readonly { figure: keyof Figures; label: string; digits: number }[] = [
+  { figure: 'requestsPerSecond', label: 'requests a second', digits: 0 },
+  { figure: 'cpuPerRequestUs', label: 'CPU per request, µs', digits: 0 },
+  { figure: 'loopCpuPerRequestUs', label: '  of which the event loop', digits: 0 },
+  { figure: 'totalCpuPerRequestUs', label: '  with what runs between windows', digits: 0 },
+  { figure: 'cpuPerChunkUs', label: 'CPU per streamed chunk, µs', digits: 1 },
+  { figure: 'pacedP99Ms', label: 'p99 at 200 requests a second, ms', digits: 2 },
+  { figure: 'addedP50Ms', label: 'added latency p50, ms', digits: 2 },
+  { figure: 'addedP99Ms', label: 'added latency p99, ms', digits: 2 },
+  { figure: 'addedFirstTokenP99Ms', label: 'added first token p99, ms', digits: 2 },
+  { figure: 'memoryIdleMb', label: 'memory idle, MB', digits: 0 },
+  { figure: 'memoryStreamsMb', label: 'memory at 500 streams, MB', digits: 0 },
+  { figure: 'memoryManyStreamsMb', label: 'memory at 5,000 streams, MB', digits: 0 },
+  { figure: 'largestProcessMb', label: '  of which its largest process', digits: 0 },
+  { figure: 'memoryAfterMb', label: 'memory after them, MB', digits: 0 },
+  { figure: 'lateFramesPercent', label: 'late chunks of 500 streams, %', digits: 2 },
+  { figure: 'coldStartSeconds', label: 'cold start, s', digits: 2 },
+  { figure: 'harnessCores', label: 'cores used by load and upstream', digits: 2 },
+  { figure: 'failures', label: 'failed requests', digits: 0 },
 ];
 
 /** The rows in which gateways are compared: not what the harness did, nor parts of other rows. */
@@ -48,32 +47,10 @@ const COMPARED = ROWS.filter(
   ({ figure }) => !['harnessCores', 'loopCpuPerRequestUs', 'largestProcessMb', 'pacedP99Ms'].includes(figure),
 );
 
-/** The median of the rounds for each figure. */
-export function medians<Row extends object>(rounds: readonly Row[]): Row {
-  const [first] = rounds;
-  if (!first) throw new Error('no round was measured');
-  const names = Object.keys(first) as (keyof Row)[];
-  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => Number(round[name])))])) as Row;
-}
-
-/** The gateways with their ratios to the reference among them. */
-export function withRatios(gateways: readonly GatewayResult[]): GatewayResult[] {
-  const yardstick = gateways.find(({ name }) => name === YARDSTICK)?.figures;
-  if (!yardstick) return [...gateways];
-  return gateways.map((gateway) => {
-    const ratios: Partial<Figures> = {};
-    for (const { figure, ratio } of ROWS) {
-      const least = figure.endsWith('Ms') ? LEAST_YARDSTICK_MS : 0;
-      if (ratio && yardstick[figure] > least) ratios[figure] = gateway.figures[figure] / yardstick[figure];
-    }
-    return { ...gateway, ratios };
-  });
-}
-
 function cell({ figures, ratios, name }: GatewayResult, { figure, digits }: (typeof ROWS)[number]): string {
   const value = Number.isNaN(figures[figure]) ? '-' : figures[figure].toFixed(digits);
   const ratio = ratios?.[figure];
-  return ratio === undefined || Number.isNaN(ratio) || name === YARDSTICK
+  return ratio === undefined || Number.isNaN(ratio) || name === REFERENCE
     ? value
     : `${value} (${ratio.toFixed(ratio < 10 ? 2 : 0)} x)`;
 }
@@ -93,17 +70,33 @@ function harness({ baseline }: Result): string {
   );
 }
 
-/** How much the figures are worth: what else the machine did, and how far apart the rounds were. */
-function machineLine({ machine, gateways }: Result): string {
-  const { otherCores, load, loadBefore } = machine;
+/** How much the figures are worth: what else the machine did. */
+function machineLine({ machine: { otherCores, load, loadBefore } }: Result): string {
   const others = Number.isNaN(otherCores) ? '' : ` Other programs used ${otherCores.toFixed(2)} cores during the run.`;
-  const spreads = gateways.map(
-    ({ title, spread: [least, greatest] }) => `${title} ${least.toFixed(0)} to ${greatest.toFixed(0)}`,
-  );
-  return (
-    `Load average ${loadBefore.toFixed(2)} before the run, ${load.toFixed(2)} after it.${others} ` +
-    `CPU per request over the rounds, µs: ${spreads.join(', ')}.`
-  );
+  return `Load average ${loadBefore.toFixed(2)} before the run, ${load.toFixed(2)} after it.${others}`;
+}
+
+const SPREAD_ROWS: readonly { figure: WindowFigure; label: string; digits: number }[] = [
+  { figure: 'cpuPerRequestUs', label: 'CPU per request', digits: 1 },
+  { figure: 'loopCpuPerRequestUs', label: '  of which the event loop', digits: 1 },
+  { figure: 'cpuPerChunkUs', label: 'CPU per streamed chunk', digits: 1 },
+  { figure: 'pacedP99Ms', label: 'p99 at 200 requests a second', digits: 2 },
+];
+
+/** The quartiles of the windows: the reference's own, and of the others their ratios to it. */
+function spreads({ gateways }: Result): string[][] {
+  const reference = referenceOf(gateways);
+  const together = gateways.filter(({ isOther = false }) => !isOther);
+  const range = (gateway: GatewayResult, { figure, digits }: (typeof SPREAD_ROWS)[number]) => {
+    const isRatio = reference !== undefined && gateway !== reference;
+    const values = isRatio ? windowRatios(gateway, reference, figure) : gateway.windows[figure];
+    const [from, to] = quartiles(values).map((value) => value.toFixed(isRatio ? 2 : digits));
+    return `${from} to ${to}${isRatio ? ' x' : figure.endsWith('Ms') ? ' ms' : ' µs'}`;
+  };
+  return [
+    ['half of the windows', ...together.map(({ title }) => title)],
+    ...SPREAD_ROWS.map((row) => [row.label, ...together.map((gateway) => range(gateway, row))]),
+  ];
 }
 
 const doesLines = ({ gateways }: Result): string[] =>
@@ -134,7 +127,7 @@ export function betterOthers({ gateways }: Result): string[] {
 const targetsIn = ({ gateways, cores }: Result): string[][] => targetRows(targetsOf(gateways, cores));
 
 export function writeTable(result: Result): string {
-  const tables = [aligned(cells(result)), aligned(targetsIn(result))];
+  const tables = [cells(result), spreads(result), targetsIn(result)].map(aligned);
   return [
     ...tables.flatMap((lines) => [...lines, '']),
     harness(result),
@@ -166,8 +159,8 @@ export function writePage(result: Result): string {
   return `# Benchmarks
 
 Written by \`npm run bench -- --write-docs\` on ${result.at.slice(0, 10)}: ${result.system}, ${result.cores} cores,
-shared by the gateway, the load and the upstream. Medians of ${result.rounds} interleaved rounds, gateways of others from the first of them,
-${result.seconds} s a measurement; in brackets the ratio to nginx.
+shared by the gateway, the load and the upstream. Processor time, requests a second and p99 are medians of windows in which the gateways take turns
+(${result.windows} for requests and for chunks), the rest is measured for ${result.seconds} s; in brackets the ratio to nginx.
 
 ${markdown(cells(result))}
 
@@ -179,30 +172,13 @@ ${markdown(targetsIn(result))}
 
 ${[harness(result), machineLine(result), ...result.missing].join('\n\n')}
 
+Half of the windows lie between these quartiles: nginx's own figures, and the others' ratios to nginx in the same round.
+
+${markdown(spreads(result))}
+
 ${doesLines(result)
   .map((line) => `- ${line}`)
   .join('\n')}
 
-${section('## Where others are better', betterOthers(result))}## How it is measured
-
-- **nginx** is a plain proxy: one worker, connections kept to the upstream, nothing buffered, nothing logged. It is the yardstick:
-  it checks no key, reads no body, keeps no account.
-- **Modelport** is \`modelport serve\` with everything on: it checks a key, holds money, settles it, and records the call in SQLite and in its log.
-- **Portkey** (npm), **LiteLLM** and **LM-Proxy** (PyPI) and **Bifrost** (Go modules) are gateways of others, with the settings that their documentation
-  recommends for production. They do less for a call than Modelport does here; what each does is above. One that could not be installed or did not
-  withstand the load is named above.
-- The upstream and the load generator are processes of their own on raw sockets. Requests are about a kilobyte, replies and chunks
-  look like OpenAI's. Streams go from and to the same format, so their chunks pass verbatim.
-- Before anything is measured each gateway has answered 60,000 requests, or as many as it can in 20 s, and passed on 100,000 chunks,
-  so that its compilers rest; those of others as many as they can in 10 s, and 40,000 chunks.
-- *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. CPU and memory are those of the
-  gateway's whole process tree, as the system counts them.
-  The event loop is the main thread; compilers, the collector and SQLite's writer have threads of their own.
-- *CPU per streamed chunk*: 40 streams of a chunk every 5 ms.
-- *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both minus the time of the upstream when called directly.
-- *Memory at 500 streams*: the highest seen while 500 streams of a chunk every 50 ms are open. A chunk is *late* when it arrives more than 50 ms after it was sent.
-  That is after the requests and chunks above, so garbage lies about as it does in service. What takes the memory: decision 0034.
-- *Two processes beside one*: gateway, load and upstream share the cores. Requests a second of two processes are scaled to two whole cores: \`cores used by load and upstream\` are subtracted.
-- *Cold start*: from the start of the process, on an empty database, to its first answer to a chat request.
-`;
+${section('## Where others are better', betterOthers(result))}${METHOD}`;
 }

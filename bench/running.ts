@@ -2,7 +2,7 @@
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Load, LoadReport } from './load.ts';
+import type { Load, LoadEvent, LoadReport } from './load.ts';
 import type { Peer, Place } from './peer.ts';
 import { processRows, treeOf } from './processes.ts';
 import { CHAT_PATH, writeRequest } from './workload.ts';
@@ -16,9 +16,13 @@ export interface Endpoint {
   headers: { readonly [name: string]: string };
 }
 
-export interface Running extends Endpoint {
-  host: string;
+/** An endpoint whose processor time can be read. */
+export interface Target extends Endpoint {
   pid: number;
+}
+
+export interface Running extends Target {
+  host: string;
   /** From the start of the process to its first successful answer. */
   coldStartSeconds: number;
   stop(): Promise<void>;
@@ -29,7 +33,7 @@ const START_BOUND_MS = 300_000;
 const POLL_MS = 3;
 const STOP_BOUND_MS = 10_000;
 
-export async function startUpstream(host = '127.0.0.1'): Promise<{ port: number; stop(): Promise<void> }> {
+export async function startUpstream(host = '127.0.0.1'): Promise<Target & { stop(): Promise<void> }> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'mock-upstream.ts'), host], {
     stdin: 'ignore',
     stdout: 'pipe',
@@ -38,7 +42,7 @@ export async function startUpstream(host = '127.0.0.1'): Promise<{ port: number;
   const { value } = await child.stdout.getReader().read();
   const port = Number(new TextDecoder().decode(value));
   if (!(port > 0)) throw new Error('the mock upstream did not start');
-  return { port, stop: () => endTree(child.pid, child.exited) };
+  return { host, port, path: CHAT_PATH, headers: {}, pid: child.pid, stop: () => endTree(child.pid, child.exited) };
 }
 
 /** Another machine: the command that runs a program there, its address, and how it reaches the upstream. */
@@ -122,7 +126,7 @@ export async function load(request: Load, boundSeconds: number): Promise<LoadRep
 }
 
 /** JSON has no NaN: a percentile of no answers is written as null. */
-export function readReport(text: string): LoadReport {
+export function readReport<Report = LoadReport>(text: string): Report {
   return JSON.parse(text, (_, value) => (value === null ? Number.NaN : value));
 }
 
@@ -138,14 +142,48 @@ export async function watchLoad(
     stderr: 'inherit',
     timeout: boundSeconds * 1000,
   });
+  for await (const line of linesOf(child.stdout)) report(readReport(line));
+  if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
+}
+
+/** A load generator that runs one load after the other and keeps its connections, so that a short window has neither its start nor theirs. */
+export interface LoadSession {
+  pid: number;
+  run(request: Load, onInterval?: (interval: LoadReport) => void): Promise<LoadReport>;
+  stop(): Promise<void>;
+}
+
+export function startLoadSession(): LoadSession {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts')], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const lines = linesOf(child.stdout);
+  return {
+    pid: child.pid,
+    async run(request, onInterval) {
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      await child.stdin.flush();
+      for (let next = await lines.next(); !next.done; next = await lines.next()) {
+        const event: LoadEvent = readReport(next.value);
+        if ('report' in event) return event.report;
+        onInterval?.(event.interval);
+      }
+      throw new Error('the load generator ended');
+    },
+    stop: () => endTree(child.pid, child.exited),
+  };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let carry = '';
-  for await (const bytes of child.stdout) {
+  for await (const bytes of stream) {
     const lines = (carry + decoder.decode(bytes, { stream: true })).split('\n');
     carry = lines.pop() ?? '';
-    for (const line of lines) report(readReport(line));
+    yield* lines;
   }
-  if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
 }
 
 export async function freePort(): Promise<number> {
