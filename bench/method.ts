@@ -15,7 +15,8 @@ export const METHOD = `## How it is measured
   the median of its windows. Its ratio to nginx is the median of the ratios in each round, whose windows lie within seconds of each other: where the
   speed of the machine changes during the run, that is steadier than the ratio of two medians.
 - *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. The processor time is that of all threads of
-  the gateway's processes from the beginning of a window to its end, as the scheduler counts it (\`/proc/PID/task/*/schedstat\`).
+  the gateway's processes (not of Postgres and Redis) from the beginning of a window to its end, as the scheduler counts it
+  (\`/proc/PID/task/*/schedstat\`).
   *The event loop* is the main thread; compilers, the collector and SQLite's writer have threads of their own. *With what runs between windows* is
   all that was spent from the first window until 2 s after the last, without what the gateway spends while nothing is asked (measured for 5 s
   before), divided by the same requests.

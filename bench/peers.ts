@@ -110,6 +110,8 @@ const modelportShared: Peer = {
   ...limited('modelport-shared', 'Modelport, limits, Postgres and Redis', () => ({
     DATABASE_URL: process.env.BENCH_DATABASE_URL ?? '',
     REDIS_URL: process.env.BENCH_REDIS_URL ?? '',
+    // The database outlives a start, which has another data directory.
+    MODELPORT_SECRET_KEY: 'the key of every start of the bench',
   })),
   missing: async () =>
     process.env.BENCH_DATABASE_URL && process.env.BENCH_REDIS_URL
