@@ -40,7 +40,7 @@ local function minuteAt(key)
     read, at = {}, second
   end
   local minute = { key = key, at = at, r = tonumber(read[2]) or 0, t = tonumber(read[3]) or 0,
-    nr = tonumber(read[4]) or 0, nt = tonumber(read[5]) or 0 }
+    nr = tonumber(read[4]) or 0, nt = tonumber(read[5]) or 0, slots = {}, changed = {} }
   local passed = math.min(second - minute.at, WINDOW)
   if passed > 0 then
     local slots = {}
@@ -59,36 +59,102 @@ local function minuteAt(key)
   return minute
 end
 
-local function keep(minute)
-  redis.call('HSET', minute.key, 'at', minute.at, 'r', minute.r, 't', minute.t, 'nr', minute.nr, 'nt', minute.nt)
-  redis.call('EXPIRE', minute.key, KEPT)
+local function slotOf(minute, name)
+  local value = minute.slots[name]
+  if not value then
+    value = tonumber(redis.call('HGET', minute.key, name)) or 0
+    minute.slots[name] = value
+  end
+  return value
+end
+
+local function add(minute, name, by)
+  minute.slots[name] = slotOf(minute, name) + by
+  minute.changed[name] = true
 end
 
 local function count(minute, requests, tokens)
   minute.r, minute.t, minute.nr, minute.nt = minute.r + requests, minute.t + tokens, minute.at, minute.at
-  redis.call('HINCRBY', minute.key, 'r' .. minute.at % WINDOW, requests)
-  redis.call('HINCRBY', minute.key, 't' .. minute.at % WINDOW, tokens)
-  keep(minute)
+  add(minute, 'r' .. minute.at % WINDOW, requests)
+  add(minute, 't' .. minute.at % WINDOW, tokens)
+end
+
+local function keep(minute)
+  local values = { 'at', minute.at, 'r', minute.r, 't', minute.t, 'nr', minute.nr, 'nt', minute.nt }
+  for name in pairs(minute.changed) do
+    values[#values + 1] = name
+    values[#values + 1] = minute.slots[name]
+  end
+  redis.call('HSET', minute.key, unpack(values))
+  redis.call('EXPIRE', minute.key, KEPT)
 end
 `;
 
 /**
- * Admits a call or returns the reason of the refusal. KEYS: clock, then minute and calls of each key or account. ARGV: clock, process,
- * call, tokens, lease in seconds, then for each one requests per minute, tokens per minute and concurrent calls, -1 for no limit. Returns 1, the clock and for
- * each one second, requests, tokens, seconds until either is empty, and concurrent calls; or 0, the clock, the index of the key or account,
- * which limit (0 concurrent calls, 1 requests, 2 tokens), the wait, and the same figures of that one. Without a name the call is not
- * counted.
+ * Ends calls, then admits calls or finds the reason of their refusal, one after the other; each minute is read and written once. KEYS: clock,
+ * then minute and calls of each key or account, which the rest names by its place among these pairs. ARGV: clock, process, lease in seconds,
+ * and two arrays as JSON. Of admissions: call, tokens, then for each key or account its place, requests per minute, tokens per minute and
+ * concurrent calls, -1 for no limit; without a name the call is not counted. Of ends: call, used minus estimated tokens, then for each key or
+ * account its place and the second in which it was counted, -1 if Redis did not count it. What Redis has expired meanwhile is not subtracted
+ * again. Returns an array as JSON: the clock, then for each admission 1 and for each key or account second, requests, tokens, seconds until
+ * either is empty, and concurrent calls; or 0, the index of the key or account, which limit (0 concurrent calls, 1 requests, 2 tokens), the
+ * wait, and the same figures of that one.
  */
-export const ADMIT = `${MINUTE}
-local call, tokens, lease = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+export const ADMIT_AND_END = `${MINUTE}
+local lease = tonumber(ARGV[3])
+local admissions, ends = cjson.decode(ARGV[4]), cjson.decode(ARGV[5])
 
-local function wait(minute, slot, most)
-  local slots = {}
-  for s = minute.at + 1, minute.at + WINDOW do slots[#slots + 1] = slot .. s % WINDOW end
-  local read = redis.call('HMGET', minute.key, unpack(slots))
-  local left = minute[slot]
+local minutes = {}
+local function minuteOf(place)
+  local minute = minutes[place]
+  if not minute then
+    minute = minuteAt(KEYS[place * 2])
+    minute.callsKey, minute.begun, minute.over = KEYS[place * 2 + 1], {}, {}
+    minutes[place] = minute
+  end
+  return minute
+end
+
+for _, over in ipairs(ends) do
+  local difference = over[2]
+  for i = 3, #over, 2 do
+    local minute, counted = minuteOf(over[i]), over[i + 1]
+    minute.over[#minute.over + 1] = over[1]
+    if counted >= 0 and difference ~= 0 then
+      local gone = minute.at - counted >= WINDOW
+      local slot = 't' .. (gone and minute.at or counted) % WINDOW
+      local change = math.max(difference, -slotOf(minute, slot))
+      if gone and difference < 0 then change = 0 end
+      if change ~= 0 then
+        add(minute, slot, change)
+        minute.t = minute.t + change
+        if gone then minute.nt = minute.at end
+      end
+    end
+  end
+end
+for _, minute in pairs(minutes) do redis.call('ZREM', minute.callsKey, unpack(minute.over)) end
+
+local function callsOf(minute)
+  if not minute.calls then
+    redis.call('ZREMRANGEBYSCORE', minute.callsKey, '-inf', second)
+    minute.calls = redis.call('ZCARD', minute.callsKey)
+  end
+  return minute.calls
+end
+
+local function wait(minute, kind, most)
+  local names = {}
+  for s = minute.at + 1, minute.at + WINDOW do names[#names + 1] = kind .. s % WINDOW end
+  if not minute['read' .. kind] then
+    minute['read' .. kind] = true
+    for i, value in ipairs(redis.call('HMGET', minute.key, unpack(names))) do
+      minute.slots[names[i]] = minute.slots[names[i]] or tonumber(value) or 0
+    end
+  end
+  local left = minute[kind]
   for seconds = 1, WINDOW do
-    left = left - (tonumber(read[seconds]) or 0)
+    left = left - minute.slots[names[seconds]]
     if left <= most then return seconds end
   end
   return WINDOW
@@ -99,75 +165,62 @@ local function untilEmpty(minute, sum, newest)
   return math.max(0, minute[newest] + WINDOW - minute.at)
 end
 
-local function used_in(minute)
-  return minute.at, minute.r, minute.t, untilEmpty(minute, 'r', 'nr'), untilEmpty(minute, 't', 'nt'), minute.calls
+local function tell(answer, minute)
+  local n = #answer
+  answer[n + 1], answer[n + 2], answer[n + 3] = minute.at, minute.r, minute.t
+  answer[n + 4], answer[n + 5] = untilEmpty(minute, 'r', 'nr'), untilEmpty(minute, 't', 'nt')
+  answer[n + 6] = minute.calls or 0
 end
 
-local minutes = {}
-for i = 1, (#KEYS - 1) / 2 do
-  local requestsMost, tokensMost = tonumber(ARGV[3 + i * 3]), tonumber(ARGV[4 + i * 3])
-  local callsMost = tonumber(ARGV[5 + i * 3])
-  local minute = minuteAt(KEYS[i * 2])
-  local limit, after = nil, 1
-  minute.calls = 0
-  if callsMost >= 0 then
-    local calls = KEYS[i * 2 + 1]
-    redis.call('ZREMRANGEBYSCORE', calls, '-inf', second)
-    minute.calls = redis.call('ZCARD', calls)
-    if minute.calls >= callsMost then limit = 0 end
-  end
-  if not limit and requestsMost >= 0 and minute.r >= requestsMost then
-    limit, after = 1, wait(minute, 'r', requestsMost - 1)
-  end
-  if not limit and tokensMost >= 0 and minute.t + tokens > tokensMost then
-    limit, after = 2, wait(minute, 't', tokensMost - tokens)
-  end
-  if limit then
-    for _, seen in ipairs(minutes) do keep(seen) end
-    keep(minute)
-    return { 0, now, i - 1, limit, after, used_in(minute) }
-  end
-  minutes[i] = minute
-end
-
-local answer = { 1, now }
-for i, minute in ipairs(minutes) do
-  if call == '' then keep(minute) else count(minute, 1, tokens) end
-  if call ~= '' and tonumber(ARGV[5 + i * 3]) >= 0 then
-    redis.call('ZADD', KEYS[i * 2 + 1], second + lease, call)
-    redis.call('EXPIRE', KEYS[i * 2 + 1], KEPT)
-    minute.calls = minute.calls + 1
-  end
-  for _, figure in ipairs({ used_in(minute) }) do answer[#answer + 1] = figure end
-end
-return answer
-`;
-
-/**
- * Ends a call. KEYS as in ADMIT. ARGV: clock, process, call, used minus estimated tokens, then for each key or account the second in which
- * it was counted, empty if Redis did not count it. What Redis has expired meanwhile is not subtracted again.
- */
-export const END = `${MINUTE}
-local call, difference = ARGV[3], tonumber(ARGV[4])
-for i = 1, (#KEYS - 1) / 2 do
-  redis.call('ZREM', KEYS[i * 2 + 1], call)
-  local counted = tonumber(ARGV[4 + i])
-  if counted and difference ~= 0 then
-    local minute = minuteAt(KEYS[i * 2])
-    local gone = minute.at - counted >= WINDOW
-    local slot = 't' .. (gone and minute.at or counted) % WINDOW
-    local there = tonumber(redis.call('HGET', minute.key, slot)) or 0
-    local change = math.max(difference, -there)
-    if gone and difference < 0 then change = 0 end
-    if change ~= 0 then
-      redis.call('HINCRBY', minute.key, slot, change)
-      minute.t = minute.t + change
-      if gone then minute.nt = minute.at end
+local function refusalOf(asked)
+  local tokens = asked[2]
+  for i = 3, #asked, 4 do
+    local minute, requestsMost, tokensMost, callsMost = minuteOf(asked[i]), asked[i + 1], asked[i + 2], asked[i + 3]
+    local limit, after = nil, 1
+    if callsMost >= 0 and callsOf(minute) >= callsMost then limit = 0 end
+    if not limit and requestsMost >= 0 and minute.r >= requestsMost then
+      limit, after = 1, wait(minute, 'r', requestsMost - 1)
     end
-    keep(minute)
+    if not limit and tokensMost >= 0 and minute.t + tokens > tokensMost then
+      limit, after = 2, wait(minute, 't', tokensMost - tokens)
+    end
+    if limit then
+      local answer = { 0, (i - 3) / 4, limit, after }
+      tell(answer, minute)
+      return answer
+    end
   end
 end
-return 1
+
+local answers = { now }
+for _, asked in ipairs(admissions) do
+  local answer, call = refusalOf(asked), asked[1]
+  if not answer then
+    answer = { 1 }
+    for i = 3, #asked, 4 do
+      local minute = minuteOf(asked[i])
+      if call ~= '' then
+        count(minute, 1, asked[2])
+        if asked[i + 3] >= 0 then
+          minute.begun[#minute.begun + 1] = second + lease
+          minute.begun[#minute.begun + 1] = call
+          minute.calls = minute.calls + 1
+        end
+      end
+      tell(answer, minute)
+    end
+  end
+  answers[#answers + 1] = answer
+end
+
+for _, minute in pairs(minutes) do
+  keep(minute)
+  if #minute.begun > 0 then
+    redis.call('ZADD', minute.callsKey, unpack(minute.begun))
+    redis.call('EXPIRE', minute.callsKey, KEPT)
+  end
+end
+return cjson.encode(answers)
 `;
 
 /**
@@ -176,7 +229,9 @@ return 1
  */
 export const REPORT = `${MINUTE}
 for i = 2, #KEYS do
-  count(minuteAt(KEYS[i]), tonumber(ARGV[i * 2 - 1]), tonumber(ARGV[i * 2]))
+  local minute = minuteAt(KEYS[i])
+  count(minute, tonumber(ARGV[i * 2 - 1]), tonumber(ARGV[i * 2]))
+  keep(minute)
 end
 return 1
 `;

@@ -14,7 +14,7 @@ let second = 1_700_000_000;
 const clock = () => second * 1000;
 
 type Step =
-  | { type: 'call'; key: 0 | 1; tokens: number }
+  | { type: 'calls'; calls: readonly { key: 0 | 1; tokens: number }[] }
   | { type: 'end'; call: number; used: number }
   | { type: 'pass'; seconds: number };
 
@@ -22,9 +22,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      type: fc.constant('call' as const),
-      key: fc.constantFrom(0 as const, 1 as const),
-      tokens: fc.nat(60),
+      type: fc.constant('calls' as const),
+      calls: fc.array(fc.record({ key: fc.constantFrom(0 as const, 1 as const), tokens: fc.nat(60) }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
     }),
   },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('end' as const), call: fc.nat(30), used: fc.nat(120) }) },
@@ -46,15 +48,20 @@ function defined(id: string, of: Paced['of'], limits: Scenario['account']): Pace
   return { id, of, ...Object.fromEntries(given) };
 }
 
-/**
- * Runs the steps on the limits and on the reference in parallel. `name` separates runs that share a Redis. `arrived` resolves once the
- * ends of calls are counted, which nobody else waits for: before that the clock must not move.
- */
+interface Compared {
+  /** The limits of the process whose turn it is: of one step. */
+  next(): Limits;
+  /** Resolves once the ends of calls are counted, which nobody else waits for: before that the clock must not move. */
+  arrived?(): Promise<void>;
+  /** Whether the next calls may be made before `arrived`: by the same process. */
+  isOne?: boolean;
+}
+
+/** Runs the steps on the limits and on the reference in parallel. `name` separates runs that share a Redis. */
 async function compare(
-  limits: Limits,
+  { next, arrived, isOne = false }: Compared,
   { keys, account, steps }: Scenario,
   name: string,
-  arrived?: () => Promise<void>,
 ): Promise<void> {
   const all = [
     defined(`${name}-0`, 'key', keys[0]),
@@ -66,34 +73,42 @@ async function compare(
   second += 200;
   let calls = 0;
   for (const one of steps) {
-    if (one.type === 'pass') second += one.seconds;
-    else if (one.type === 'end') {
+    if (one.type === 'pass') {
+      if (isOne) await arrived?.();
+      second += one.seconds;
+    } else if (one.type === 'end') {
       const [call] = running.splice(one.call % Math.max(1, running.length), 1);
       if (!call) continue;
       call.admitted.end(one.used);
-      await arrived?.();
+      if (!isOne) await arrived?.();
       for (const [usage, event] of call.events) leave(usage, call.id, event, one.used, second);
     } else {
-      const bound = [one.key, 2];
-      const id = `${name}-${++calls}`;
-      const isAllowed = bound.every((i) => allows(usages[i]!, all[i]!, one.tokens, second));
-      const ask = { callId: '', paced: bound.map((i) => all[i]!), tokens: one.tokens };
-      // Looking foretells the admission, and counts nothing.
-      const { seen, refusal } = await limits.look(ask);
-      expect(refusal === undefined).toBe(isAllowed);
-      if (refusal) expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-      expect(seen.map(({ paced, used }) => [paced.id, paced.requestsPerMinute && used.requests])).toEqual(
-        bound.map((i) => [all[i]!.id, all[i]!.requestsPerMinute && held(usages[i]!, second, 'requests')]),
-      );
-      const admitted = await tried(
-        limits,
-        id,
-        bound.map((i) => all[i]!),
-        one.tokens,
-      );
-      expect(admitted !== undefined).toBe(isAllowed);
-      if (!admitted) continue;
-      running.push({ id, admitted, events: bound.map((i) => [usages[i]!, enter(usages[i]!, id, one.tokens, second)]) });
+      const limits = next();
+      const [{ key, tokens } = { key: 0, tokens: 0 }] = one.calls;
+      const first = [key, 2];
+      // Looking foretells the admission, and counts nothing. Without it, ends and calls are of one turn.
+      if (!isOne) {
+        const { seen, refusal } = await limits.look({ callId: '', paced: first.map((i) => all[i]!), tokens });
+        expect(refusal === undefined).toBe(first.every((i) => allows(usages[i]!, all[i]!, tokens, second)));
+        if (refusal) expect(refusal.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+        expect(seen.map(({ paced, used }) => [paced.id, paced.requestsPerMinute && used.requests])).toEqual(
+          first.map((i) => [all[i]!.id, all[i]!.requestsPerMinute && held(usages[i]!, second, 'requests')]),
+        );
+      }
+      // Calls of one turn are admitted in their order.
+      const asked = one.calls.map(({ key, tokens }) => {
+        const bound = [key, 2];
+        const id = `${name}-${++calls}`;
+        const paced = bound.map((i) => all[i]!);
+        return { bound, id, tokens, answer: tried(limits, id, paced, tokens) };
+      });
+      for (const { bound, id, tokens, answer } of asked) {
+        const isAllowed = bound.every((i) => allows(usages[i]!, all[i]!, tokens, second));
+        const admitted = await answer;
+        expect(admitted !== undefined).toBe(isAllowed);
+        if (!admitted) continue;
+        running.push({ id, admitted, events: bound.map((i) => [usages[i]!, enter(usages[i]!, id, tokens, second)]) });
+      }
     }
     for (const [i, usage] of usages.entries()) {
       expect(held(usage, second, 'requests')).toBeLessThanOrEqual(all[i]?.requestsPerMinute ?? Infinity);
@@ -119,7 +134,10 @@ let runs = 0;
 
 test('limits counted in this process give the results of the reference', async () => {
   await fc.assert(
-    fc.asyncProperty(scenario, (one) => compare(createLocalLimits(clock), one, `local${++runs}`)),
+    fc.asyncProperty(scenario, (one) => {
+      const limits = createLocalLimits(clock);
+      return compare({ next: () => limits }, one, `local${++runs}`);
+    }),
     { numRuns: 400 },
   );
 });
@@ -127,43 +145,43 @@ test('limits counted in this process give the results of the reference', async (
 describe.skipIf(!hasRedis)('limits counted in Redis give the results of the reference', () => {
   const redis = forTests(startRedis, (server) => server.stop());
 
-  test('limits counted by several processes through Redis give the results of the reference', async () => {
-    const open = () =>
-      createSharedLimits({
-        url: redis.url,
-        prefix: 't:',
-        timeoutMs: 5000,
-        whenDown: 'closed',
-        clock,
-        // The steps alone end the calls here: no lease expires and none needs renewal.
-        leaseSeconds: 1_000_000,
-        // The clock jumps here: a beat under way meanwhile would bring a time that lies far back.
-        beatMs: 1_000_000,
-        changed() {},
-      });
-    const processes = [open(), open()];
+  const open = () =>
+    createSharedLimits({
+      url: redis.url,
+      prefix: 't:',
+      timeoutMs: 5000,
+      whenDown: 'closed',
+      clock,
+      // The steps alone end the calls here: no lease expires and none needs renewal.
+      leaseSeconds: 1_000_000,
+      // The clock jumps here: a beat under way meanwhile would bring a time that lies far back.
+      beatMs: 1_000_000,
+      changed() {},
+    });
+  const nobody = { callId: 'x', paced: [{ id: 'nobody', of: 'key' as const }], tokens: 0 };
+
+  test.each([
+    ['several processes', 2],
+    ['one process, whose ends and calls share a turn', 1],
+  ])('by %s', async (_, count) => {
+    const processes = Array.from({ length: count }, open);
     let turn = 0;
-    const nobody = { callId: 'x', paced: [{ id: 'nobody', of: 'key' as const }], tokens: 0 };
-    // An answer on the same connection shows that an end has arrived; twice, because Redis asks once for a script that it does not know.
-    const arrived = async () => {
-      for (const limits of [...processes, ...processes]) await limits.admit(nobody);
-    };
-    // Calls alternate between the processes.
-    const both: Limits = {
-      admit: (ask) => processes[turn++ % 2]!.admit(ask),
-      look: (ask) => processes[turn % 2]!.look(ask),
-      start() {},
-      close() {
-        for (const limits of processes) limits.close();
+    const both: Compared = {
+      // Steps alternate between the processes.
+      next: () => processes[turn++ % count]!,
+      // An answer on the same connection shows that an end has arrived; twice, because Redis asks once for a script that it does not know.
+      async arrived() {
+        for (const limits of [...processes, ...processes]) await limits.admit(nobody);
       },
+      isOne: count === 1,
     };
     try {
       await fc.assert(
-        fc.asyncProperty(scenario, (one) => compare(both, one, `shared${++runs}`, arrived)),
+        fc.asyncProperty(scenario, (one) => compare(both, one, `shared${++runs}`)),
         { numRuns: 150 },
       );
     } finally {
-      both.close();
+      for (const limits of processes) limits.close();
     }
   });
 });

@@ -14,7 +14,10 @@ export function createProbeLease(url: string, prefix: string, timeoutMs: number)
   const link = createRedisLink(url);
   return {
     async take(target, ms) {
-      const pending = link.run(TAKE, [`${prefix}probe:${target}`], ['1', String(Math.ceil(ms))]);
+      const pending = link.run(TAKE, () => ({
+        keys: [`${prefix}probe:${target}`],
+        args: ['1', String(Math.ceil(ms))],
+      }));
       const answer = await answerWithin(pending, timeoutMs).catch(() => undefined);
       return answer !== 0;
     },

@@ -16,9 +16,13 @@ describe.skipIf(!hasRedis)('scripts of one turn', () => {
     const link = createRedisLink(redis.url);
     try {
       for (const from of [0, 60]) {
-        const first = [1, 2, 3].map((by) => link.run(COUNT, ['n'], [String(by * 10)]));
-        const wrong = link.run(WRONG, ['n'], []);
-        const answers = await Promise.allSettled([...first, wrong, link.run('return 5', [], [])]);
+        const first = [1, 2, 3].map((by) => link.run(COUNT, () => ({ keys: ['n'], args: [String(by * 10)] })));
+        const wrong = link.run(WRONG, () => ({ keys: ['n'], args: [] }));
+        const answers = await Promise.allSettled([
+          ...first,
+          wrong,
+          link.run('return 5', () => ({ keys: [], args: [] })),
+        ]);
         expect(answers.map(({ status }) => status)).toEqual([
           ...['fulfilled', 'fulfilled', 'fulfilled'],
           'rejected',
@@ -36,7 +40,7 @@ describe.skipIf(!hasRedis)('scripts of one turn', () => {
   test('a script that waits when the connection is closed is rejected, and none is opened for it', async () => {
     const link = createRedisLink(redis.url);
     const before = await redis.command('INFO', 'stats');
-    const waiting = link.run(COUNT, ['closed'], ['1']);
+    const waiting = link.run(COUNT, () => ({ keys: ['closed'], args: ['1'] }));
     link.close();
     await expect(waiting).rejects.toThrow('closed');
     await new Promise((resolve) => setImmediate(resolve));

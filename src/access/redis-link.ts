@@ -1,9 +1,18 @@
 /** A connection to Redis that runs Lua scripts. The scripts of one turn of the event loop go out in one write. */
 import { RedisClient } from 'bun';
 
+/** What a script is run with. */
+export interface ScriptInput {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
 export interface RedisLink {
-  /** Runs the script. Has no time limit of its own. Rejects if Redis refuses or cannot be reached. */
-  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /**
+   * Runs the script. `input` is called when the script is sent, at the end of the turn. Has no time limit of its own. Rejects if Redis
+   * refuses or cannot be reached.
+   */
+  run(script: string, input: () => ScriptInput): Promise<unknown>;
   /** Replaces a connection that no longer answers: the next script uses a new one. */
   renew(): void;
   close(): void;
@@ -12,7 +21,7 @@ export interface RedisLink {
 /** A script that waits for the end of the turn. */
 interface WaitingScript {
   script: string;
-  asked: string[];
+  input(): ScriptInput;
   resolve(answer: unknown): void;
   reject(thrown: unknown): void;
 }
@@ -65,7 +74,9 @@ export function createRedisLink(url: string, answered?: (ms: number) => void): R
     }
   }
 
-  function send(redis: RedisClient, { script, asked, resolve, reject }: WaitingScript, from: number): void {
+  function send(redis: RedisClient, { script, input, resolve, reject }: WaitingScript, from: number): void {
+    const { keys, args } = input();
+    const asked = [hashOf(script), String(keys.length), ...keys, ...args];
     const timed = (answer: unknown) => {
       answered?.(performance.now() - from);
       resolve(answer);
@@ -79,10 +90,9 @@ export function createRedisLink(url: string, answered?: (ms: number) => void): R
   }
 
   return {
-    run(script, keys, args) {
+    run(script, input) {
       return new Promise((resolve, reject) => {
-        const asked = [hashOf(script), String(keys.length), ...keys, ...args];
-        if (waiting.push({ script, asked, resolve, reject }) === 1) setImmediate(sendWaiting);
+        if (waiting.push({ script, input, resolve, reject }) === 1) setImmediate(sendWaiting);
       });
     },
     renew() {

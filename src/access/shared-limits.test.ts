@@ -85,6 +85,20 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       expect(refused).toMatchObject({ status: 429 });
   });
 
+  test('admissions and ends of one turn share a script call', async () => {
+    let scripts = 0;
+    const limits = open({ beatMs: 60_000, leaseSeconds: 240, answered: () => void scripts++ });
+    const keys = [newKey({ concurrency: 100 }), newKey({ requestsPerMinute: 100 })];
+    const crowd = () => Promise.all(Array.from({ length: 20 }, (_, i) => admit(limits, keys[i % 2]!)));
+    const first = await crowd();
+    expect(await callsOf(keys[0]!)).toBe(10);
+    scripts = 0;
+    for (const admitted of first) ended(admitted);
+    await crowd();
+    expect(scripts).toBe(1);
+    expect(await callsOf(keys[0]!)).toBe(10);
+  });
+
   test('the allowance is reported, and tokens are corrected when the call ends', async () => {
     const [one, other] = [open(), open()];
     const key = newKey({ requestsPerMinute: 9, tokensPerMinute: 1000 });

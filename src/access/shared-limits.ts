@@ -3,17 +3,19 @@ import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import { answerWithin } from './answer-within.ts';
-import { ADMIT, END, LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
 import {
-  type Admitted,
-  type LimitRequest,
-  type Limits,
-  lessLeft,
-  type Paced,
-  type SeenLimits,
-  tooFast,
-  type Used,
-} from './limits.ts';
+  countedSeconds,
+  type Figures,
+  isAdmission,
+  limitsLeft,
+  refusalFrom,
+  refusingOf,
+  usedOf,
+  usedOfRefusing,
+} from './limit-figures.ts';
+import { LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
+import { createLimitTurns, type WaitingAdmission } from './limit-turns.ts';
+import type { Admitted, LimitRequest, Limits, Paced, SeenLimits } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { createPortions, type ProcessPosition } from './portions.ts';
 import { createRedisLink } from './redis-link.ts';
@@ -55,10 +57,8 @@ const AT_ONCE = 500;
 /** A call that this process admitted. */
 interface LimitLease {
   readonly ask: LimitRequest;
-  /** The keys of the script that admits it and of the one that ends it. */
-  readonly keys: readonly string[];
   /** For each key or account the second in which Redis counted the call. Absent until Redis has. */
-  seconds?: string[];
+  seconds?: number[];
   /** Set if the call was admitted without Redis, until Redis counts it, too. */
   forgetReport?: (() => void) | undefined;
   /** Redis did not answer, so whether it admitted the call is unknown. */
@@ -66,10 +66,6 @@ interface LimitLease {
   /** The tokens used; set when the call has ended. */
   used?: number;
 }
-
-const LIMITS = ['active', 'requests', 'tokens'] as const satisfies readonly (keyof Used)[];
-/** Figures in a script's result for each key or account. */
-const FIGURES = 6;
 
 const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
 
@@ -100,16 +96,15 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const processesKey = `${settings.prefix}limits:processes`;
   const minuteKey = (id: string) => `${settings.prefix}limits:${id}:minute`;
   const callsKey = (id: string) => `${settings.prefix}limits:${id}:calls`;
-  const keysOf = ({ paced }: LimitRequest) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
-
-  /** Without a name the call is not counted. */
-  function runAdmit(ask: LimitRequest, callId: string, keys: readonly string[] = keysOf(ask)): Promise<unknown> {
-    const args = [sharedClock.say(), self, callId, String(ask.tokens), String(leaseSeconds)];
-    for (const { requestsPerMinute = -1, tokensPerMinute = -1, concurrency = -1 } of ask.paced) {
-      args.push(String(requestsPerMinute), String(tokensPerMinute), String(concurrency));
-    }
-    return link.run(ADMIT, keys, args);
-  }
+  const turns = createLimitTurns({
+    link,
+    clockKey,
+    keysOf: (id) => [minuteKey(id), callsKey(id)],
+    clock: sharedClock,
+    self,
+    leaseSeconds,
+    timeoutMs: () => settings.timeoutMs,
+  });
 
   /** One key or account after the other: a refusal reports the usage of one only. */
   async function look(ask: LimitRequest): Promise<SeenLimits> {
@@ -119,20 +114,19 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
       const one = { ...ask, paced: [paced] };
       const answer = state === 'up' ? await lookInRedis(one) : undefined;
       if (!answer) return lookHere(ask);
-      const isFree = answer[0] === 1;
+      const isFree = isAdmission(answer);
       if (!isFree) refusal ??= refusalFrom(one, answer);
-      seen.push({ paced, used: usedIn(answer.slice(isFree ? 2 : 5)) });
+      seen.push({ paced, used: isFree ? usedOf(0, answer) : usedOfRefusing(answer) });
     }
     return { seen, refusal };
   }
 
   /** `undefined`: Redis does not answer. */
-  async function lookInRedis(ask: LimitRequest): Promise<number[] | undefined> {
-    try {
-      return (await answerWithin(runAdmit(ask, ''), settings.timeoutMs)) as number[] | undefined;
-    } catch {
-      return undefined;
-    }
+  function lookInRedis(ask: LimitRequest): Promise<Figures | undefined> {
+    return new Promise((resolve) => {
+      const silent = () => resolve(undefined);
+      turns.admit({ ask: { ...ask, callId: '' }, counted: resolve, late: silent, failed: silent });
+    });
   }
 
   function lookHere(ask: LimitRequest): SeenLimits {
@@ -140,49 +134,60 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     return settings.whenDown === 'closed' ? { ...here, refusal: notCounted() } : here;
   }
 
-  async function askRedis(ask: LimitRequest): Promise<Admitted> {
-    const lease: LimitLease = { ask, keys: keysOf(ask) };
-    const answering = runAdmit(ask, ask.callId, lease.keys).then((answer) => counted(lease, answer as number[]));
-    let answer: number[] | undefined;
-    try {
-      answer = await answerWithin(answering, settings.timeoutMs);
-    } catch (cause) {
-      lease.isInDoubt = true;
-      wentDown(cause);
-      return withoutRedis(lease);
-    }
-    if (!answer) {
-      answering.catch(() => lost(lease));
-      wentDown(new Error(`Redis did not answer within ${settings.timeoutMs} ms.`));
-      return withoutRedis(lease);
-    }
-    if (answer[0] === 0) {
-      const refused = ask.paced[answer[2] ?? 0];
-      if (refused) portions.counted(refused.id, usedIn(answer.slice(5)), local.used(refused.id));
-      throw refusalFrom(ask, answer);
-    }
-    const endLocally = local.note(ask);
-    for (const [i, { id }] of ask.paced.entries()) {
-      portions.counted(id, usedIn(answer.slice(2 + i * FIGURES)), local.used(id));
-    }
-    return begun(lease, endLocally, limitsFrom(ask, answer.slice(2)));
+  function askRedis(ask: LimitRequest): Promise<Admitted> {
+    return new Promise((resolve, reject) => {
+      const lease: LimitLease = { ask };
+      let isAnswered = false;
+      const goOnAlone = (cause: unknown) => {
+        isAnswered = true;
+        wentDown(cause);
+        try {
+          resolve(withoutRedis(lease));
+        } catch (refusal) {
+          reject(refusal);
+        }
+      };
+      const waiting: WaitingAdmission = {
+        ask,
+        counted(answer) {
+          const isFree = isAdmission(answer);
+          if (isFree) lease.seconds = countedSeconds(ask, answer);
+          if (isAnswered) return countedLate(lease);
+          isAnswered = true;
+          if (isFree) resolve(admitted(lease, answer));
+          else reject(refused(ask, answer));
+        },
+        late: () => goOnAlone(new Error(`Redis did not answer within ${settings.timeoutMs} ms.`)),
+        failed(cause) {
+          lease.isInDoubt = true;
+          if (!isAnswered) goOnAlone(cause);
+          else if (lease.used !== undefined) giveBack(lease);
+        },
+      };
+      turns.admit(waiting);
+    });
   }
 
-  /** Records the result of an admission. It may arrive after the call went on without Redis, or ended. */
-  function counted(lease: LimitLease, answer: number[]): number[] {
-    sharedClock.heard(answer[1] ?? 0);
-    if (answer[0] !== 1) return answer;
-    lease.seconds = lease.ask.paced.map((_, i) => String(answer[2 + i * FIGURES]));
+  /** Redis counted a call that went on without it, and may have ended. */
+  function countedLate(lease: LimitLease): void {
+    if (!lease.seconds) return;
     lease.forgetReport?.();
     lease.forgetReport = undefined;
     if (lease.used !== undefined) giveBack(lease);
-    return answer;
   }
 
-  /** The answer of Redis to this admission will never arrive. */
-  function lost(lease: LimitLease): void {
-    lease.isInDoubt = true;
-    if (lease.used !== undefined) giveBack(lease);
+  function admitted(lease: LimitLease, answer: Figures): Admitted {
+    const endLocally = local.note(lease.ask);
+    for (const [i, { id }] of lease.ask.paced.entries()) {
+      portions.counted(id, usedOf(i, answer), local.used(id));
+    }
+    return begun(lease, endLocally, limitsLeft(lease.ask, answer));
+  }
+
+  function refused(ask: LimitRequest, answer: Figures): GatewayError {
+    const paced = refusingOf(ask, answer);
+    if (paced) portions.counted(paced.id, usedOfRefusing(answer), local.used(paced.id));
+    return refusalFrom(ask, answer);
   }
 
   function withoutRedis(lease: LimitLease): Admitted {
@@ -215,13 +220,11 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
 
   /** Not awaited. What does not reach Redis is retried later, or expires with its lease. */
   function giveBack(lease: LimitLease): void {
-    const { ask, keys, seconds, used = 0, isInDoubt = false } = lease;
+    const { ask, seconds, used = 0, isInDoubt = false } = lease;
     if (isClosed) return;
     if (state === 'down' || isInDoubt) owe(ask);
     if (state === 'down') return;
-    const at = seconds ?? ask.paced.map(() => '');
-    const args = [sharedClock.say(), self, ask.callId, String(Math.ceil(used) - ask.tokens), ...at];
-    link.run(END, keys, args).catch(() => owe(ask));
+    turns.end({ ask, seconds, difference: Math.ceil(used) - ask.tokens, failed: () => owe(ask) });
   }
 
   function owe(ask: LimitRequest): void {
@@ -232,7 +235,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   function payOwed(): void {
     const now = clock();
     for (const [key, calls] of callsByKey([...owed.values()].map(({ ask }) => ask))) {
-      for (const some of inParts(calls)) link.run(RELEASE, [key], some).catch(() => {});
+      for (const some of inParts(calls)) link.run(RELEASE, () => ({ keys: [key], args: some })).catch(() => {});
     }
     for (const [id, { until }] of owed) if (until <= now) owed.delete(id);
   }
@@ -242,7 +245,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     for (const [key, calls] of callsByKey([...leases.values()].map(({ ask }) => ask))) {
       for (const some of inParts(calls)) {
         const args = [sharedClock.say(), self, String(leaseSeconds), ...some];
-        link.run(RENEW, [clockKey, key], args).catch(() => {});
+        link.run(RENEW, () => ({ keys: [clockKey, key], args })).catch(() => {});
       }
     }
   }
@@ -265,7 +268,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     for (const some of inParts([...used])) {
       const keys = [clockKey, ...some.map(([id]) => minuteKey(id))];
       const figures = some.flatMap(([, requests, tokens]) => [String(requests), String(Math.ceil(tokens))]);
-      link.run(REPORT, keys, [sharedClock.say(), self, ...figures]).catch(() => {});
+      link.run(REPORT, () => ({ keys, args: [sharedClock.say(), self, ...figures] })).catch(() => {});
     }
     unreported.clear();
   }
@@ -276,7 +279,8 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     isBeating = true;
     try {
       const args = [sharedClock.say(), self, String(PRESENT_SECONDS)];
-      const seen = await answerWithin(link.run(PRESENT, [clockKey, processesKey], args), settings.timeoutMs);
+      const asked = link.run(PRESENT, () => ({ keys: [clockKey, processesKey], args }));
+      const seen = await answerWithin(asked, settings.timeoutMs);
       if (isClosed) return;
       if (seen) present(seen as [number, string, string[]]);
       else {
@@ -340,13 +344,14 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     start,
     admit(ask) {
       start();
-      return state === 'up' ? askRedis(ask) : withoutRedis({ ask, keys: keysOf(ask) });
+      return state === 'up' ? askRedis(ask) : withoutRedis({ ask });
     },
     look,
     close() {
       isClosed = true;
       clearInterval(beats);
-      const leaving = beats && state === 'up' ? link.run(LEAVE, [processesKey], [self]) : Promise.resolve();
+      const leave = () => link.run(LEAVE, () => ({ keys: [processesKey], args: [self] }));
+      const leaving = beats && state === 'up' ? leave() : Promise.resolve();
       answerWithin(leaving, settings.timeoutMs)
         .catch(() => {})
         .finally(() => link.close());
@@ -358,37 +363,6 @@ function inParts<T>(all: readonly T[]): T[][] {
   const parts: T[][] = [];
   for (let from = 0; from < all.length; from += AT_ONCE) parts.push(all.slice(from, from + AT_ONCE));
   return parts;
-}
-
-const usedIn = ([, requests = 0, tokens = 0, , , active = 0]: readonly number[]): Used => ({
-  requests,
-  tokens,
-  active,
-});
-
-function limitsFrom({ paced }: LimitRequest, figures: readonly number[]): RateLimits {
-  const limits: RateLimits = {};
-  for (const [i, { requestsPerMinute, tokensPerMinute }] of paced.entries()) {
-    const [, requests = 0, tokens = 0, requestsUntil = 0, tokensUntil = 0] = figures.slice(i * FIGURES);
-    if (requestsPerMinute !== undefined) {
-      limits.requests = lessLeft(limits.requests, requestsPerMinute, requests, requestsUntil);
-    }
-    if (tokensPerMinute !== undefined) {
-      limits.tokens = lessLeft(limits.tokens, tokensPerMinute, tokens, tokensUntil);
-    }
-  }
-  return limits;
-}
-
-function refusalFrom(
-  ask: LimitRequest,
-  [, , index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[],
-) {
-  const paced = ask.paced[index];
-  const name = LIMITS[limit];
-  if (!paced || !name) throw new Error(`Redis refused a call by limit ${limit} of ${index}, which does not exist.`);
-  const rateLimits = limitsFrom({ ...ask, paced: [paced] }, figures);
-  return tooFast(paced, name, { tokens: ask.tokens, retryAfterSeconds, rateLimits });
 }
 
 function notCounted(): GatewayError {
