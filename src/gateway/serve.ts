@@ -4,6 +4,7 @@ import type { Admitted } from '../access/limits.ts';
 import type { Load } from '../access/work-bounds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
+import { PlacedSet } from '../canonical/placed-set.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
@@ -25,7 +26,7 @@ import { limitHeaders, replyOf, settleReply, writeReply } from './relay/relay-re
 import { StreamRelay } from './relay/relay-stream.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
-  const underWay = new Set<CallContext>();
+  const underWay = new PlacedSet<CallContext>();
   /** Calls that are not admitted yet. */
   let entering = 0;
   const idleStreams = new IdleStreams(deps.settings.keepAliveMs);
@@ -156,11 +157,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
   async function drain(boundMs: number): Promise<void> {
     const end = performance.now() + boundMs;
     while (underWay.size + entering > 0 && performance.now() < end) await Bun.sleep(20);
-    for (const context of underWay) context.cancellation.cancel();
+    for (const context of underWay.all()) context.cancellation.cancel();
     while (underWay.size > 0 && performance.now() < end + SETTLING_MS) await Bun.sleep(20);
     // Calls whose client neither reads nor leaves are settled too.
     const error = new GatewayError('upstream_failed', 'The gateway is stopping.');
-    const left = [...underWay].map((context) => conclude(deps, context, { outcome: 'broken', status: 200, error }));
+    const left = underWay.all().map((context) => conclude(deps, context, { outcome: 'broken', status: 200, error }));
     for (const settled of await Promise.allSettled(left)) {
       if (settled.status === 'rejected')
         deps.reportError('A call could not be settled before the stop.', settled.reason);

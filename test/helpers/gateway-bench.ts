@@ -2,6 +2,7 @@
  * For tests: a complete call in one process. Database, ledger, catalogue and access are real; transport and clock are controlled by the
  * test.
  */
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { issueKey } from '../../src/access/key.ts';
 import type { Load } from '../../src/access/work-bounds.ts';
 import type { Call } from '../../src/canonical/call.ts';
 import { newId } from '../../src/canonical/id.ts';
+import { PlacedSet } from '../../src/canonical/placed-set.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
@@ -116,7 +118,7 @@ export interface GatewayCase {
   readonly troubles: string[];
   /** Loads that were not returned, and forms that were not released. */
   readonly loads: Set<Load>;
-  readonly underWay: Set<CallContext>;
+  readonly underWay: PlacedSet<CallContext>;
   readonly unreleased: () => number;
   /** Advances the wall clock. */
   turn(ms: number): void;
@@ -227,7 +229,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       calls,
       troubles,
       loads,
-      underWay: new Set(),
+      underWay: new PlacedSet(),
       unreleased: () => unreleased,
       turn(ms) {
         clock += ms;

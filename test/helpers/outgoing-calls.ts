@@ -1,4 +1,5 @@
 /** Runs calls up to the transport: what would be sent, and what is held for it. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { UNCOUNTED } from '../../src/access/work-bounds.ts';
 import type { Call, Kind } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { newId } from '../../src/canonical/id.ts';
+import { PlacedSet } from '../../src/canonical/placed-set.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { createMemory } from '../../src/conversations/conversations.ts';
@@ -170,7 +172,7 @@ async function run(
       strict: false,
       load: UNCOUNTED,
     };
-    await attempt(deps, await admit(deps, pendingCall, new Set()));
+    await attempt(deps, await admit(deps, pendingCall, new PlacedSet()));
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     return thrown;

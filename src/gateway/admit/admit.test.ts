@@ -95,7 +95,7 @@ describe('money', () => {
     expect(input).toBeGreaterThan(0n);
     expect(await at.held()).toBe(context.hold.amount);
     expect(context.hold.amount).toBeGreaterThanOrEqual(input + 50n * 4000n);
-    expect([...at.underWay]).toEqual([context]);
+    expect(at.underWay.all()).toEqual([context]);
   });
 
   test('the hold covers an image at a model that counts more tokens for it', async () => {

@@ -7,6 +7,7 @@ import { SCOPE_OF } from '../../access/scopes.ts';
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Money } from '../../canonical/money.ts';
+import type { PlacedSet } from '../../canonical/placed-set.ts';
 import { isTextOnly } from '../../canonical/text-only.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import type { Hold, HoldRequest } from '../../ledger/ledger.ts';
@@ -76,7 +77,7 @@ async function withMedia(
 export function begin(
   { pending, ready, pace, media, chain }: Admission,
   hold: Hold,
-  underWay: Set<CallContext>,
+  underWay: PlacedSet<CallContext>,
 ): CallContext {
   const { route, candidate } = ready;
   const { call, model, estimatedInput, extras, amount: covered } = candidate;
@@ -89,7 +90,11 @@ export function begin(
 }
 
 /** All of it. Throws `insufficient_balance` and `budget_exhausted` too. */
-export async function admit(deps: GatewayDeps, pending: PendingCall, underWay: Set<CallContext>): Promise<CallContext> {
+export async function admit(
+  deps: GatewayDeps,
+  pending: PendingCall,
+  underWay: PlacedSet<CallContext>,
+): Promise<CallContext> {
   const admitted = await admission(deps, pending);
   try {
     return begin(admitted, await deps.ledger.hold(admitted.request), underWay);

@@ -1,6 +1,8 @@
 /** Answers the same request of the same account with the reply that was stored for it. Never by likeness. */
+
 import { SCOPE_OF } from '../../access/scopes.ts';
 import type { Call } from '../../canonical/call.ts';
+import type { PlacedSet } from '../../canonical/placed-set.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import type { WireRequest } from '../../dialects/dialect.ts';
 import { patchMembers } from '../../dialects/wire/json.ts';
@@ -41,7 +43,7 @@ export async function admitCached(
   deps: GatewayDeps,
   pending: PendingCall,
   request: WireRequest,
-  underWay: Set<CallContext>,
+  underWay: PlacedSet<CallContext>,
 ): Promise<CallContext> {
   const { caller, call } = pending;
   deps.access.allowScope(caller, SCOPE_OF[call.kind]);
@@ -128,7 +130,7 @@ async function admitHit(
   pending: PendingCall,
   model: Model,
   stored: StoredReply,
-  underWay: Set<CallContext>,
+  underWay: PlacedSet<CallContext>,
 ): Promise<CallContext> {
   const amount = charge(stored.usage, model.price);
   const entering = deps.access.admit(pending.caller, pending.id, 0);

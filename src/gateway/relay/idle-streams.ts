@@ -1,13 +1,14 @@
 /** Keeps silent streams open. */
+import { type Placed, PlacedSet } from '../../canonical/placed-set.ts';
 
-interface Stream {
+interface Stream extends Placed {
   /** `now`: on the clock of `performance.now()`. */
   tick(now: number, keepAliveMs: number): void;
 }
 
 /** Sends keep-alives for all streams from one timer: a timer for each stream would cost more than a chunk. */
 export class IdleStreams {
-  private readonly streams = new Set<Stream>();
+  private readonly streams = new PlacedSet<Stream>();
   private timer: ReturnType<typeof setInterval> | undefined;
   private readonly keepAliveMs: number;
 
@@ -29,6 +30,6 @@ export class IdleStreams {
 
   private tickAll(): void {
     const now = performance.now();
-    for (const stream of this.streams) stream.tick(now, this.keepAliveMs);
+    for (const stream of this.streams.all()) stream.tick(now, this.keepAliveMs);
   }
 }

@@ -1,5 +1,7 @@
 /** Sends a stream to the client frame by frame, at the client's pace, and settles the call before the last bytes are sent. */
+
 import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
+import type { Placed } from '../../canonical/placed-set.ts';
 import { warningComment } from '../../dialects/chat/reply/losses.ts';
 import type { Frame, Writer } from '../../dialects/dialect.ts';
 import type { Answer, ByteSink, ByteSource } from '../../http1/answer.ts';
@@ -30,7 +32,8 @@ const READING_MS = 500;
  * One stream to a client. If `starting` is still the search for a target, an error of that search is reported inside the
  * stream. Frames are sent the moment they arrive. If the client does not read, the upstream is paused.
  */
-export class StreamRelay implements ByteSource, FrameTaker {
+export class StreamRelay implements ByteSource, FrameTaker, Placed {
+  place = -1;
   private readonly deps: GatewayDeps;
   private readonly context: CallContext;
   private readonly idleStreams: IdleStreams;
