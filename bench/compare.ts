@@ -41,7 +41,7 @@ const methodOf = ({ windows, seconds }: Options): Method => ({
 
 /** Python compiles nothing while it runs, and is no faster after more of them; Node's compiler is done by then. */
 const methodOfOthers = ({ seconds }: Options): Method => ({
-  plan: { count: 1, seconds, pacedCount: 1, pacedSeconds: Math.max(PACED_SECONDS, seconds) },
+  plan: { count: 1, seconds, pacedCount: 1, pacedSeconds: Math.max(PACED_SECONDS, seconds), wholeStreams: true },
   warmUp: { requests: 60_000, chunks: 40_000, boundSeconds: 10 },
   starts: 1,
   seconds,

@@ -30,5 +30,5 @@ export const METHOD = `## How it is measured
 - *Cold start*: from the start of the process, on an empty SQLite database, to its first answer to a chat request; the median of five starts before anything else runs.
   On Postgres the first start finds an empty database.
 - Gateways of others run alone, one after the other: they are warmed up for 10 s and by 40,000 chunks, started once, and measured in one window
-  of each kind. Their ratios are to nginx's medians.
+  of each kind, that of chunks from the opening of the streams to their end. Their ratios are to nginx's medians.
 `;

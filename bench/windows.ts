@@ -15,6 +15,8 @@ export interface WindowPlan {
   /** Of the measurement at a fixed rate, whose percentile needs some hundred answers a window. */
   pacedCount: number;
   pacedSeconds: number;
+  /** Counts the chunks of streams from their opening to their end: a gateway that falls behind passes few on within a window. */
+  wholeStreams?: boolean;
 }
 
 /** One window of requests. Processor time in microseconds. */
@@ -93,6 +95,7 @@ export async function measureWindows<Peer extends Target>(
   const end = now();
   await quiet();
   const gateways = targets.filter((target) => target !== harness.upstream);
+  const chunkWindow = plan.wholeStreams ? wholeStreams : steadyStreams;
   const chunks = await inTurn(gateways, plan.count, (target) => chunkWindow(session, target, plan.seconds));
   await quiet();
   const paced = await inTurn(targets, plan.pacedCount, (target) => session.run(pacedLoad(target, plan.pacedSeconds)));
@@ -146,21 +149,43 @@ async function requestWindow({ session, upstream }: Harness, target: Target, sec
   };
 }
 
-/** The streams are opened in this part of a window before it, and end after this part of it. */
+/** The streams last for a window, and these parts of one before it, in which they are opened, and after it. */
 const [OPENING, CLOSING] = [0.5, 0.2];
+/** A window is as long as two intervals. */
+const INTERVALS = 2;
 
-async function chunkWindow(session: LoadSession, target: Target, seconds: number): Promise<ChunkWindow> {
+/** The end of an interval while streams are open. */
+interface Mark {
+  /** What the gateway spent until then. */
+  allUs: number;
+  /** Of this interval. */
+  chunks: number;
+  mostStreams: number;
+}
+
+async function steadyStreams(session: LoadSession, target: Target, seconds: number): Promise<ChunkWindow> {
   const clock = cpuClock(target.pid);
-  // The reports of two intervals after the one in which the streams are opened make a window.
-  const everySeconds = seconds * OPENING;
-  const times: number[] = [];
-  const chunks: number[] = [];
+  const marks: Mark[] = [];
   const streams = heldStreams(target, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds * (OPENING + 1 + CLOSING));
-  const { failures } = await session.run({ ...streams, everySeconds }, (interval) => {
-    times.push(clock().allUs);
-    chunks.push(interval.chunks);
-  });
-  const [, second = Number.NaN, third = Number.NaN] = chunks;
-  const [from = Number.NaN, , to = Number.NaN] = times;
-  return { chunks: second + third, allUs: to - from, failures };
+  const { failures } = await session.run({ ...streams, everySeconds: seconds / INTERVALS }, (interval) =>
+    marks.push({ allUs: clock().allUs, chunks: interval.chunks, mostStreams: interval.mostStreams }),
+  );
+  return { ...chunksOf(marks, CHUNK_STREAMS), failures };
+}
+
+/** Chunks and time of the intervals after the one in which the last stream was opened: none if that never happened. */
+export function chunksOf(marks: readonly Mark[], streams: number): Omit<ChunkWindow, 'failures'> {
+  const opened = marks.findIndex(({ mostStreams }) => mostStreams === streams);
+  const window = opened < 0 ? [] : marks.slice(opened + 1, opened + 1 + INTERVALS);
+  return {
+    chunks: window.reduce((sum, { chunks }) => sum + chunks, 0),
+    allUs: (window.at(-1)?.allUs ?? 0) - (marks[opened]?.allUs ?? 0),
+  };
+}
+
+async function wholeStreams(session: LoadSession, target: Target, seconds: number): Promise<ChunkWindow> {
+  const clock = cpuClock(target.pid);
+  const before = clock().allUs;
+  const { chunks, failures } = await session.run(heldStreams(target, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
+  return { chunks, allUs: clock().allUs - before, failures };
 }
