@@ -22,7 +22,7 @@ interface Running {
 }
 
 /** A store whose batches end on command. */
-function commandedStore() {
+function commandedStore(gatheringMs?: number) {
   const begun: Running[] = [];
   const running = new Set<Running>();
   const commit = (steps: readonly LedgerStep[], waits: boolean) =>
@@ -42,7 +42,7 @@ function commandedStore() {
       begun.push(batch);
       running.add(batch);
     });
-  return { begun, running, commits: createGroupCommit(commit, AT_ONCE) };
+  return { begun, running, commits: createGroupCommit(commit, AT_ONCE, gatheringMs) };
 }
 
 const markOf = (account: string, callId: string): LedgerStep => ({ type: 'mark', account, callId });
@@ -107,6 +107,31 @@ test('a batch that follows another takes the steps of the three turns after it',
   await turn();
   expect(begun.map(({ steps }) => steps.length)).toEqual([2, 1 + GATHERING_TURNS]);
   await endAll(running, all);
+});
+
+test('a batch that follows a larger one begins with the step that makes it as large', async () => {
+  const { begun, running, commits } = commandedStore(3_600_000);
+  const first = marks(PART, 'a').map(commits.submit);
+  await turn();
+  begun[0]?.end();
+  await Promise.all(first);
+  const next = marks(PART - 1, 'a').map(commits.submit);
+  await turns(3 * GATHERING_TURNS);
+  expect(begun).toHaveLength(1);
+  next.push(commits.submit(markOf('a', 'last')));
+  await turns(2);
+  expect(begun.map(({ steps }) => steps.length)).toEqual([PART, PART]);
+  await endAll(running, next);
+});
+
+test('a batch that follows a larger one waits for its size a short time only', async () => {
+  const { begun, running, commits } = commandedStore();
+  const first = marks(PART, 'a').map(commits.submit);
+  await turn();
+  begun[0]?.end();
+  await Promise.all(first);
+  await endAll(running, [commits.submit(markOf('a', 'alone'))]);
+  expect(begun.map(({ steps }) => steps.length)).toEqual([PART, 1]);
 });
 
 test('no third batch runs unless it waits for a lock, and one place is left for batches that do not wait', async () => {
