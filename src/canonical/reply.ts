@@ -1,6 +1,7 @@
 /** A reply: a stream is these events over time, and a non-streaming response is their sum. */
 import type { CacheMark, Citation, ReasoningSignature } from './call.ts';
 import type { GatewayError } from './errors.ts';
+import { grown } from './grown-text.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
 
@@ -150,7 +151,7 @@ export type PartEvent = Extract<
 function addToPart(part: ReplyPart, event: PartEvent): void {
   switch (event.type) {
     case 'part-delta':
-      part.content += event.delta;
+      part.content = grown(part.content, event.delta);
       return;
     case 'part-transcript':
       part.transcript = (part.transcript ?? '') + event.delta;

@@ -1,4 +1,5 @@
 /** Counts the usage of a reply, event by event: what each upstream call has reported and delivered so far. */
+import { grown } from '../../canonical/grown-text.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
@@ -224,8 +225,6 @@ export class Meter {
   }
 }
 
-/** Small texts are joined in groups: a string for each takes more memory than its characters, and a list of them another object per chunk. */
-const JOINED_AT = 64;
 /** An estimate for base64 audio, compressed or not, used only where the provider reported nothing. */
 const AUDIO_CHARACTERS_PER_TOKEN = 1000;
 
@@ -239,11 +238,7 @@ export class UsageCounter {
   speaks = false;
   /** What an upstream call that is over has used. */
   fixed: Usage | undefined;
-  private joined = '';
-  /** The last small texts, and how many. */
-  private small = '';
-  private smalls = 0;
-  private bytes = 0;
+  private output = '';
   private audioCharacters = 0;
   private images = 0;
   private toolCalls = 0;
@@ -254,7 +249,7 @@ export class UsageCounter {
    */
   get reported(): Usage | undefined {
     if (this.fixed) return this.fixed;
-    return this.speaks && this.bytes > 0 && this.report && isZero(this.report) ? undefined : this.report;
+    return this.speaks && this.output.length > 0 && this.report && isZero(this.report) ? undefined : this.report;
   }
 
   set reported(usage: Usage) {
@@ -270,13 +265,7 @@ export class UsageCounter {
 
   addText(text: string): void {
     this.delivered = true;
-    this.bytes += text.length;
-    this.small += text;
-    if (++this.smalls < JOINED_AT) return;
-    // The engine keeps the texts of a concatenation apart until one of its characters is needed.
-    if (this.small.charCodeAt(0) >= 0) this.joined += this.small;
-    this.small = '';
-    this.smalls = 0;
+    this.output = grown(this.output, text);
   }
 
   addAudio(base64: string): void {
@@ -295,11 +284,11 @@ export class UsageCounter {
   }
 
   text(): string {
-    return this.joined + this.small;
+    return this.output;
   }
 
   /** The usage, with `input` tokens where the provider reported none. The tokens of the text are estimated unless given. */
-  usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
+  usage(input: number, textTokens = Math.ceil(this.output.length / 4)): Usage {
     return this.fixed ?? this.withImagesAndTools(this.consumed(input, textTokens));
   }
 

@@ -1,5 +1,6 @@
 /** Converts the events of a stream, or a non-streaming message, to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
+import { grown } from '../../../canonical/grown-text.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent, ReplyStart } from '../../../canonical/reply.ts';
 import type { UsageSource } from '../../../canonical/usage.ts';
@@ -49,7 +50,7 @@ export class MessagesDecoder extends BlockDecoder<MessagesBlockKind, MessagesBlo
 
   /** One more text for the block of the last delta that was read. */
   grow(text: string): void {
-    if (this.#growing) this.#growing.gathered += text;
+    if (this.#growing) this.#growing.gathered = grown(this.#growing.gathered, text);
   }
 
   /** Converts one event of a stream. */

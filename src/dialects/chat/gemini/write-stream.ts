@@ -1,4 +1,5 @@
 /** Writes the events of a choice as parts of a candidate. */
+import { grown } from '../../../canonical/grown-text.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
 import { saysRefusal } from '../reply/refusal.ts';
@@ -41,7 +42,7 @@ export class CandidateBuilder {
     if (!part) return;
     switch (event.type) {
       case 'part-delta':
-        part.content += event.delta;
+        part.content = grown(part.content, event.delta);
         this.#grow(part, event.delta);
         return;
       case 'part-transcript':

@@ -3,6 +3,7 @@
  * item.
  */
 import type { ChatCall, ReasoningSignature } from '../../../canonical/call.ts';
+import { grown } from '../../../canonical/grown-text.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -234,7 +235,7 @@ export class ChunkBuilder {
       case 'image':
         return this.#content(choice, delta);
       case 'reasoning':
-        state.text += delta;
+        state.text = grown(state.text, delta);
         return this.#delta(choice, { reasoning_content: delta });
       case 'refusal':
         return this.#delta(choice, { refusal: delta });

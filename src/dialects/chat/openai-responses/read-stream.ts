@@ -1,5 +1,6 @@
 /** Converts the events and the final object of a response to canonical events. */
 import type { ChatCall } from '../../../canonical/call.ts';
+import { grown } from '../../../canonical/grown-text.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import { textOf } from '../../shared/json-values.ts';
@@ -189,7 +190,7 @@ export class ResponsesDecoder {
 
   #grow(part: ReadResponsesPart, delta: string): void {
     if (delta === '') return;
-    part.text += delta;
+    part.text = grown(part.text, delta);
     this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
   }
 

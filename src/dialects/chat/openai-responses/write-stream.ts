@@ -1,5 +1,6 @@
 /** Builds a response from events: its output items, and a stream's events in the order that the libraries require. */
 import type { ChatCall, Citation, ReasoningSignature } from '../../../canonical/call.ts';
+import { grown } from '../../../canonical/grown-text.ts';
 import { newId } from '../../../canonical/id.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ChoiceEvent, Finish, OpeningOf, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
@@ -222,14 +223,14 @@ export class ResponseBuilder {
       case 'tool-call': {
         if (!item) return;
         const member = opens.custom ? 'input' : 'arguments';
-        part.text += delta;
+        part.text = grown(part.text, delta);
         item.body[member] = part.text;
         const type = opens.custom ? 'custom_tool_call_input' : 'function_call_arguments';
         this.#emit(`response.${type}.delta`, { ...place(item), delta });
         return;
       }
       case 'image':
-        part.text += delta;
+        part.text = grown(part.text, delta);
         return;
       // Audio is written as its transcript, which this format can express.
       case 'audio':
@@ -242,7 +243,7 @@ export class ResponseBuilder {
 
   #text(part: WrittenResponsesPart, delta: string): void {
     const item = this.#pieceOf(part);
-    part.text += delta;
+    part.text = grown(part.text, delta);
     if (part.opens.type === 'refusal') {
       part.piece.refusal = part.text;
       this.#emit('response.refusal.delta', { ...place(item), content_index: part.at, delta });
@@ -283,7 +284,7 @@ export class ResponseBuilder {
     if (part.text === '') {
       this.#emit('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
     }
-    part.text += delta;
+    part.text = grown(part.text, delta);
     item.body.summary = [{ type: 'summary_text', text: part.text }];
     this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
   }

@@ -1,5 +1,6 @@
 /** What the decoders of Anthropic messages and Bedrock Converse share: a reply arrives in numbered blocks, one part each. */
 import type { ChatCall } from '../../../canonical/call.ts';
+import { grown } from '../../../canonical/grown-text.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import { unwrapFreeText } from '../request/free-text.ts';
 import { type ClientTool, clientTools } from '../request/legal-names.ts';
@@ -63,13 +64,13 @@ export abstract class BlockDecoder<Reads extends string, Block extends OpenBlock
 
   protected text(block: Block, text: string): void {
     if (text === '' || block.part < 0) return;
-    block.gathered += text;
+    block.gathered = grown(block.gathered, text);
     this.events.push({ type: 'part-delta', choice: 0, part: block.part, delta: text });
   }
 
   protected input(block: Block, json: string): void {
     if (block.reads === 'input' || block.reads === 'answer') this.text(block, json);
-    else block.gathered += json;
+    else block.gathered = grown(block.gathered, json);
   }
 
   protected close(index: number): void {

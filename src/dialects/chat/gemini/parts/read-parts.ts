@@ -1,5 +1,6 @@
 /** Converts the parts of a candidate, or of a model turn, to events. */
 import type { ReasoningSignature } from '../../../../canonical/call.ts';
+import { grown } from '../../../../canonical/grown-text.ts';
 import { isObject, type JsonObject } from '../../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../../canonical/reply.ts';
 import { Base64Join } from '../../../wire/base64-join.ts';
@@ -121,7 +122,7 @@ export class PartsDecoder {
     const goesOn = open?.type === type && !open.isOver && !(signature && open.isSigned);
     if (!open || !goesOn) open = this.#begin({ type }, events);
     this.#delta(open, text, events);
-    if (type === 'text' && this.lastText) this.lastText.text += text;
+    if (type === 'text' && this.lastText) this.lastText.text = grown(this.lastText.text, text);
     this.#addSignature(open, signature, events);
     // The signature of reasoning ends its part; that of a text may come with its first piece.
     if (signature && type === 'reasoning') open.isOver = true;
