@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readOptions } from './options.ts';
 
 test('options are parsed and have defaults', () => {
-  expect(readOptions([])).toEqual({ windows: 15, seconds: 4, only: [], writeDocs: false });
+  expect(readOptions([])).toEqual({ windows: 15, seconds: 3, only: [], writeDocs: false });
   expect(readOptions(['--only', 'nginx,modelport', '--seconds', '2', '--windows', '30', '--write-docs'])).toEqual({
     seconds: 2,
     windows: 30,

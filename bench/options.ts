@@ -20,7 +20,7 @@ const USAGE = `npm run bench -- [options]
   --quick            5 windows, and 1.5 s for the rest: a look, not a measurement
   --windows N        windows of 500 ms in which the gateways take turns, for requests and again for chunks (default 15), and a
                      third as many, at least 5, of 2.5 s at 200 requests a second; figures are their medians
-  --seconds N        length of what is measured of one gateway alone, and of all windows of gateways of others (default 4)
+  --seconds N        length of what is measured of one gateway alone, and of all windows of gateways of others (default 3)
   --only a,b         only these of nginx, raw-sockets, modelport, modelport-translating, modelport-two, modelport-limited,
                      modelport-shared, portkey, litellm, bifrost, lm-proxy; those of others are installed into
                      BENCH_CACHE (default ~/.cache/modelport-bench) when they are first measured
@@ -34,7 +34,7 @@ const USAGE = `npm run bench -- [options]
 
 /** The options, or an error message. */
 export function readOptions(args: readonly string[]): Options | string {
-  const options: Options = { windows: 15, seconds: 4, only: [], writeDocs: false };
+  const options: Options = { windows: 15, seconds: 3, only: [], writeDocs: false };
   const queue = [...args];
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
     switch (arg) {
