@@ -73,6 +73,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const TLS_HANDSHAKE = 22;
 
 export class ClientConnection implements MessageSink, BodySource, Outcome, Beginning {
+  /** Among the server's connections, or -1. Written by the server alone. */
+  place = -1;
   /** By `performance.now()`: the time limit for the client's next bytes. */
   private deadline = NEVER;
   private readonly socket: Socket<ClientConnection>;

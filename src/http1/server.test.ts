@@ -1,3 +1,4 @@
+import { edenGC, fullGC, heapStats } from 'bun:jsc';
 import { describe, expect, test } from 'bun:test';
 import { answered, echo, GET, open, readAll, serve, text } from '../../test/helpers/raw-client.ts';
 
@@ -201,4 +202,23 @@ describe('invalid requests', () => {
     line.socket.write('GET / HTTP/1.1\nhost: x\n\nGET / HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(await line.closed()).toContain('HTTP/1.1 400 Bad Request\n');
   });
+});
+
+test('connections that have closed do not survive the next collection of young objects', async () => {
+  const server = serve(echo);
+  const sockets = () => heapStats().objectTypeCounts.TCPSocket ?? 0;
+  const visit = async () => {
+    const line = await open(server);
+    line.say('GET / HTTP/1.1\nhost: x\nconnection: close\n\n');
+    await line.closed();
+  };
+  const visits = async (rounds: number) => {
+    for (let round = 0; round < rounds; round++) await Promise.all(Array.from({ length: 20 }, visit));
+  };
+  await visits(5);
+  fullGC();
+  const before = sockets();
+  await visits(15);
+  edenGC();
+  expect(sockets() - before).toBeLessThan(150);
 });

@@ -37,7 +37,8 @@ const LOOK_MS = 1000;
 /** Throws if it cannot listen on the address. */
 export function listen(options: ServerOptions): Server {
   const { hostname, port, shared, answer, refuse, reportError, timeouts = PATIENCE, tls } = options;
-  const connections = new Set<ClientConnection>();
+  // Not a `Set`: one whose members come and go keeps those that have left until the next full garbage collection.
+  const connections: ClientConnection[] = [];
   let empty = () => {};
   const keeper: Keeper = {
     answer,
@@ -47,15 +48,16 @@ export function listen(options: ServerOptions): Server {
     turns: new RequestTurns(),
     isStopping: false,
     lost(connection) {
-      connections.delete(connection);
-      if (connections.size === 0) empty();
+      remove(connections, connection);
+      if (connections.length === 0) empty();
     },
   };
   const handlers: TCPSocketListenOptions<ClientConnection>['socket'] = {
     open(socket) {
       socket.setNoDelay(true);
       socket.data = new ClientConnection(socket, keeper);
-      connections.add(socket.data);
+      socket.data.place = connections.length;
+      connections.push(socket.data);
     },
     data: (socket, bytes) => socket.data.received(bytes),
     drain: (socket) => socket.data.drained(),
@@ -89,7 +91,7 @@ export function listen(options: ServerOptions): Server {
   const looking = setInterval(
     () => {
       const now = performance.now();
-      for (const connection of connections) connection.look(now);
+      for (const connection of [...connections]) connection.look(now);
     },
     Math.min(LOOK_MS, timeouts.idleMs, timeouts.headMs, timeouts.silenceMs, timeouts.flushMs, timeouts.lingerMs),
   );
@@ -102,22 +104,32 @@ export function listen(options: ServerOptions): Server {
     stop() {
       keeper.isStopping = true;
       listener.stop();
-      for (const connection of connections) connection.stop();
+      for (const connection of [...connections]) connection.stop();
       return new Promise((resolve) => {
         empty = () => {
           clearInterval(looking);
           resolve();
         };
-        if (connections.size === 0) empty();
+        if (connections.length === 0) empty();
       });
     },
     kill() {
       keeper.isStopping = true;
       listener.stop(true);
       clearInterval(looking);
-      for (const connection of connections) connection.drop();
+      for (const connection of [...connections]) connection.drop();
     },
   };
+}
+
+/** Fills the place with the last one. */
+function remove(connections: ClientConnection[], one: ClientConnection): void {
+  const last = connections[connections.length - 1];
+  if (one.place < 0 || !last) return;
+  connections[one.place] = last;
+  last.place = one.place;
+  connections.length--;
+  one.place = -1;
 }
 
 /** Throws if the certificate is invalid or the key does not belong to it: otherwise every connection would fail. */
