@@ -93,7 +93,7 @@ test('while a batch runs, the next begins with the sixteenth step of other accou
 
 test('a batch that follows another takes the steps of the three turns after it', async () => {
   const { begun, running, commits } = commandedStore();
-  const all = marks(2, 'a').map(commits.submit);
+  const all = marks(7, 'a').map(commits.submit);
   await turn();
   all.push(commits.submit(markOf('a', 'waits')));
   begun[0]?.end();
@@ -105,8 +105,20 @@ test('a batch that follows another takes the steps of the three turns after it',
     expect(begun).toHaveLength(1);
   }
   await turn();
-  expect(begun.map(({ steps }) => steps.length)).toEqual([2, 1 + GATHERING_TURNS]);
+  expect(begun.map(({ steps }) => steps.length)).toEqual([7, 1 + GATHERING_TURNS]);
   await endAll(running, all);
+});
+
+test.each([1, PART])('a batch waits no longer once %d answered callers are all back', async (count) => {
+  const { begun, running, commits } = commandedStore(3_600_000);
+  const first = marks(count, 'a').map(commits.submit);
+  await turn();
+  begun[0]?.end();
+  await Promise.all(first);
+  const next = marks(count, 'a').map(commits.submit);
+  await turns(2);
+  expect(begun.map(({ steps }) => steps.length)).toEqual([count, count]);
+  await endAll(running, next);
 });
 
 test('a batch that follows a larger one begins with the step that makes it as large', async () => {

@@ -46,8 +46,9 @@ const MOST_RUNNING = 2;
 const LEAST_PART = 16;
 /**
  * Where several batches may run, one begins this many turns of the event loop after another ended, and, if that one was not small, with as
- * many steps or after `GATHERING_MS`: callers that it answered go on meanwhile, and their next steps come into the same batch. Measured with
- * 32 callers on Postgres and Redis: 31 instead of 16 steps, a fifth less processor time per call, and calls wait less long.
+ * many steps or after `GATHERING_MS`: callers that it answered go on meanwhile, and their next steps come into the same batch. When as many
+ * steps have come as it answered, it begins at once. Measured with 32 callers on Postgres and Redis: 30 instead of 16 steps, a quarter less
+ * processor time per call, and calls wait less long.
  */
 const GATHERING_TURNS = 3;
 const GATHERING_FROM = 8;
@@ -94,6 +95,9 @@ export function createGroupCommit(commit: Commit, atOnce = 1, gatheringMs = GATH
   const underWay = new Set<Promise<void>>();
   let noteTimer: ReturnType<typeof setTimeout> | undefined;
   let scheduled = false;
+  /** How many steps have come, and had when the last batch was answered. */
+  let added = 0;
+  let addedBefore = 0;
   /** How many steps the next batch waits for, while `gathering` runs. */
   let goal = 0;
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -106,11 +110,12 @@ export function createGroupCommit(commit: Commit, atOnce = 1, gatheringMs = GATH
 
   function add(pending: PendingStep): void {
     queue.push(pending);
+    added++;
     if (gathering !== undefined && queue.length >= goal) endGathering();
     if (scheduled || (!mayRun() && waiting === 0 && contended.size === 0)) return;
     // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
     // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
-    startAfter(1);
+    startSoon();
   }
 
   function start(): void {
@@ -193,18 +198,25 @@ export function createGroupCommit(commit: Commit, atOnce = 1, gatheringMs = GATH
       for (const account of accounts) taken.delete(account);
       if (busy.length > 0) putOff(busy);
       if (atOnce === 1 || busy.length > 0) start();
-      else if (!scheduled) startAfter(GATHERING_TURNS, batch.length < GATHERING_FROM ? 0 : batch.length);
+      else if (!scheduled) gather(GATHERING_TURNS, batch.length);
     });
     underWay.add(committed);
   }
 
-  function startAfter(turns: number, steps = 0): void {
+  function startSoon(): void {
+    scheduled = true;
+    setImmediate(start);
+  }
+
+  /** Starts the batch after one that has answered so many steps. */
+  function gather(turns: number, answered: number): void {
     scheduled = true;
     setImmediate(() => {
-      if (turns > 1) startAfter(turns - 1, steps);
-      else if (queue.length >= steps) start();
+      const isWhole = added - addedBefore >= answered;
+      if (isWhole || (turns === 1 && (answered < GATHERING_FROM || queue.length >= answered))) start();
+      else if (turns > 1) gather(turns - 1, answered);
       else {
-        goal = steps;
+        goal = answered;
         gathering = setTimeout(endGathering, gatheringMs);
       }
     });
@@ -213,7 +225,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1, gatheringMs = GATH
   function endGathering(): void {
     clearTimeout(gathering);
     gathering = undefined;
-    startAfter(1);
+    startSoon();
   }
 
   /** Returns the steps whose accounts are locked. */
@@ -224,6 +236,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1, gatheringMs = GATH
         batch.map(({ step }) => step),
         waits,
       );
+      addedBefore = added;
       for (let index = 0; index < outcomes.length; index++) {
         const outcome = outcomes[index]!;
         const pending = batch[index]!;
