@@ -52,6 +52,7 @@ const MAIN_FILES = new Set([
   'servers.ts',
   'found-providers.ts',
   'hourly-calls.ts',
+  'idle-collection.ts',
   'live-checks.ts',
   'model-lists.ts',
   'retention.ts',

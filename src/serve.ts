@@ -1,5 +1,6 @@
 /** Runs the service: bootstrap, catalogue, server, and the graceful stop. */
 
+import { fullGC } from 'bun:jsc';
 import { dirname, join } from 'node:path';
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
@@ -16,6 +17,7 @@ import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
 import { startHourlyTimer } from './hourly-calls.ts';
 import { createPages } from './http/pages.ts';
 import { createReadiness } from './http/routes/status/readiness.ts';
+import { createIdleCollection, IDLE_LOOK_MS } from './idle-collection.ts';
 import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { createModelLists } from './model-lists.ts';
@@ -247,7 +249,9 @@ function startTidying({ keepCallsDays }: Config, app: App): () => void {
   const turn = () => void tidy(app, retention.keepFrom());
   const first = setTimeout(turn, FIRST_REMOVAL_MS);
   const others = setInterval(turn, TIDY_MS);
+  const collecting = setInterval(idleCollection(app), IDLE_LOOK_MS);
   return () => {
+    clearInterval(collecting);
     clearTimeout(first);
     clearInterval(others);
   };
@@ -288,6 +292,16 @@ function startWatch(app: App): ReturnType<typeof setInterval> {
     });
   }, WATCH_MS);
 }
+
+const idleCollection = ({ gateway }: App) =>
+  createIdleCollection({
+    active: () => gateway.active,
+    processorMs() {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    collect: fullGC,
+  });
 
 /** Reports how much later than planned a timer fires. */
 function measureDelay(delayed: (ms: number) => void): ReturnType<typeof setInterval> {
