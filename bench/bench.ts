@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { compare } from './compare.ts';
 import { putBetweenMarks, writeExpectations } from './expectations.ts';
 import type { GatewayResult } from './figures.ts';
-import { runFleet } from './fleet.ts';
+import { runFleet, TWO_MACHINES } from './fleet.ts';
 import { coreCount, machineNow, useSince } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
 import type { Peer } from './peer.ts';
@@ -94,7 +94,8 @@ async function soak(minutes: number, only: readonly string[]): Promise<number> {
   return faults.length === 0 ? 0 : 1;
 }
 
-const options = readOptions(process.argv.slice(2));
+const names = [...PEERS.map(({ name }) => name), TWO_MACHINES];
+const options = readOptions(process.argv.slice(2), names);
 if (typeof options === 'string') {
   console.error(options);
   process.exit(2);

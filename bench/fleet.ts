@@ -37,7 +37,7 @@ export interface FleetRow {
 
 const CONNECTIONS = 32;
 /** What `--only` calls the machines. */
-const TWO_MACHINES = 'two-machines';
+export const TWO_MACHINES = 'two-machines';
 /** Once to warm up, then measured. */
 const WARM_UP_TIMES = 3;
 

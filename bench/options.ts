@@ -32,8 +32,8 @@ const USAGE = `npm run bench -- [options]
   --markdown         print the page of docs/reference/benchmarks.md
   --write-docs       write docs/reference/benchmarks.md and a table of docs/guides/scale.md from the result`;
 
-/** The options, or an error message. */
-export function readOptions(args: readonly string[]): Options | string {
+/** The options, or an error message. `names`: what `--only` chooses among. */
+export function readOptions(args: readonly string[], names: readonly string[]): Options | string {
   const options: Options = { windows: 15, seconds: 3, only: [], writeDocs: false };
   const queue = [...args];
   for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
@@ -51,9 +51,15 @@ export function readOptions(args: readonly string[]): Options | string {
       case '--fleet':
         options.fleet = true;
         break;
-      case '--only':
+      case '--only': {
         options.only = (queue.shift() ?? '').split(',').filter((name) => name !== '');
+        if (options.only.length === 0) return '--only needs names';
+        const unknown = options.only.find((name) => !names.includes(name));
+        if (unknown !== undefined) return `--only does not know ${unknown}; there are ${names.join(', ')}`;
         break;
+      }
+      case '--help':
+        return USAGE;
       case '--soak':
       case '--seconds':
       case '--windows': {
