@@ -82,11 +82,16 @@ const opener: CliDeps = {
     liveChecks({ config: config(), providers, transport: openTransport(proxied), now: Date.now }),
 };
 
-/** If the reader closed the pipe (`modelport audit | head -1`), a command ends, and the service continues without a log. */
+/**
+ * What cannot be written, because the reader closed the pipe (`modelport audit | head -1`) or the disk of a log file is full, ends a command. The
+ * service continues, without these lines of its log.
+ */
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: Error & { code?: string }) => {
-    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    if (process.argv[2] !== 'serve') process.exit();
+  stream.on('error', ({ code, message }: Error & { code?: string }) => {
+    if (process.argv[2] === 'serve') return;
+    if (code === 'EPIPE' || code === 'EIO') process.exit();
+    if (stream === process.stdout) process.stderr.write(`The output could not be written: ${message}\n`);
+    process.exit(1);
   });
 }
 

@@ -1,12 +1,19 @@
 /** The first start: what it prints works when pasted, and an invalid setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { type Serving, spawnModelport, spawnNpmStart, startGateway, untilReady } from '../helpers/gateway-process.ts';
+import {
+  type Serving,
+  spawnModelport,
+  spawnNpmStart,
+  spawnProgram,
+  startGateway,
+  untilReady,
+} from '../helpers/gateway-process.ts';
 import { nanoOf, startScene } from '../helpers/scene.ts';
 import { inDatabase } from '../helpers/stall.ts';
 
@@ -178,6 +185,43 @@ test('has the worker programs and the bytecode next to the bundled program', asy
   const folder = join(caches, 'modelport', realpathSync(root), '.program');
   for (const file of built) expect(existsSync(join(folder, file))).toBe(true);
 }, 60_000);
+
+describe.skipIf(process.platform === 'win32')('the launcher', () => {
+  const root = join(import.meta.dir, '..', '..');
+
+  test('runs through a link to its folder', async () => {
+    const link = join(freshFolder(), 'programs');
+    symlinkSync(join(root, 'bin'), link);
+    const serving = spawnProgram([join(link, 'modelport'), '--version'], {});
+    expect([await serving.exited, serving.log()]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  }, 60_000);
+
+  test('writes nothing into the clone for a relative folder of caches', async () => {
+    const folder = `caches-${process.pid}`;
+    expect(await spawnModelport(['--version'], { XDG_CACHE_HOME: folder }).exited).toBe(0);
+    expect(existsSync(join(root, folder))).toBe(false);
+  }, 60_000);
+});
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a full disk for its output ends a command with a sentence, and not the service',
+  async () => {
+    const toFullDisk = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
+    const help = spawnModelport(['help'], {}, 'modelport', toFullDisk);
+    expect(await help.exited).toBe(1);
+    expect(help.log()).toMatch(/^The output could not be written: ENOSPC.*\n$/);
+    const port = await freePort();
+    const environment = { PORT: String(port), MODELPORT_DATA_DIR: freshFolder() };
+    const serving = spawnModelport(['serve'], environment, 'modelport', toFullDisk);
+    servings.push(serving);
+    const url = `http://127.0.0.1:${port}`;
+    await untilReady(url, serving);
+    for (let n = 0; n < 3; n++) expect((await fetch(`${url}/v1/models`)).status).toBe(401);
+    serving.child.kill('SIGTERM');
+    expect(await serving.exited).toBe(0);
+  },
+  60_000,
+);
 
 test('a gateway whose launcher is killed stops by itself', async () => {
   const port = await freePort();
