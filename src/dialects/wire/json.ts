@@ -237,22 +237,20 @@ export function memberSpan(bytes: Uint8Array, name: string, from = 0): JsonSpan 
   const quoted = quotedName(name);
   const scan = new MemberScan(bytes, from);
   let span: JsonSpan | undefined;
-  while (scan.next()) {
+  /** Where the name and an escape come next: sought behind them only, so that many members of this name do not take quadratic time. */
+  let [nameAt, escapeAt] = [0, 0];
+  while (Math.max(nameAt, escapeAt) >= 0 && scan.next()) {
     if (!isNamed(bytes, scan, quoted, name)) continue;
     span = { start: scan.valueStart, end: scan.end };
-    if (!mayHoldName(bytes, scan.end, quoted)) break;
+    if (nameAt >= 0 && nameAt < scan.end) nameAt = indexOf.call(bytes as Buffer, quoted, scan.end);
+    if (escapeAt >= 0 && escapeAt < scan.end) escapeAt = indexOf.call(bytes as Buffer, ESCAPE, scan.end);
   }
   return span;
 }
 
 const { indexOf } = Buffer.prototype;
-/** How the escape of a letter begins. */
+/** How the escape of a letter begins. The engine's search takes a tenth of what reading all other members would. */
 const ESCAPE = encoder.encode('\\u00');
-
-/** Whether a member of this name may follow. The engine's search takes a tenth of what reading all other members would. */
-function mayHoldName(bytes: Uint8Array, from: number, quoted: Uint8Array): boolean {
-  return indexOf.call(bytes as Buffer, quoted, from) >= 0 || indexOf.call(bytes as Buffer, ESCAPE, from) >= 0;
-}
 
 /** Parses only the top-level members of these names. Returns `{}` if the body is not a JSON object. */
 export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonObject {
