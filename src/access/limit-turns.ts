@@ -59,7 +59,7 @@ export function createLimitTurns(settings: LimitTurnSettings): LimitTurns {
     const fresh = new Turn();
     gathering = fresh;
     const answering = link.run(ADMIT_AND_END, () => {
-      if (gathering === fresh) gathering = undefined;
+      close(fresh);
       return {
         keys: [clockKey, ...fresh.ids().flatMap(keysOf)],
         args: [clock.say(), self, String(leaseSeconds), JSON.stringify(fresh.admitted), JSON.stringify(fresh.ended)],
@@ -67,6 +67,11 @@ export function createLimitTurns(settings: LimitTurnSettings): LimitTurns {
     });
     void follow(fresh, answering);
     return fresh;
+  }
+
+  /** Nothing more comes into this turn. */
+  function close(turn: Turn): void {
+    if (gathering === turn) gathering = undefined;
   }
 
   async function follow(turn: Turn, answering: Promise<unknown>): Promise<void> {
@@ -78,10 +83,12 @@ export function createLimitTurns(settings: LimitTurnSettings): LimitTurns {
     });
     try {
       if (await answerWithin(counted, settings.timeoutMs())) return;
+      // It may be unsent, and nobody waits for the time limit of who comes later.
+      close(turn);
       for (const waiting of turn.waiting) waiting.late();
       await counted;
     } catch (cause) {
-      if (gathering === turn) gathering = undefined;
+      close(turn);
       for (const waiting of turn.waiting) waiting.failed(cause);
       for (const ended of turn.ending) ended.failed();
     }

@@ -9,8 +9,8 @@ export interface ScriptInput {
 
 export interface RedisLink {
   /**
-   * Runs the script. `input` is called when the script is sent, at the end of the turn. Has no time limit of its own. Rejects if Redis
-   * refuses or cannot be reached.
+   * Runs the script. `input` is called when the script is sent, at the end of the turn, and again if Redis did not know the script. Has no
+   * time limit of its own. Rejects if Redis refuses or cannot be reached.
    */
   run(script: string, input: () => ScriptInput): Promise<unknown>;
   /** Replaces a connection that no longer answers: the next script uses a new one. */
@@ -75,16 +75,18 @@ export function createRedisLink(url: string, answered?: (ms: number) => void): R
   }
 
   function send(redis: RedisClient, { script, input, resolve, reject }: WaitingScript, from: number): void {
-    const { keys, args } = input();
-    const asked = [hashOf(script), String(keys.length), ...keys, ...args];
+    const asked = () => {
+      const { keys, args } = input();
+      return [String(keys.length), ...keys, ...args];
+    };
     const timed = (answer: unknown) => {
       answered?.(performance.now() - from);
       resolve(answer);
     };
-    redis.send('EVALSHA', asked).then(timed, (thrown) => {
+    redis.send('EVALSHA', [hashOf(script), ...asked()]).then(timed, (thrown) => {
       // A restarted Redis does not know the script yet.
       const isUnknown = thrown instanceof Error && thrown.message.startsWith('NOSCRIPT');
-      if (isUnknown) redis.send('EVAL', [script, ...asked.slice(1)]).then(resolve, reject);
+      if (isUnknown) redis.send('EVAL', [script, ...asked()]).then(resolve, reject);
       else reject(thrown);
     });
   }

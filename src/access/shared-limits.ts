@@ -18,12 +18,14 @@ import { createLimitTurns, type WaitingAdmission } from './limit-turns.ts';
 import type { Admitted, LimitRequest, Limits, Paced, SeenLimits } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { createPortions, type ProcessPosition } from './portions.ts';
-import { createRedisLink } from './redis-link.ts';
+import { createRedisLink, type RedisLink } from './redis-link.ts';
 import { createSharedClock } from './shared-clock.ts';
 import { createUnreported } from './unreported.ts';
 
 export interface SharedLimitsSettings {
   url: string;
+  /** Absent: a connection to `url`. */
+  link?: RedisLink;
   /** The prefix of every key in Redis. */
   prefix: string;
   /** How long an admission waits for Redis. */
@@ -72,7 +74,7 @@ const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
 export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const { leaseSeconds = LEASE_SECONDS, clock = () => performance.now() } = settings;
   const beatMs = Math.min(settings.beatMs ?? BEAT_MS, leaseSeconds * 250);
-  const link = createRedisLink(settings.url, settings.answered);
+  const link = settings.link ?? createRedisLink(settings.url, settings.answered);
   const self = newId('proc_', 12);
   const sharedClock = createSharedClock(clock);
   /** Counts in parallel, so that the process knows its own usage when Redis goes away. */
@@ -153,9 +155,9 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
           const isFree = isAdmission(answer);
           if (isFree) lease.seconds = countedSeconds(ask, answer);
           if (isAnswered) return countedLate(lease);
-          isAnswered = true;
           if (isFree) resolve(admitted(lease, answer));
           else reject(refused(ask, answer));
+          isAnswered = true;
         },
         late: () => goOnAlone(new Error(`Redis did not answer within ${settings.timeoutMs} ms.`)),
         failed(cause) {
@@ -244,8 +246,9 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     renewedAt = clock();
     for (const [key, calls] of callsByKey([...leases.values()].map(({ ask }) => ask))) {
       for (const some of inParts(calls)) {
-        const args = [sharedClock.say(), self, String(leaseSeconds), ...some];
-        link.run(RENEW, () => ({ keys: [clockKey, key], args })).catch(() => {});
+        // A call that ends before this is sent may be in a script that is sent earlier: renewed after it, the call would keep its place.
+        const args = () => [sharedClock.say(), self, String(leaseSeconds), ...some.filter((id) => leases.has(id))];
+        link.run(RENEW, () => ({ keys: [clockKey, key], args: args() })).catch(() => {});
       }
     }
   }
