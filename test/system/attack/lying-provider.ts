@@ -153,7 +153,8 @@ export function moments(plan: Plan, { sentBytes }: Pick<JournalEntry, 'sentBytes
   const { steps } = planAnswer(answerTo(plan));
   const sends = steps.flatMap((step) => (step.type === 'send' ? [step.bytes.length] : []));
   const whole = sends.reduce((sum, length) => sum + length, 0);
-  const isSent = sentBytes >= whole;
+  // A stream is complete with its `[DONE]`: a gateway that stops does not wait for the mark of the body's end.
+  const isSent = sentBytes >= whole - (plan.stream ? sends.at(-1)! : 0);
   if (!plan.stream || (isFailure(plan) && plan.provider !== 'unfinished' && plan.provider !== 'reset-midway')) {
     const { reported } = usageOf(plan);
     const report = reported === 'nothing' ? undefined : reported;
