@@ -287,4 +287,16 @@ describe('streamed responses', () => {
     expect(log).toEqual(['cancelled']);
     expect(troubles.splice(0)).toEqual(['An answer could not be sent. the header x-a cannot be sent']);
   });
+
+  test('a head that is too long is an internal failure', async () => {
+    const log: string[] = [];
+    const long = { 'x-a': 'b'.repeat(140_000) };
+    const line = await open(serve(() => streamed(source(['secret'], log), long)));
+    line.say(GET);
+    expect(await line.closed()).toStartWith('HTTP/1.1 500 ');
+    expect(log).toEqual(['cancelled']);
+    expect(troubles.splice(0)).toEqual([
+      'An answer could not be sent. the head of the message is longer than 131072 bytes',
+    ]);
+  });
 });

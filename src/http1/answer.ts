@@ -69,7 +69,7 @@ export class UnsayableHeader extends Error {}
 /** The `connection` header to send: HTTP/1.1 stays open by default, HTTP/1.0 closes by default. */
 export type Persistence = 'default' | 'keep-alive' | 'close';
 
-/** Writes `messageHead`. Throws UnsayableHeader. */
+/** Writes `messageHead`. Throws UnsayableHeader or LongHead. */
 function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, persistence: Persistence, now: number): void {
   messageHead.begin();
   messageHead.add(status === 200 ? OK : `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`);
@@ -145,7 +145,7 @@ export class AnswerWriter {
     this.send(CONTINUE, NOTHING, '');
   }
 
-  /** Throws UnsayableHeader; then nothing was sent. */
+  /** Throws UnsayableHeader or LongHead; then nothing was sent. */
   begin(request: ClientRequest | undefined, answer: Answer, keep: boolean): void {
     const { body } = answer;
     const isEmpty = answer.status === 204 || answer.status === 304;

@@ -38,8 +38,10 @@ export function latin1Like(usual: string, bytes: Buffer, from: number, to: numbe
 /** Larger messages are sent part by part. */
 const SHARED_BYTES = 64 * 1024;
 
-/** Twice as large: a head of the largest size may stand before a message that is sent part by part. */
-const shared = Buffer.allocUnsafeSlow(2 * SHARED_BYTES) as Latin1Buffer;
+/** Twice what is accepted of a client: its headers may go on beside others. */
+const MOST_HEAD_BYTES = 2 * SHARED_BYTES;
+
+const shared = Buffer.allocUnsafeSlow(MOST_HEAD_BYTES) as Latin1Buffer;
 
 /**
  * Sends the parts of a message with one system call, through one shared buffer: a buffer for each message costs more than copying. `before`
@@ -90,6 +92,13 @@ function sendApart(socket: Socket<unknown>, before: string, bytes: Uint8Array, a
 const VALUE_BYTES = new Uint8Array(256).fill(1, 0x20, 0x7f).fill(1, 0x80);
 VALUE_BYTES[TAB] = 1;
 
+/** A head is longer than is sent to anybody. */
+export class LongHead extends RangeError {
+  constructor() {
+    super(`the head of the message is longer than ${MOST_HEAD_BYTES} bytes`);
+  }
+}
+
 /**
  * The head of a message, written where it is sent from: texts that are joined cost several times as much. There is one for all messages, so
  * nothing else is sent between `begin` and `send` or `text`.
@@ -101,20 +110,20 @@ class MessageHead {
     this.length = 0;
   }
 
-  /** Adds a text of the program's own. Throws RangeError if the head gets longer than any that is accepted. */
+  /** Adds a text of the program's own. Throws LongHead. */
   add(text: string): void {
     const from = this.length;
     const { length } = text;
-    if (from + length > shared.length) throw new RangeError('the head of a message is too long');
+    if (from + length > MOST_HEAD_BYTES) throw new LongHead();
     for (let i = 0; i < length; i++) shared[from + i] = text.charCodeAt(i);
     this.length = from + length;
   }
 
-  /** Adds the value of a header. Returns whether it can be sent: it has only bytes that a value may have, and is not too long. */
+  /** Adds the value of a header. Returns whether it has only bytes that a value may have. Throws LongHead. */
   addValue(value: string): boolean {
     const from = this.length;
     const { length } = value;
-    if (from + length > SHARED_BYTES) return false;
+    if (from + length > MOST_HEAD_BYTES) throw new LongHead();
     for (let i = 0; i < length; i++) {
       const code = value.charCodeAt(i);
       if (VALUE_BYTES[code] !== 1) return false;

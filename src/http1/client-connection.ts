@@ -2,6 +2,7 @@
 import type { Socket } from 'bun';
 import { type Answer, AnswerWriter, type Outcome, UnsayableHeader } from './answer.ts';
 import { CR, LF } from './ascii.ts';
+import { LongHead } from './bytes.ts';
 import { type BodySource, ClientRequest } from './client-request.ts';
 import { type BodyFraming, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import { RequestFault } from './request-fault.ts';
@@ -199,7 +200,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome, Begin
     try {
       this.writer.begin(request, answer, !this.isLast);
     } catch (thrown) {
-      if (!(thrown instanceof UnsayableHeader)) throw thrown;
+      if (!(thrown instanceof UnsayableHeader || thrown instanceof LongHead)) throw thrown;
       cancelBody(answer);
       this.keeper.reportError('An answer could not be sent.', thrown);
       this.isLast = true;

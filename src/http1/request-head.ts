@@ -31,7 +31,7 @@ const OWN = new Set([
 ]);
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 
-/** Writes `messageHead`. Throws TypeError if a header has invalid characters. */
+/** Writes `messageHead`. Throws TypeError if a header has invalid characters, and LongHead. */
 export function writeHead({ address, method, headers, body, stream }: RequestHead): void {
   messageHead.begin();
   messageHead.add(method);

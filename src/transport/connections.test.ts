@@ -155,8 +155,12 @@ describe('kept connections', () => {
     const { url, counts } = await rawServer((socket, _, count) => socket.write(reply(`${count}`)));
     const { send, text } = client();
     expect(await text(url)).toBe('1');
-    for (const value of ['a\r\nx: 1', 'a'.repeat(70_000)])
-      expect((await failure(send(url, { headers: { 'x-a': value } }))).code).toBe('upstream_failed');
+    expect((await failure(send(url, { headers: { 'x-a': 'a\r\nx: 1' } }))).code).toBe('upstream_failed');
+    // Too much comes from the caller: it is no failure of the provider.
+    const long = 'a'.repeat(140_000);
+    const refusal = { code: 'invalid_request', retryable: false, unsent: true };
+    expect(await failure(send(url, { headers: { 'x-a': long } }))).toMatchObject(refusal);
+    expect(await failure(send(`${url}&${long}`))).toMatchObject(refusal);
     expect(await text(url, { headers: { 'x-a': 'tab\tümlaut' } })).toBe('2');
     expect(counts).toEqual({ connections: 1, requests: 2, closed: 0 });
   });
@@ -172,6 +176,17 @@ describe('kept connections', () => {
     expect(await client().text(url, { headers: { 'x-a': value }, body })).toBe('ok');
     expect(received).toContain(`\r\nx-a: ${value}\r\n`);
     expect(received.endsWith(`content-length: 10003\r\n\r\n${body}`)).toBe(true);
+  });
+
+  test('the longest header of a client is sent beside those of the gateway', async () => {
+    let received = '';
+    const { url } = await rawServer((socket, bytes) => {
+      received += bytes;
+      if (received.endsWith('{}')) socket.write(reply('ok'));
+    });
+    const headers = { 'x-a': 'v'.repeat(65_500), 'x-key': 'k'.repeat(3000) };
+    expect(await client().text(url, { headers })).toBe('ok');
+    expect(received).toContain(`\r\nx-key: ${headers['x-key']}\r\n`);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 /** One exchange with an upstream: buffers the response until it is read, and enforces the time limits. */
 import { GatewayError } from '../canonical/errors.ts';
+import { LongHead } from '../http1/bytes.ts';
 import type { HeaderLines } from '../http1/header-lines.ts';
 import type { ReplyTaker, Source } from '../http1/reply-taker.ts';
 import type { Cancellation } from './cancellation.ts';
@@ -288,6 +289,10 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   /** The connection failed; what arrived before can still be read. */
   broke(cause: unknown): void {
+    if (cause instanceof LongHead) {
+      this.end(tooLong(cause));
+      return;
+    }
     const sentence =
       this.status === 0
         ? 'The upstream could not be reached or closed the connection without an answer.'
@@ -346,4 +351,10 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     }
     return arrived.length === 1 ? arrived[0]! : Buffer.concat(arrived, arrivedBytes);
   }
+}
+
+/** What makes it long comes from the request: headers that pass, or a name that is part of the URL. It is no failure of the target. */
+function tooLong(cause: LongHead): GatewayError {
+  const sentence = 'The headers of the request, or the name of its model, are longer than can be sent to the provider.';
+  return new GatewayError('invalid_request', sentence, { cause, unsent: true });
 }
