@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, jest, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED } from '../../../test/helpers/chat-answers.ts';
 import type { SentRequest } from '../../../test/helpers/fake-transport.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
@@ -218,6 +218,42 @@ describe('a client that leaves', () => {
     at.request.pushDone();
     await at.context.concluded;
     expect(at.calls[0]?.cost).toBe(COST);
+  });
+
+  test('after the last choice waits for the usage that has arrived while the process was suspended', async () => {
+    const at = await streaming({ model: { onDisconnect: 'abort' } });
+    at.request.pushEvents(lo, finish);
+    jest.useFakeTimers();
+    try {
+      at.relay.cancel();
+      // The wait begins. After the suspension a timer that is due runs before what has arrived is read.
+      jest.runOnlyPendingTimers();
+      jest.runOnlyPendingTimers();
+    } finally {
+      jest.useRealTimers();
+    }
+    expect(at.context.concluded).toBeUndefined();
+    at.request.pushEvents(usage);
+    at.request.pushDone();
+    await at.context.concluded;
+    expect(at.calls[0]?.cost).toBe(COST);
+  });
+
+  test('after the last choice waits no longer than 2 s for its usage', async () => {
+    const at = await streaming({ model: { onDisconnect: 'abort' } });
+    at.request.pushEvents(lo, finish);
+    jest.useFakeTimers();
+    try {
+      at.relay.cancel();
+      jest.advanceTimersByTime(1999);
+      expect(at.request.isStopped).toBe(false);
+      jest.advanceTimersByTime(2);
+    } finally {
+      jest.useRealTimers();
+    }
+    expect(at.request.isStopped).toBe(true);
+    await at.context.concluded;
+    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', usage: { source: 'counted' } });
   });
 });
 
