@@ -182,7 +182,8 @@ export async function openAccounts(cluster: Cluster, upstreamUrl: string, draw: 
   }
 
   /** Compares balances, spending and entries with the recorded calls. Returns the differences as sentences. */
-  async function faults(all: readonly Bill[]): Promise<string[]> {
+  async function faults(all: readonly Bill[], beyondHolds: ReadonlyMap<Bill, bigint>): Promise<string[]> {
+    const beyond = (bills: readonly Bill[]) => sum(bills.map((bill) => ({ cost: beyondHolds.get(bill) ?? 0n })));
     const found: string[] = [];
     const late = new Map<string, bigint>();
     for (const [account, credit] of toppedUp) {
@@ -197,15 +198,16 @@ export async function openAccounts(cluster: Cluster, upstreamUrl: string, draw: 
       for (const [key, amount] of completions(entries, own)) late.set(key, (late.get(key) ?? 0n) + amount);
       if (held !== '0') found.push(`${held} are held of ${account}`);
       if (nanoOf(available) !== due) found.push(`${account} has ${nanoOf(available)}, not ${due}`);
-      if (due + sum([...completions(entries, own).values()].map((cost) => ({ cost }))) < 0n)
+      if (due + sum([...completions(entries, own).values()].map((cost) => ({ cost }))) + beyond(own) < 0n)
         found.push(`${account} was let below zero: ${due}`);
       found.push(...entryFaults(entries, own));
     }
     for (const { id, budget } of [...callers, ...former]) {
       const { spent } = await request<{ spent: { total: string } }>('GET', `/keys/${id}`, undefined);
-      const cost = sum(all.filter((bill) => bill.key === id));
+      const own = all.filter((bill) => bill.key === id);
+      const cost = sum(own);
       if (nanoOf(spent.total) !== cost) found.push(`${id} has spent ${spent.total}, its calls cost ${cost}`);
-      if (budget !== undefined && cost > budget + (late.get(id) ?? 0n))
+      if (budget !== undefined && cost > budget + (late.get(id) ?? 0n) + beyond(own))
         found.push(`${id} has spent ${cost} of ${budget}`);
     }
     return found;

@@ -40,8 +40,8 @@ export interface CallResult {
   seen: Seen;
   /** The process that received it was killed before the end of the storm. */
   wasKilled: boolean;
-  /** The process was stopped: active calls were ended and settled. */
-  wasStopped: boolean;
+  /** When the process was stopped, if it was: active calls were ended and settled. */
+  stoppedMs?: number | undefined;
   journal: JournalEntry[];
 }
 
@@ -80,8 +80,8 @@ const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
 
 /** Every cost that the call may have; empty: it must not be recorded. */
 export function allowedCosts(result: CallResult, bill: Bill, rates: Rates): Set<bigint> {
-  const { plan, seen, wasKilled, wasStopped, journal } = result;
-  const isCut = wasKilled || wasStopped;
+  const { plan, seen, wasKilled, stoppedMs, journal } = result;
+  const isCut = wasKilled || stoppedMs !== undefined;
   const sent = journal[0];
   const estimate = costOf(plan.estimatedInput, 0, rates);
   if (!sent) return new Set(seen.left || isCut ? [0n, estimate] : [0n]);
@@ -97,12 +97,18 @@ export function allowedCosts(result: CallResult, bill: Bill, rates: Rates): Set<
   // Its upstream is read to the end, or while its usage is awaited.
   const isAwaited = plan.stream && (plan.policy === 'drain' || seen.finish) && !isCut && !isFailure(plan);
   if (isAwaited) return new Set([costAt(moments(plan, WHOLE).at(-1)!, plan, rates)]);
+  // What a provider sends after the end of the choice is passed on, and is not part of the reply.
+  const words = Math.min(seen.words, plan.words);
   return new Set([
-    ...all.filter(({ words }) => words >= seen.words).map((known) => costAt(known, plan, rates)),
+    ...all.filter((known) => known.words >= words).map((known) => costAt(known, plan, rates)),
     // A call that fails or is ended before any output costs nothing.
-    ...(isFailure(plan) || (wasStopped && !seen.left && seen.words === 0) ? [0n] : []),
+    ...(isFailure(plan) || (wasEnded(result) && words === 0) ? [0n] : []),
   ]);
 }
+
+/** A stop may have ended the call while its client was there. */
+const wasEnded = ({ seen, stoppedMs, overMs }: CallResult): boolean =>
+  stoppedMs !== undefined && (!seen.left || stoppedMs <= overMs);
 
 /** The answer failed at its provider: everything that had arrived was delivered, and what was on its way may have been. */
 function endsOf(all: readonly Known[], plan: Plan, rates: Rates): bigint[] {
@@ -130,6 +136,23 @@ export function matchBills(
     if (result) matched.set(bill, result);
   }
   return matched;
+}
+
+/**
+ * What bills cost beyond their holds. The provider's report of the input is larger than the estimate, so that a call may cost more than was
+ * held for it: by that difference a balance or a budget may be exceeded.
+ */
+export function beyondHolds(
+  bills: readonly Bill[],
+  results: readonly CallResult[],
+  ratesOf: (bill: Bill) => Rates,
+): Map<Bill, bigint> {
+  const beyond = new Map<Bill, bigint>();
+  for (const [bill, { plan }] of matchBills(bills, results, ratesOf)) {
+    const more = bill.cost - heldFor(plan, ratesOf(bill));
+    if (more > 0n) beyond.set(bill, more);
+  }
+  return beyond;
 }
 
 /** The faults of the bills as sentences; empty if each is exact. */
@@ -173,7 +196,7 @@ export function faultsOf(
 }
 
 /** The provider has worked for it. */
-const mustBeCharged = ({ plan, wasStopped }: CallResult): boolean => !isFailure(plan) && !wasStopped;
+const mustBeCharged = ({ plan, stoppedMs }: CallResult): boolean => !isFailure(plan) && stoppedMs === undefined;
 
 /** Tries at the last target: one, and the retries by default (`src/routing/retry.ts`). */
 const TRIES = 3;

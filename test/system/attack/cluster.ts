@@ -22,6 +22,12 @@ const canUnshare = spawnSync(NAMESPACE[0]!, [...NAMESPACE.slice(1), 'true']).sta
 if (!canUnshare)
   console.warn('No PID namespaces may be made here: all gateways of the storm run in one, tests of two are skipped.');
 
+/** When a process was ended, on the clock of `performance.now()`: from the signal until it was gone. */
+export interface Ending {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 /** The disasters of a round. */
 export type Outage = 'kill' | 'partition' | 'freeze' | 'stop';
 
@@ -39,10 +45,10 @@ export interface Cluster {
   readonly gateways: readonly GatewayProcess[];
   /** Limits are counted over all gateways. */
   readonly hasRedis: boolean;
-  /** How often this gateway was killed. */
-  kills(gateway: number): number;
-  /** How often it was stopped during calls. */
-  stops(gateway: number): number;
+  /** When this gateway was killed. */
+  kills(gateway: number): readonly Ending[];
+  /** When it was stopped during calls. */
+  stops(gateway: number): readonly Ending[];
   /** Resolves when it is over and everything runs again. */
   inject(outage: Outage): Promise<void>;
   /** Runs `modelport ledger verify` as users do. */
@@ -83,17 +89,16 @@ export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Clust
     });
   const gateways = [await start(PLAIN)];
   for (let place = 1; place < COUNT; place++) gateways.push(await start(place));
-  const kills = gateways.map(() => 0);
-  const stops = gateways.map(() => 0);
+  const kills: Ending[][] = gateways.map(() => []);
+  const stops: Ending[][] = gateways.map(() => []);
   const former: GatewayProcess[] = [];
   let cuts = 0;
   let freezes = 0;
 
   async function kill(place: number): Promise<void> {
     const gateway = gateways[place]!;
-    kills[place]!++;
     former.push(gateway);
-    await gateway.kill();
+    await ending(kills[place]!, () => gateway.kill());
     await Bun.sleep(300);
     gateways[place] = await start(place);
   }
@@ -101,9 +106,8 @@ export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Clust
   /** As a deployment does: active calls get a moment to end. */
   async function stop(place: number): Promise<void> {
     const gateway = gateways[place]!;
-    stops[place]!++;
     former.push(gateway);
-    const code = await gateway.stop('keep');
+    const code = await ending(stops[place]!, () => gateway.stop('keep'));
     if (code !== 0) throw new Error(`a gateway did not stop well:\n${gateway.log()}`);
     gateways[place] = await start(place);
   }
@@ -128,8 +132,8 @@ export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Clust
   return {
     gateways,
     hasRedis,
-    kills: (place) => kills[place] ?? 0,
-    stops: (place) => stops[place] ?? 0,
+    kills: (place) => kills[place] ?? [],
+    stops: (place) => stops[place] ?? [],
     inject: (outage) => injectors[outage](),
     async verify() {
       const verifying = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: dataFolder, ...environment });
@@ -151,6 +155,15 @@ export async function startCluster(engine: 'SQLite' | 'Postgres'): Promise<Clust
       await redis?.stop();
     },
   };
+}
+
+/** A process that was sent a signal may still take calls. */
+async function ending<T>(of: Ending[], end: () => Promise<T>): Promise<T> {
+  const fromMs = performance.now();
+  const place = of.push({ fromMs, untilMs: Number.POSITIVE_INFINITY }) - 1;
+  const result = await end();
+  of[place] = { fromMs, untilMs: performance.now() };
+  return result;
 }
 
 async function onPostgres(): Promise<EngineSetup> {

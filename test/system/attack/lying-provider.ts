@@ -85,7 +85,8 @@ function eventsOf(plan: Plan): Event[] {
     case 'two-starts':
       return [start, start, ...texts, ...last];
     case 'text-after-finish':
-      return [start, ...texts, finish, { bytes: delta({ content: WORD }), words: 1 }, usage];
+      // Bytes after the end of a choice pass and are not part of the reply: they are not counted.
+      return [start, ...texts, finish, { bytes: delta({ content: WORD }) }, usage];
     case 'unfinished':
       return [start, ...texts];
     default:

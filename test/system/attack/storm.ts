@@ -7,8 +7,8 @@
 import { expect } from 'bun:test';
 import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../../upstream/scripted-upstream.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
-import { type Bill, type CallResult, faultsOf, limitFaults, type Rates } from './bills.ts';
-import { type Cluster, COUNT, OUTAGES, startCluster } from './cluster.ts';
+import { type Bill, beyondHolds, type CallResult, faultsOf, limitFaults, type Rates } from './bills.ts';
+import { type Cluster, COUNT, type Ending, OUTAGES, startCluster } from './cluster.ts';
 import { send } from './leaving-client.ts';
 import { answerTo, CREDENTIAL } from './lying-provider.ts';
 import { createPlanner, type Plan } from './plan.ts';
@@ -19,7 +19,7 @@ interface Storm {
   accounts: Accounts;
   planner: ReturnType<typeof createPlanner>;
   plans: Map<string, Plan>;
-  results: (Omit<CallResult, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
+  results: Omit<CallResult, 'journal' | 'wasKilled' | 'stoppedMs'>[];
   upstream: ScriptedUpstream;
   videos: Videos;
 }
@@ -99,12 +99,11 @@ async function oneCall({ cluster, accounts, planner, plans, results }: Storm): P
   const plan = planner.plan();
   const { id, key } = accounts.callers[plan.caller]!;
   plans.set(plan.tag, plan);
-  const before = { killsBefore: cluster.kills(plan.gateway), stopsBefore: cluster.stops(plan.gateway) };
   const sentMs = performance.now();
   const seen = await send(cluster.gateways[plan.gateway]!.url, key, plan);
   const overMs = performance.now();
   expect(seen.text).not.toContain(CREDENTIAL);
-  results.push({ plan, key: id, seen, sentMs, overMs, ...before });
+  results.push({ plan, key: id, seen, sentMs, overMs });
   if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
 }
 
@@ -129,15 +128,18 @@ async function disagreements({ cluster, accounts, results, upstream, videos }: S
   const rates = await accounts.rates();
   const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n, image: 0n };
   const journal = Map.groupBy(upstream.journal('/storm/'), tagOf);
-  const all = results.map(({ killsBefore, stopsBefore, ...result }) => ({
-    ...result,
-    journal: journal.get(result.plan.tag) ?? [],
-    wasKilled: cluster.kills(result.plan.gateway) > killsBefore,
-    wasStopped: cluster.stops(result.plan.gateway) > stopsBefore,
-  }));
+  const all = results.map((result) => {
+    const isSince = ({ untilMs }: Ending) => untilMs >= result.sentMs;
+    return {
+      ...result,
+      journal: journal.get(result.plan.tag) ?? [],
+      wasKilled: cluster.kills(result.plan.gateway).some(isSince),
+      stoppedMs: cluster.stops(result.plan.gateway).find(isSince)?.fromMs,
+    };
+  });
   const others = bills.filter(({ model }) => model !== VIDEO_MODEL);
   return [
-    ...(await accounts.faults(bills)),
+    ...(await accounts.faults(bills, beyondHolds(others, all, ratesOf))),
     ...faultsOf(others, all, ratesOf),
     ...videos.faults(bills),
     ...limitFaults(all, accounts.perMinuteOf),
