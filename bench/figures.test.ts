@@ -18,11 +18,11 @@ const report = (answers: number, p99Ms = 1): LoadReport => ({
 const sample: Sample = {
   measured: {
     requests: [
-      { ...report(1000), allUs: 90_000, loopUs: 60_000, harnessUs: 250_000 },
-      { ...report(1000), allUs: 100_000, loopUs: 70_000, harnessUs: 250_000 },
-      { ...report(2000), allUs: 240_000, loopUs: 160_000, harnessUs: 400_000 },
+      { ...report(1000), leadIn: report(500), allUs: 90_000, loopUs: 60_000, harnessUs: 250_000 },
+      { ...report(1000), leadIn: report(500), allUs: 100_000, loopUs: 70_000, harnessUs: 250_000 },
+      { ...report(2000), leadIn: report(1000), allUs: 240_000, loopUs: 160_000, harnessUs: 400_000 },
     ],
-    totalUs: 440_000,
+    totalUs: 660_000,
     chunks: [
       { chunks: 4000, allUs: 80_000, failures: 1 },
       { chunks: 0, allUs: 1000, failures: 1 },
@@ -40,7 +40,7 @@ const baseline: Baseline = {
 };
 const others = { coldStartSeconds: 0.2, memoryIdleMb: 70, memoryManyStreamsMb: 300 };
 
-test('a figure is the median of its windows, the total is divided by all requests', () => {
+test('a figure is the median of its windows, the total is divided by all requests, also those before a window', () => {
   expect(figuresOf(sample, baseline, others)).toMatchObject({
     requestsPerSecond: 2000,
     cpuPerRequestUs: 100,
@@ -53,7 +53,7 @@ test('a figure is the median of its windows, the total is divided by all request
     addedFirstTokenP99Ms: 3,
     lateFramesPercent: 0.5,
     harnessCores: 0.5,
-    failures: 10,
+    failures: 13,
     ...others,
   });
 });

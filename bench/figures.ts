@@ -100,9 +100,10 @@ export function figuresOf(
 ): Figures {
   const windows = windowsOf(measured);
   const { requests, chunks, paced } = measured;
-  const answers = requests.reduce((sum, window) => sum + window.answers, 0);
+  const answers = requests.reduce((sum, window) => sum + window.answers + window.leadIn.answers, 0);
   const pacedP99Ms = median(windows.pacedP99Ms);
   const { streamed, held } = alone;
+  const all = [...requests, ...requests.map(({ leadIn }) => leadIn), ...chunks, ...paced, streamed, held];
   return {
     requestsPerSecond: median(windows.requestsPerSecond),
     cpuPerRequestUs: median(windows.cpuPerRequestUs),
@@ -119,6 +120,6 @@ export function figuresOf(
     largestProcessMb: alone.largestProcessMb,
     lateFramesPercent: latePercent(held),
     harnessCores: median(requests.map(({ harnessUs, seconds }) => harnessUs / 1e6 / seconds)),
-    failures: [...requests, ...chunks, ...paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
+    failures: all.reduce((sum, { failures }) => sum + failures, 0),
   };
 }

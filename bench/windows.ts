@@ -21,6 +21,8 @@ export interface WindowPlan {
 
 /** One window of requests. Processor time in microseconds. */
 export interface RequestWindow extends LoadReport {
+  /** The same load before the window. */
+  leadIn: LoadReport;
   allUs: number;
   loopUs: number;
   /** Of load and upstream. */
@@ -49,6 +51,12 @@ export interface Harness {
 
 /** Few streams with fast chunks, so that the cost of a chunk is not hidden by the cost of a request. */
 const CHUNK_STREAMS = 40;
+/**
+ * A gateway that rested while the others had their turns has given memory back and takes it again: a steady load does not make it do that. At
+ * the fixed rate the slowest hundredth of a window is five answers, which may all be the first ones.
+ */
+const LEAD_IN_SECONDS = 0.25;
+const PACED_LEAD_IN_SECONDS = 1;
 /** Between two windows, so that what a gateway still does for the requests before takes little from the next one. */
 const PAUSE_MS = 50;
 const SETTLE_MS = 2000;
@@ -98,11 +106,15 @@ export async function measureWindows<Peer extends Target>(
   const chunkWindow = plan.wholeStreams ? wholeStreams : steadyStreams;
   const chunks = await inTurn(gateways, plan.count, (target) => chunkWindow(session, target, plan.seconds));
   await quiet();
-  const paced = await inTurn(targets, plan.pacedCount, (target) => session.run(pacedLoad(target, plan.pacedSeconds)));
+  const paced = await inTurn(targets, plan.pacedCount, async (target) => {
+    const leadIn = await session.run(pacedLoad(target, PACED_LEAD_IN_SECONDS));
+    const report = await session.run(pacedLoad(target, plan.pacedSeconds));
+    return { ...report, failures: leadIn.failures + report.failures };
+  });
   return new Map(
     targets.map((target, index) => {
       const windows = requests.get(target) ?? [];
-      const busyMs = windows.reduce((sum, window) => sum + window.seconds * 1000, 0);
+      const busyMs = windows.reduce((sum, { seconds, leadIn }) => sum + (seconds + leadIn.seconds) * 1000, 0);
       const moments = { idle: idle[index], start: start[index], end: end[index] };
       return [
         target,
@@ -135,6 +147,7 @@ export function aboveIdle(moments: Record<'idle' | 'start' | 'end', Moment | und
 }
 
 async function requestWindow({ session, upstream }: Harness, target: Target, seconds: number): Promise<RequestWindow> {
+  const leadIn = await session.run(closedLoad(target, LEAD_IN_SECONDS));
   const clock = cpuClock(target.pid);
   const harness = [cpuClock(session.pid), cpuClock(upstream.pid)];
   const harnessTime = () => harness.reduce((sum, read) => sum + read().allUs, 0);
@@ -143,6 +156,7 @@ async function requestWindow({ session, upstream }: Harness, target: Target, sec
   const after = clock();
   return {
     ...report,
+    leadIn,
     allUs: after.allUs - before.allUs,
     loopUs: after.loopUs - before.loopUs,
     harnessUs: harnessTime() - before.harnessUs,
