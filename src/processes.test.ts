@@ -66,6 +66,12 @@ test('a program that is missing at the first start is an error', () => {
   return expect(serve(1, { command: [join(folder, 'missing')], env: {} })).rejects.toThrow('missing');
 });
 
+test.skipIf(process.platform === 'win32')('the error tells how a process ended that did not start', async () => {
+  const ends = (how: string) => serve(1, { command: ['/bin/sh', '-c', how] });
+  await expect(ends('exit 3')).rejects.toThrow('Process 1 could not start, it ended with code 3');
+  await expect(ends('kill -KILL $$')).rejects.toThrow('Process 1 could not start, it was ended by SIGKILL');
+});
+
 test('metrics have all processes, also if this one was stopped while they answered', async () => {
   const script = join(folder, 'scraped.js');
   writeFileSync(

@@ -109,7 +109,8 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     workers.delete(number);
     if (stopping || !worker) return;
     if (!readyNumbers.has(number)) {
-      failed.reject(new SettingError(`Process ${number} could not start: see above.`));
+      const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`;
+      failed.reject(new SettingError(`Process ${number} could not start, it ${how}: see above.`));
       return;
     }
     const livedMs = performance.now() - worker.startedMs;
