@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { planAnswer } from '../../upstream/answer.ts';
 import type { JournalEntry } from '../../upstream/scripted-upstream.ts';
-import { allowedCosts, type Bill, type CallResult } from './bills.ts';
+import { allowedCosts, type Bill, type CallResult, limitFaults } from './bills.ts';
 import { answerTo } from './lying-provider.ts';
 import { createPlanner, type Plan } from './plan.ts';
 
@@ -57,4 +57,30 @@ test('a call that a stop has ended before any output costs nothing, unless its c
   expect(costs(plan, unsent, { ...nothing, left: false }, { stoppedMs: 500 })).toEqual([estimate, 0n]);
   expect(costs(plan, unsent, nothing, { stoppedMs: 500 })).toEqual([estimate, 0n]);
   expect(costs(plan, unsent, nothing, { stoppedMs: 1500 })).toEqual([estimate]);
+});
+
+test('a call counts in a minute from its sending until it has arrived at the provider', () => {
+  const plan = planOf({});
+  const sent = (sentMs: number, arrivedMs: number): CallResult => ({
+    plan,
+    key: 'k',
+    sentMs,
+    overMs: sentMs + 5,
+    seen: {
+      status: undefined,
+      requestId: undefined,
+      words: 0,
+      finish: false,
+      complete: false,
+      left: true,
+      sent: true,
+      text: '',
+    },
+    wasKilled: false,
+    journal: [{ atMs: arrivedMs + performance.timeOrigin } as JournalEntry],
+  });
+  const first = [0, 1, 2, 3].map((at) => sent(at, at + 10));
+  const faultsWith = (last: CallResult) => limitFaults([...first, last], new Map([['k', 3]]));
+  expect(faultsWith(sent(59_000, 59_900))).toHaveLength(1);
+  expect(faultsWith(sent(59_000, 65_000))).toEqual([]);
 });

@@ -206,7 +206,7 @@ const TRIES = 3;
  */
 const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? TRIES * 2 : 1);
 
-/** Calls admitted above a key's limit in any minute. A call was admitted at some time between its sending and its end. */
+/** Calls admitted above a key's limit in any minute. A call was admitted at some time between its sending and its arrival at the provider. */
 export function limitFaults(results: readonly CallResult[], perMinute: ReadonlyMap<string, number>): string[] {
   return [...perMinute].flatMap(([key, limit]) => {
     const own = results.filter((result) => result.key === key && result.journal.length > 0);
@@ -217,4 +217,8 @@ export function limitFaults(results: readonly CallResult[], perMinute: ReadonlyM
 }
 
 const within = (results: readonly CallResult[], from: number): number =>
-  results.filter(({ sentMs, overMs }) => sentMs >= from && overMs <= from + MINUTE_MS).length;
+  results.filter((result) => result.sentMs >= from && admittedBy(result) <= from + MINUTE_MS).length;
+
+/** A client may leave before its request is read, as by a process that is suspended. */
+const admittedBy = ({ overMs, journal }: CallResult): number =>
+  Math.max(overMs, (journal[0]?.atMs ?? 0) - performance.timeOrigin);
