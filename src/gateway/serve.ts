@@ -22,7 +22,7 @@ import { loadConversation } from './prepare/load-conversation.ts';
 import { admitCached } from './prepare/reply-cache.ts';
 import { readRequest, takeWishes } from './prepare/take-wishes.ts';
 import { IdleStreams } from './relay/idle-streams.ts';
-import { limitHeaders, replyOf, settleReply, writeReply } from './relay/relay-reply.ts';
+import { limitHeaders, providerName, replyOf, settleReply, writeReply } from './relay/relay-reply.ts';
 import { StreamRelay } from './relay/relay-stream.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
@@ -108,7 +108,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     if (context) {
       reply.headers['x-modelport-attempts'] = String(context.attempts);
       const { target } = context;
-      if (target && deps.settings.showProvider) reply.headers['x-modelport-provider'] = target.provider;
+      if (target && deps.settings.showProvider) reply.headers['x-modelport-provider'] = providerName(target.provider);
     }
     const limits = error.rateLimits ?? context?.pace.limits;
     if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, deps.now()));

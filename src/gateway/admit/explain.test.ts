@@ -167,3 +167,10 @@ test('the provider is named on every reply, refusals too, unless that is switche
     expect((await hidden.serve(chatRequest(hidden.model))).headers['x-modelport-provider']).toBeUndefined();
   }
 });
+
+test('a name of a provider that no header can contain is named as far as one can', async () => {
+  const at = await bench.open({ provider: { name: 'Ünser-提供者' } });
+  at.transport.script(wholeAnswer('hello'), errorAnswer(400, 'no'));
+  for (const _ of [1, 2])
+    expect((await at.serve(chatRequest(at.model))).headers['x-modelport-provider']).toBe('Ünser-???');
+});

@@ -170,7 +170,7 @@ export function replyHeaders(
     'x-request-id': context.id,
     'x-modelport-attempts': String(context.attempts),
   };
-  if (showProvider && context.target) headers['x-modelport-provider'] = context.target.provider;
+  if (showProvider && context.target) headers['x-modelport-provider'] = providerName(context.target.provider);
   if (context.cache) headers['x-modelport-cache'] = context.cache.status;
   const { limits } = context.pace;
   if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
@@ -178,13 +178,15 @@ export function replyHeaders(
   return headers;
 }
 
+/** The name of a provider with `?` for what a header cannot contain. */
+export const providerName = (name: string): string => name.replace(/[^\x20-\x7e\xa1-\xff]/gu, '?');
+
 /** The attempts and the provider of a stream whose headers left before it answered, as comments. */
 export function attemptsComment(
   { showProvider }: Pick<GatewaySettings, 'showProvider'>,
   { attempts, target }: CallContext,
 ): string {
-  const provider =
-    showProvider && target ? `: modelport-provider: ${target.provider.replace(/[^\x20-\x7e]/g, '?')}\n` : '';
+  const provider = showProvider && target ? `: modelport-provider: ${providerName(target.provider)}\n` : '';
   return `: modelport-attempts: ${attempts}\n${provider}\n`;
 }
 
