@@ -196,4 +196,19 @@ describe('the stop', () => {
     expect((await serving).status).toBe(502);
     await expectClean(at);
   });
+
+  test.each([false, true])('calls that are admitted after the drain time are not sent (stream: %p)', async (stream) => {
+    const at = await bench.open();
+    const { ledger } = at.deps;
+    const held = Promise.withResolvers<void>();
+    at.deps.ledger = { ...ledger, hold: (request) => held.promise.then(() => ledger.hold(request)) };
+    const serving = at.serve(chatRequest(at.model, { stream }));
+    await at.gateway.drain(0);
+    expect(at.gateway.active).toBe(1);
+    held.resolve();
+    expect((await serving).status).toBe(502);
+    expect(at.transport.sent).toEqual([]);
+    expect(at.calls).toMatchObject([{ outcome: 'failed', cost: 0n }]);
+    await expectClean(at);
+  });
 });

@@ -29,6 +29,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new PlacedSet<CallContext>();
   /** Calls that are not admitted yet. */
   let entering = 0;
+  /** The drain time of a stop is over: calls that are admitted after it are cancelled as well. */
+  let isDrained = false;
   const idleStreams = new IdleStreams(deps.settings.keepAliveMs);
 
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Answer> {
@@ -79,7 +81,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         ({ pace } = admitted);
         context = begin(admitted, await deps.ledger.hold(admitted.request), underWay);
       } else context = await admitCached(deps, pending, request, underWay);
-      entering--;
+      entered(context);
       const mode = caller.row.capture ?? context.model.capture;
       if (mode !== undefined) capture = captureOf(deps, context, mode, request.body);
       if (context.call.stream) return captured(capture, await answerStream(context, incoming.client));
@@ -100,6 +102,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
       } else await fail(context, error, incoming.client.hasLeft);
       return captured(capture, refusal(dialect, incoming.requestId, error, context));
     }
+  }
+
+  function entered({ cancellation }: CallContext): void {
+    entering--;
+    if (isDrained) cancellation.cancel();
   }
 
   /** The error in the client's format. */
@@ -157,6 +164,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   async function drain(boundMs: number): Promise<void> {
     const end = performance.now() + boundMs;
     while (underWay.size + entering > 0 && performance.now() < end) await Bun.sleep(20);
+    isDrained = true;
     for (const context of underWay.all()) context.cancellation.cancel();
     while (underWay.size > 0 && performance.now() < end + SETTLING_MS) await Bun.sleep(20);
     // Calls whose client neither reads nor leaves are settled too.

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from 'bun:test';
+import { describe, expect, jest, spyOn, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED } from '../../../test/helpers/chat-answers.ts';
 import type { SentRequest } from '../../../test/helpers/fake-transport.ts';
 import { forTests } from '../../../test/helpers/for-tests.ts';
@@ -9,7 +9,7 @@ import { charge } from '../../ledger/pricing/charge.ts';
 import { estimateTokens } from '../../ledger/tokens/estimate-tokens.ts';
 import { admit } from '../admit/admit.ts';
 import { attempt } from '../attempt/attempt.ts';
-import type { CallContext } from '../call-context.ts';
+import { type CallContext, conclude } from '../call-context.ts';
 import { rivalCost, withRival } from '../settle/rival.ts';
 import { IdleStreams } from './idle-streams.ts';
 import { StreamRelay } from './relay-stream.ts';
@@ -25,6 +25,7 @@ interface Streaming extends GatewayCase {
   request: SentRequest;
   relay: StreamRelay;
   sink: FakeSink;
+  idleStreams: IdleStreams;
 }
 
 /** A stream that has begun with its first text. */
@@ -36,10 +37,11 @@ async function streaming(setup: CaseSetup = {}, members: object = {}): Promise<S
   const request = await at.transport.next();
   request.beginStream();
   request.pushEvents(role, hel);
-  const relay = new StreamRelay(at.deps, context, await starting, new IdleStreams(60_000));
+  const idleStreams = new IdleStreams(60_000);
+  const relay = new StreamRelay(at.deps, context, await starting, idleStreams);
   const sink = new FakeSink();
   relay.start(sink);
-  return { ...at, context, request, relay, sink };
+  return { ...at, context, request, relay, sink, idleStreams };
 }
 
 describe('a stream', () => {
@@ -142,6 +144,20 @@ describe('a stream', () => {
     await at.sink.over;
     expect(at.calls[0]).toMatchObject({ outcome: 'broken', errorCode: 'upstream_timeout' });
     expect(at.request.isStopped).toBe(true);
+  });
+
+  test('that a stop has concluded, because its client does not read, waits for nothing when its connection is closed', async () => {
+    const at = await streaming();
+    const left = spyOn(at.idleStreams, 'delete');
+    at.sink.takes = false;
+    at.request.pushEvents(lo);
+    at.context.cancellation.cancel();
+    await conclude(at.deps, at.context, { outcome: 'broken', status: 200 });
+    expect(left).not.toHaveBeenCalled();
+    at.relay.cancel();
+    // Its timer would keep the process alive.
+    expect(left).toHaveBeenCalledWith(at.relay);
+    expect(at.calls).toHaveLength(1);
   });
 
   test('ends once: later events change nothing', async () => {

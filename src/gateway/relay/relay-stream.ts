@@ -136,6 +136,8 @@ export class StreamRelay implements ByteSource, FrameTaker, Placed {
 
   /** The client has disconnected. Depending on the model, the upstream is cancelled now or read to its end within a limit for its usage. */
   cancel(): void {
+    // A stop concludes calls whose streams do not end: nothing else removes these.
+    if (this.context.concluded) this.idleStreams.delete(this);
     if (this.clientLeft || this.context.concluded) return;
     this.clientLeft = true;
     if (this.context.model.onDisconnect === 'abort' && !isFinished(this.context)) {
