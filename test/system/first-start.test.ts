@@ -1,7 +1,19 @@
 /** The first start: what it prints works when pasted, and an invalid setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../helpers/chat-answers.ts';
@@ -194,6 +206,28 @@ describe.skipIf(process.platform === 'win32')('the launcher', () => {
     symlinkSync(join(root, 'bin'), link);
     const serving = spawnProgram([join(link, 'modelport'), '--version'], {});
     expect([await serving.exited, serving.log()]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  }, 60_000);
+
+  test('bundles again where another clone was moved to the place of one', async () => {
+    const folder = freshFolder();
+    for (const name of ['old', 'new']) {
+      for (const part of ['bin', 'src', 'node_modules']) mkdirSync(join(folder, name, part), { recursive: true });
+      copyFileSync(join(root, 'bin', 'modelport'), join(folder, name, 'bin', 'modelport'));
+      symlinkSync(join(root, 'node_modules', '@oven'), join(folder, name, 'node_modules', '@oven'));
+      writeFileSync(join(folder, name, 'src', 'main.ts'), `console.log('${name}', Bun.main.endsWith('/main.js'))`);
+      writeFileSync(join(folder, name, 'src', 'some-worker.ts'), '');
+      writeFileSync(join(folder, name, 'package.json'), '{}');
+    }
+    const runs = async (name: string) => {
+      renameSync(join(folder, name), join(folder, 'clone'));
+      const serving = spawnProgram([join(folder, 'clone', 'bin', 'modelport')], { XDG_CACHE_HOME: folder });
+      await serving.exited;
+      renameSync(join(folder, 'clone'), join(folder, name));
+      return serving.log();
+    };
+    expect(await runs('old')).toBe('old true\n');
+    expect(await runs('new')).toBe('new true\n');
+    expect(await runs('old')).toBe('old true\n');
   }, 60_000);
 
   test('writes nothing into the clone for a relative folder of caches', async () => {
