@@ -353,8 +353,9 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   }
 }
 
-/** What makes it long comes from the request: headers that pass, or a name that is part of the URL. It is no failure of the target. */
+/** What makes it long comes from the request: headers that pass, or a name in the URL, such as a voice's. It is no failure of the target. */
 function tooLong(cause: LongHead): GatewayError {
-  const sentence = 'The headers of the request, or the name of its model, are longer than can be sent to the provider.';
+  const sentence =
+    'A header of the request, or a name in it that is part of a URL, is too long to be sent to the provider.';
   return new GatewayError('invalid_request', sentence, { cause, unsent: true });
 }
