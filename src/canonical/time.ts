@@ -1,4 +1,4 @@
-/** Durations in milliseconds, short pauses, and waiting for work in progress with a time limit. */
+/** Durations in milliseconds, and waiting for work in progress with a time limit. */
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
@@ -14,16 +14,4 @@ export async function settledWithin(work: Iterable<Promise<unknown>>, boundMs: n
   const isOver = await Promise.race([Promise.allSettled(work).then(() => true), bound.promise]);
   clearTimeout(timer);
   return isOver;
-}
-
-/** Nobody changes or notifies it. */
-const UNCHANGED = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-const LONGER_THAN_A_PAUSE_MS = 60_000;
-
-/** Waits for a fraction of a millisecond, or a few. Bun's timers count whole ones: `Bun.sleep(0.9)` does not wait, and `Bun.sleep(1.9)` one. */
-export async function pause(ms: number): Promise<void> {
-  // Waiting for memory does not keep a process alive.
-  const alive = setTimeout(() => {}, LONGER_THAN_A_PAUSE_MS);
-  await Atomics.waitAsync(UNCHANGED, 0, 0, ms).value;
-  clearTimeout(alive);
 }

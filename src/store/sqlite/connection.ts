@@ -1,6 +1,5 @@
 /** A connection to an SQLite file that several processes may use. Waiting for its lock does not block the event loop. */
 import { type Statement as Prepared, type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite';
-import { pause } from '../../canonical/time.ts';
 import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../readiness.ts';
 import { readInThread } from './read-thread.ts';
@@ -24,10 +23,10 @@ export interface SqliteConnection extends Database {
 
 const BUSY_FOR_MS = 5000;
 /**
- * A batch of another process holds the lock for about half a millisecond, a part of the filing for two. Waits therefore begin short; a backup
- * or another program may hold it for longer, so they grow: to 1 ms within some 4, to the longest within some 100.
+ * A batch of another process holds the lock for half a millisecond, a part of the filing for a few, so waits begin short and grow slowly. Shorter
+ * ones come between the parts: both connections then read their pages again, and a call takes a tenth more processor time.
  */
-const FIRST_WAIT_MS = 0.3;
+const FIRST_WAIT_MS = 3;
 const GROWTH = 1.15;
 const LONGEST_WAIT_MS = 20;
 /**
@@ -106,7 +105,7 @@ async function whenFree<T>(work: () => T): Promise<T> {
       if (!isBusy(thrown) || performance.now() > end) throw asUnavailable(thrown);
     }
     // Half of the wait is random, so that waiting processes do not retry at the same time.
-    await pause(waitMs * (0.5 + Math.random() / 2));
+    await Bun.sleep(waitMs * (0.5 + Math.random() / 2));
   }
 }
 
