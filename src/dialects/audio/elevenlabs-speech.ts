@@ -46,8 +46,16 @@ export function elevenlabsPath({ voice, format = USUAL }: SpeechCall): string {
       param: 'voice',
       retryable: true,
     });
+  if (!NAMES_ONE.test(voice))
+    throw new GatewayError('invalid_request', '`voice` must be the id of a voice.', {
+      param: 'voice',
+      retryable: true,
+    });
   return `/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=${output}`;
 }
+
+/** Anything but dots, which in a URL name other folders, and half characters, which no URL can contain. */
+const NAMES_ONE = /^(?!\.{1,2}$)[^\p{Cs}]+$/u;
 
 function writeCall(call: SpeechCall, model: string): Written {
   const warnings = unknownSpeechMembers(call);
