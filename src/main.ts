@@ -95,8 +95,12 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+/** How long the service may take to write its last lines. What still goes on, such as settlements without a database, ends with it. */
+const LAST_LINES_MS = 1000;
+
 // Not awaited at the top level: a bundle with bytecode is a CommonJS module. Bun collects garbage when this file has been evaluated: what the
 // command makes is not there yet, and the collection takes a start 10 ms less.
 setImmediate(async () => {
   process.exitCode = await runCommand(process.argv.slice(2), opener);
+  if (process.argv[2] === 'serve') setTimeout(() => process.exit(), LAST_LINES_MS).unref();
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chatRequest, USED } from '../helpers/chat-answers.ts';
+import { chatRequest, streamAnswer, USED } from '../helpers/chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../helpers/gateway-process.ts';
 import { loadModels, scriptLoadModels } from '../helpers/load-models.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../helpers/postgres.ts';
@@ -140,4 +140,14 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     },
     90_000,
   );
+
+  test('a stop during an outage ends the process with an error: others settle its calls', async () => {
+    upstream.forget('/streamed/');
+    upstream.script('/streamed/', streamAnswer(['one ', 'two '], { paceMs: 400 }));
+    const response = await ask(true);
+    // The upstream waits meanwhile: it is in this process.
+    postgres.stop('immediate');
+    expect(await gateway.stop('keep')).toBe(1);
+    expect(await response.text().catch(() => '')).not.toContain('[DONE]');
+  }, 60_000);
 });
